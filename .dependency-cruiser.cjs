@@ -73,6 +73,13 @@ module.exports = {
       },
     },
     {
+      name: 'handlers-call-services',
+      comment: 'A handler names the table of its resource, and calls services only. The statements are theirs.',
+      severity: 'error',
+      from: { path: '^src/api/handlers/' },
+      to: { path: room('(traffic|store)'), pathNot: ['^src/store/tables/'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'publication-stands-alone',
       comment: 'It serves files, and knows nothing of organizations.',
       severity: 'error',

@@ -1,5 +1,6 @@
-import type { NewParentProgram } from '../src/domain/parent-program.ts';
 import type { Role } from '../src/domain/role.ts';
+import type { ContentOf } from '../src/store/table.ts';
+import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
 
 type DemonstrationUser = { readonly email: string; readonly name: string; readonly role: Role };
 
@@ -68,7 +69,7 @@ export const SHOWN_PROGRAM_ID = '019c2291-34b8-752e-bca9-6513269e0d37';
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
 /** 200 parent programs: every combination of region, subject and cohort; every fifth has no external id. */
-export function demonstrationPrograms(): NewParentProgram[] {
+export function demonstrationPrograms(): ContentOf<ParentProgram>[] {
   return COHORTS.flatMap((cohort) =>
     REGIONS.flatMap((region) =>
       SUBJECTS.map(({ name, field, text }, subject) => ({
@@ -82,7 +83,7 @@ export function demonstrationPrograms(): NewParentProgram[] {
   );
 }
 
-export function otherPrograms(): NewParentProgram[] {
+export function otherPrograms(): ContentOf<ParentProgram>[] {
   return SUBJECTS.map(({ name, field, text }) => ({
     name: `Harbour ${name}`,
     description: `${text}.`,

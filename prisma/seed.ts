@@ -7,7 +7,6 @@ import { endOf, MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
 import { DAY_MS } from '../src/domain/duration.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
-import type { NewParentProgram } from '../src/domain/parent-program.ts';
 import { PERMISSIONS } from '../src/domain/role.ts';
 import { hashPassword } from '../src/service/accounts/password.ts';
 import { issueKey } from '../src/service/keys/issue-key.ts';
@@ -17,6 +16,8 @@ import { listCurrentKeys } from '../src/store/api-keys.ts';
 import { type Database, type Transaction, transaction } from '../src/store/database.ts';
 import { isUniqueViolation } from '../src/store/database-errors.ts';
 import { insertOrganization } from '../src/store/organizations.ts';
+import type { ContentOf } from '../src/store/table.ts';
+import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
 import { findUserByEmail, listOrganizations } from '../src/store/unscoped.ts';
 import { insertUser } from '../src/store/users.ts';
 import {
@@ -71,7 +72,7 @@ type SeedOrganization = {
   keyring: Keyring;
   name: string;
   users: typeof USERS;
-  programs: NewParentProgram[];
+  programs: ContentOf<ParentProgram>[];
   /** Of the first parent program; undefined: a new one. */
   firstId: string | undefined;
   passwordHash: string;

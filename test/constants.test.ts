@@ -126,9 +126,6 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'MAX_CHARACTERS.organization': '200',
     'MAX_CHARACTERS.key': '100',
   },
-  'src/domain/parent-program.ts': {
-    MAX_METADATA_ENTRIES: '50',
-  },
   'src/domain/password.ts': {
     PASSWORD_CHARACTERS: '15',
     MAX_PASSWORD_CHARACTERS: '128',
@@ -338,6 +335,9 @@ const DECIDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'src/store/sign-in-failures.ts': {
     UNKNOWN_EMAIL_HOURS: '24',
+  },
+  'src/store/tables/parent-programs.ts': {
+    MAX_METADATA_ENTRIES: '50',
   },
   'src/store/unscoped.ts': {
     MAX_ORGANIZATIONS: '1000',

@@ -6,6 +6,19 @@ export function entityTagOf(representation: string | Buffer): string {
   return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
 }
 
+/** Throws a 412 unless If-Match has the entity tag of the row as `present` shows it. */
+export function unchangedSince<Row>(
+  ifMatch: string | undefined,
+  { noun, present }: { noun: string; present: (row: Row) => object },
+): (current: Row) => void {
+  const stale = `The ${noun} has changed since you read it. Read it again, then retry with its new ETag in If-Match.`;
+  return (current) => {
+    if (ifMatch === undefined) return;
+    const entityTag = entityTagOf(JSON.stringify(present(current)));
+    requireIfMatch(ifMatch, (tag) => tag === entityTag, stale);
+  };
+}
+
 /**
  * Throws a 412 unless If-Match has the current entity tag (RFC 9110 section 13.1.1: strong comparison, so a weak tag never
  * matches). An absent header is satisfied. `staleMessage`: what to tell a client whose tag is outdated.

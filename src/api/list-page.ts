@@ -1,8 +1,9 @@
 import type { components } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import { cursorKeyOf } from '../service/resources/cursor-key.ts';
+import type { RowPage } from '../service/resources/pages.ts';
 import type { Database } from '../store/database.ts';
-import type { ListPage, PageQuery, SortField } from '../store/list.ts';
+import type { PageQuery, SortField } from '../store/list.ts';
 import { LIST_PARAMETERS, nextPage, openCursor, sealCursor } from './cursor.ts';
 import { JsonText } from './json-text.ts';
 
@@ -44,17 +45,14 @@ export function listOf(path: string, filters: Readonly<Record<string, unknown>>,
 export async function respondWithPage(
   db: Database,
   { query, caller }: ListRequest,
-  { path, read }: { path: string; read: (page: PageQuery) => Promise<ListPage> },
+  { path, read }: { path: string; read: (page: PageQuery) => Promise<RowPage> },
 ): Promise<PageResponse> {
   const { limit, cursor, sort, ...filters } = query;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(path, filters, sort) };
   const after = cursor === undefined ? null : openCursor(seal, cursor, LIST_PARAMETERS);
-  // One more than the page shows tells whether there is a next page.
-  const { rows, version } = await read({ ...ORDERS[sort], limit: limit + 1, after });
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sealCursor(seal, last.position);
-  const separated = shown.map(({ json }, i) => (i === 0 ? json : `,${json}`));
+  const { rows, version, next: position } = await read({ ...ORDERS[sort], limit, after });
+  const next = position === null ? null : sealCursor(seal, position);
+  const separated = rows.map((json, i) => (i === 0 ? json : `,${json}`));
   const page: components['schemas']['Page'] = { limit, next_cursor: next };
   return {
     status: 200,

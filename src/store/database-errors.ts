@@ -32,8 +32,14 @@ export function isOutage(error: unknown): boolean {
 
 /** True if a write violated a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
+  return violatedUnique(error) !== undefined;
+}
+
+/** PostgreSQL's message for the unique index that a write violated, which names it. Undefined for any other error. */
+export function violatedUnique(error: unknown): string | undefined {
+  const cause = memberOf(adapterErrorOf(error), 'cause');
   // PostgreSQL's code, because Prisma's differs for raw statements.
-  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === '23505';
+  return memberOf(cause, 'originalCode') === '23505' ? String(memberOf(cause, 'originalMessage')) : undefined;
 }
 
 /** The foreign key that a write violated; undefined for any other error. */

@@ -12,7 +12,7 @@ export const ID_BYTES = 16;
 export type PageQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
-  /** Maximum number of rows, 1 to 101. The caller asks for one more than it shows. */
+  /** Maximum number of rows, 1 to 101. */
   readonly limit: number;
   /** The position of the last row of the previous page of this list, so it matches the filters. Null: the first page. */
   readonly after: Buffer | null;

@@ -14,7 +14,7 @@ import {
   readPage,
 } from './list.ts';
 import { changesSql } from './parent-program-changes.ts';
-import { PARENT_PROGRAMS } from './parent-programs.ts';
+import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 

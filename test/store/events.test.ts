@@ -1,16 +1,12 @@
 // Every change of a parent program is an event in the same transaction, raw SQL included, and ids are in the order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
-import {
-  createParentProgram,
-  removeParentProgram,
-  updateParentProgram,
-} from '../../src/service/resources/parent-programs.ts';
-import type { WriteContext } from '../../src/service/resources/rows.ts';
+import { createRow, removeRow, updateRow } from '../../src/service/resources/rows.ts';
+import type { WriteContext } from '../../src/service/resources/writing.ts';
 import { FEED_START, positionAt } from '../../src/store/event-position.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { listRows } from '../../src/store/list.ts';
-import { PARENT_PROGRAMS } from '../../src/store/parent-programs.ts';
+import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 import { applied, type FeedEvent, type Program } from '../support/http/feed.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
@@ -58,27 +54,33 @@ type Write = (tenant: Tenant, id: string) => Promise<unknown>;
 
 const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
   'the service creates': [
-    async (tenant) => createParentProgram(await writeContext(tenant), { content: CONTENT, idempotencyKey: undefined }),
+    async (tenant) =>
+      createRow(await writeContext(tenant), PARENT_PROGRAMS, { content: CONTENT, idempotencyKey: undefined }),
     'created',
   ],
   'the service creates, once': [
     async (tenant) => {
       const [context, creation] = [await writeContext(tenant), { content: CONTENT, idempotencyKey: newId() }];
-      await createParentProgram(context, creation);
-      await createParentProgram(context, creation);
+      await createRow(context, PARENT_PROGRAMS, creation);
+      await createRow(context, PARENT_PROGRAMS, creation);
     },
     'created',
   ],
   'the service updates': [
     async (tenant, id) =>
-      updateParentProgram(await writeContext(tenant), { id, patch: { name: 'Other' }, precondition: () => true }),
+      updateRow(await writeContext(tenant), PARENT_PROGRAMS, {
+        id,
+        patch: { name: 'Other' },
+        precondition: () => true,
+      }),
     'updated',
   ],
   'the service changes nothing': [
-    async (tenant, id) => updateParentProgram(await writeContext(tenant), { id, patch: {}, precondition: () => true }),
+    async (tenant, id) =>
+      updateRow(await writeContext(tenant), PARENT_PROGRAMS, { id, patch: {}, precondition: () => true }),
   ],
   'the service deletes': [
-    async (tenant, id) => removeParentProgram(await writeContext(tenant), { id, precondition: () => true }),
+    async (tenant, id) => removeRow(await writeContext(tenant), PARENT_PROGRAMS, { id, precondition: () => true }),
     'deleted',
   ],
   'raw SQL inserts': [sql(`${INSERT} values ($1, gen_random_uuid(), 'x')`), 'created'],

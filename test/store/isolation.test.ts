@@ -13,13 +13,7 @@ import {
   organizationKeyProofs,
 } from './isolation/key-lists.ts';
 import { organizationProofs } from './isolation/organizations.ts';
-import {
-  keyOfWriteProofs,
-  listProofs,
-  parentProgramListProofs,
-  parentProgramProofs,
-  tableProofs,
-} from './isolation/parent-programs.ts';
+import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
@@ -43,9 +37,8 @@ const PROOFS: Record<string, Proofs> = {
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
-  'parent-programs.ts': parentProgramProofs,
+  'rows.ts': rowProofs,
   'sessions.ts': sessionProofs,
-  'table.ts': tableProofs,
   'webhook-endpoints.ts': webhookEndpointProofs,
   'webhook-history.ts': webhookHistoryProofs,
   'users.ts': { ...userProofs, ...peopleProofs },

@@ -1,11 +1,8 @@
 import { v7 as newId } from 'uuid';
 import { suspendOrganization } from '../../src/service/operator.ts';
-import {
-  createParentProgram,
-  removeParentProgram,
-  updateParentProgram,
-} from '../../src/service/resources/parent-programs.ts';
-import type { WriteContext } from '../../src/service/resources/rows.ts';
+import { createRow, removeRow, updateRow } from '../../src/service/resources/rows.ts';
+import type { WriteContext } from '../../src/service/resources/writing.ts';
+import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 import {
   createKeyRow,
@@ -54,13 +51,13 @@ const INSERT = `insert into parent_programs (organization_id, id, name)`;
 
 const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> = {
   'the service creates': async (tenant) =>
-    createParentProgram(await writeContext(tenant), { content: CONTENT, idempotencyKey: undefined }),
+    createRow(await writeContext(tenant), PARENT_PROGRAMS, { content: CONTENT, idempotencyKey: undefined }),
   'the service creates, once': async (tenant) =>
-    createParentProgram(await writeContext(tenant), { content: CONTENT, idempotencyKey: newId() }),
+    createRow(await writeContext(tenant), PARENT_PROGRAMS, { content: CONTENT, idempotencyKey: newId() }),
   'the service updates': async (tenant, id) =>
-    updateParentProgram(await writeContext(tenant), { id, patch: { name: 'Other' }, precondition: () => true }),
+    updateRow(await writeContext(tenant), PARENT_PROGRAMS, { id, patch: { name: 'Other' }, precondition: () => true }),
   'the service deletes': async (tenant, id) =>
-    removeParentProgram(await writeContext(tenant), { id, precondition: () => true }),
+    removeRow(await writeContext(tenant), PARENT_PROGRAMS, { id, precondition: () => true }),
   'an operator suspends the organization': ({ scope }) => suspendOrganization(database.db, scope.organizationId),
   'raw SQL inserts': sql(`${INSERT} values ($1, gen_random_uuid(), 'x')`),
   'raw SQL inserts many': sql(`${INSERT} select $1, gen_random_uuid(), 'x' from generate_series(1, 1000)`),
@@ -90,7 +87,10 @@ const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> =
 
 test.each(Object.entries(WRITES))('%s: the version grows, of that organization only', async (_, write) => {
   const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
-  const { id } = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
+  const { id } = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
+    content: CONTENT,
+    idempotencyKey: undefined,
+  });
   const [before, others] = [await versionOf(ours), await versionOf(theirs)];
   await write(ours, id);
   expect(await versionOf(ours)).toBeGreaterThan(before);
@@ -101,7 +101,10 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
   '%s: once',
   async (name) => {
     const ours = await createTenant(database.db);
-    const { id } = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
+    const { id } = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
+      content: CONTENT,
+      idempotencyKey: undefined,
+    });
     const before = await countBumps(ours);
     await WRITES[name]?.(ours, id);
     expect(await countBumps(ours)).toBe(before + 1);
@@ -142,12 +145,15 @@ test.each(['origin', 'replica'])("as %s, truncating the table changes every orga
 test('a new key, a use of it and an update without a change keep the version', async () => {
   const ours = await createTenant(database.db);
   const { db } = database;
-  const program = await createParentProgram(await writeContext(ours), { content: CONTENT, idempotencyKey: undefined });
+  const program = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
+    content: CONTENT,
+    idempotencyKey: undefined,
+  });
   const before = await versionOf(ours);
   await createKeyRow(db, ours);
   await sql('update api_keys set last_used_at = now() where organization_id = $1')(ours);
   const patch = { name: CONTENT.name };
-  await updateParentProgram(await writeContext(ours), { id: program.id, patch, precondition: () => true });
+  await updateRow(await writeContext(ours), PARENT_PROGRAMS, { id: program.id, patch, precondition: () => true });
   expect(await versionOf(ours)).toBe(before);
 });
 

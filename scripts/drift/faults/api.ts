@@ -5,7 +5,6 @@ const CONDITIONAL = 'src/api/conditional.ts';
 const EXCEPTIONS = 'src/api/exceptions.ts';
 const BODY = 'src/api/request-body.ts';
 const QUERY = 'src/api/request-query.ts';
-const SERVICE = 'src/service/resources/parent-programs.ts';
 const ROWS = 'src/service/resources/rows.ts';
 
 /** Faults in what the contract promises for every operation: headers, methods, conditional requests, error responses. */
@@ -52,10 +51,9 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'the conflict names a program of another organization',
     edits: [
       {
-        file: 'src/store/parent-programs.ts',
-        find: 'const found = await prisma.parentProgram.findUnique({\n    where: { organizationId_externalId: { organizationId, externalId } },',
-        replace:
-          'const found = await prisma.parentProgram.findFirst({\n    where: { externalId, NOT: { organizationId } },',
+        file: 'src/store/rows.ts',
+        find: 'where organization_id = ${organizationId}::uuid and ${Prisma.raw(columnOf(field))}',
+        replace: 'where organization_id <> ${organizationId}::uuid and ${Prisma.raw(columnOf(field))}',
       },
     ],
     caughtBy: 'test/api/create.test.ts',
@@ -272,7 +270,11 @@ export const API_FAULTS: readonly Fault[] = [
   {
     title: 'Idempotency-Key is ignored',
     edits: [
-      { file: ROWS, find: 'if (idempotencyKey === undefined) return', replace: "if (idempotencyKey !== '') return" },
+      {
+        file: ROWS,
+        find: 'idempotencyKey === undefined\n',
+        replace: "idempotencyKey === undefined || table.name !== ''\n",
+      },
     ],
     caughtBy: 'test/api/idempotency.test.ts',
   },
@@ -296,31 +298,31 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'null in a merge patch does not clear the field',
     edits: [
       {
-        file: 'src/domain/parent-program.ts',
-        find: 'patch.description === undefined ? program.description : patch.description',
-        replace: 'patch.description ?? program.description',
+        file: 'src/domain/merge-patch.ts',
+        find: 'if (change === undefined) return current;',
+        replace: 'if (change === undefined || change === null) return current;',
       },
     ],
-    caughtBy: 'test/domain/parent-program.test.ts',
+    caughtBy: 'test/domain/merge-patch.test.ts',
   },
   {
     title: 'null does not remove a metadata entry',
     edits: [
       {
-        file: 'src/domain/parent-program.ts',
+        file: 'src/domain/merge-patch.ts',
         find: 'if (value === null) merged.delete(key);\n    else merged.set',
         replace: 'if (value !== null) merged.set',
       },
     ],
-    caughtBy: 'test/domain/parent-program.test.ts',
+    caughtBy: 'test/domain/merge-patch.test.ts',
   },
   {
     title: 'a deletion does not delete',
     edits: [
       {
-        file: 'src/store/parent-programs.ts',
-        find: 'delete from parent_programs using writer\n      where refused is null\n',
-        replace: "delete from parent_programs using writer\n      where refused is null and name = ''\n",
+        file: 'src/store/rows.ts',
+        find: 'delete from ${name} using writer\n      where refused is null\n',
+        replace: "delete from ${name} using writer\n      where refused is null and name = ''\n",
       },
     ],
     caughtBy: 'test/fuzz/fuzz.test.ts',
@@ -482,9 +484,9 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'an update without changes creates a new version',
     edits: [
       {
-        file: SERVICE,
-        find: 'if (isSameContent(before.program, content)) return',
-        replace: "if (isSameContent(before.program, content) && id === '') return",
+        file: ROWS,
+        find: 'if (isSameContent(table, before.row, content)) return',
+        replace: "if (isSameContent(table, before.row, content) && before.text === '') return",
       },
     ],
     caughtBy: 'test/api/update.test.ts',
@@ -493,9 +495,9 @@ export const API_FAULTS: readonly Fault[] = [
     title: 'a duplicate external_id gets 500',
     edits: [
       {
-        file: SERVICE,
-        find: 'if (!isUniqueViolation(error)) throw error;',
-        replace: 'if (!isUniqueViolation(error) || externalId !== null) throw error;',
+        file: 'src/service/resources/writing.ts',
+        find: 'index?.includes(`_${columnOf(each)}_`)',
+        replace: 'index?.includes(columnOf(each), 1000)',
       },
     ],
     caughtBy: 'test/api/update.test.ts',

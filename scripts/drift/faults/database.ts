@@ -68,7 +68,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     title: 'an updated row has the time of PostgreSQL, not that of the write',
     edits: [
       {
-        file: 'src/store/parent-programs.ts',
+        file: 'src/store/rows.ts',
         find: 'greatest(time_of_write::timestamptz(3)',
         replace: 'greatest(clock_timestamp()::timestamptz(3)',
       },
@@ -262,10 +262,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     title: 'one of two concurrent updates overwrites the other',
     edits: [
       {
-        file: 'src/store/parent-programs.ts',
-        find: 'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and parent_programs::text = ${row}',
+        file: 'src/store/rows.ts',
+        find: 'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${name}::text = ${text}',
         replace:
-          'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${program.id}::uuid and ${row}::text is not null',
+          'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${text}::text is not null',
       },
     ],
     caughtBy: 'test/api/conditional.test.ts',

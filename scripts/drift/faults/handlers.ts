@@ -134,8 +134,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: PROGRAMS,
-        find: '{ content: { name, description, externalId, metadata }, ',
-        replace: '{ content: { name, description, externalId: null, metadata }, ',
+        find: 'const content = { name, description, externalId, metadata };',
+        replace: 'const content = { name, description, externalId: null, metadata };',
       },
     ],
     caughtBy: 'test/api/update.test.ts',

@@ -6,18 +6,18 @@ const STORE: Readonly<Record<string, Edit>> = {
     find: 'from ${name} where organization_id = $1 and id = $2`',
     replace: 'from ${name} where $1::uuid is not null and id = $2`',
   },
-  readParentProgram: {
-    file: 'parent-programs.ts',
-    find: 'from writer, parent_programs\n      where organization_id = ${scope.organizationId}::uuid and id',
-    replace: 'from writer, parent_programs\n      where id',
+  readRowToChange: {
+    file: 'rows.ts',
+    find: 'from writer, ${name}\n      where organization_id = ${scope.organizationId}::uuid and id',
+    replace: 'from writer, ${name}\n      where id',
   },
-  replaceParentProgram: {
-    file: 'parent-programs.ts',
+  replaceRow: {
+    file: 'rows.ts',
     find: 'from writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id',
     replace: 'from writer\n      where refused is null\n        and id',
   },
-  deleteParentProgram: {
-    file: 'parent-programs.ts',
+  deleteRow: {
+    file: 'rows.ts',
     find: 'using writer\n      where refused is null\n        and organization_id = ${scope.organizationId}::uuid and id',
     replace: 'using writer\n      where refused is null\n        and id',
   },

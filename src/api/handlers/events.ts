@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import { cursorKeyOf } from '../../service/resources/cursor-key.ts';
 import * as service from '../../service/resources/events.ts';
-import { bytesOfPosition, positionIn } from '../../store/event-position.ts';
 import { FEED_PARAMETERS, nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
 import { JsonText } from '../json-text.ts';
@@ -15,12 +14,12 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   const { type, since } = filters;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(PATH, filters) };
   const page = await service.readFeed(db, caller.scope, {
-    after: cursor === undefined ? null : positionIn(openCursor(seal, cursor, FEED_PARAMETERS)),
+    after: cursor === undefined ? null : openCursor(seal, cursor, FEED_PARAMETERS),
     since: since === undefined ? undefined : readInstant(since),
     type,
     limit,
   });
-  const next = sealCursor(seal, bytesOfPosition(page.position));
+  const next = sealCursor(seal, page.position);
   const shown: components['schemas']['FeedPage'] = { limit, next_cursor: next, has_more: page.hasMore };
   const events = page.events.map(({ json }, i) => (i === 0 ? json : `,${json}`));
   return {

@@ -1,12 +1,12 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../../store/database.ts';
-import { FEED_START, positionAt, positionBefore } from '../../store/event-position.ts';
+import { bytesOfPosition, FEED_START, positionAt, positionBefore, positionIn } from '../../store/event-position.ts';
 import { type EventList, findEvent, listEvents } from '../../store/events.ts';
 
 export type FeedQuery = {
   /** The position that the cursor of an earlier page holds; null: the first page. */
-  readonly after: string | null;
+  readonly after: Buffer | null;
   /** The first page begins with the events of this time. Undefined: with the oldest one that is kept. */
   readonly since: Date | undefined;
   readonly type: string | undefined;
@@ -21,7 +21,7 @@ export type FeedPage = {
    * Where the next page starts: after the last event of this page or, at the end of the feed, after all that exist now, but not
    * before `since`.
    */
-  readonly position: string;
+  readonly position: Buffer;
   /** Whether there are more events now. */
   readonly hasMore: boolean;
 };
@@ -35,7 +35,7 @@ export async function readFeed(
   scope: OrganizationScope,
   { after, since, type, limit }: FeedQuery,
 ): Promise<FeedPage> {
-  const start = after ?? (since === undefined ? null : positionBefore(since));
+  const start = after === null ? startAt(since) : positionIn(after);
   const query = { after: start ?? FEED_START, type, limit: limit + 1 };
   const { events, version, deletedTo } = await listEvents(db, scope, query);
   if (start !== null && deletedTo !== null && start < deletedTo) throw tooOld(after === null ? 'since' : 'cursor');
@@ -45,9 +45,13 @@ export async function readFeed(
   return {
     events: shown,
     version,
-    position: last?.id ?? (start !== null && start > end ? start : end),
+    position: bytesOfPosition(last?.id ?? (start !== null && start > end ? start : end)),
     hasMore: last !== undefined,
   };
+}
+
+function startAt(since: Date | undefined): string | null {
+  return since === undefined ? null : positionBefore(since);
 }
 
 /** After the migration that began the feed, an organization's version is older than what `deletedTo` says, until its next change. */

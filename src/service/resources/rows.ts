@@ -1,34 +1,25 @@
 import { createHash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import type { Caller } from '../../domain/caller.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { parseJson } from '../../domain/json.ts';
+import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { violatedReference } from '../../store/database-errors.ts';
 import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/idempotency-keys.ts';
-import { type Checked, checkKeyOfWrite, type Writer } from '../../store/key-of-write.ts';
+import { checkKeyOfWrite } from '../../store/key-of-write.ts';
 import {
-  type ContentOf,
-  columnOf,
+  deleteRow,
   type Found,
   findRow,
   insertRow,
-  type Stored,
-  storedContent,
-  type Table,
-} from '../../store/table.ts';
-import type { KeyUses } from '../../traffic/last-used.ts';
-import { refuseWriter } from '../authenticate.ts';
+  type RowToChange,
+  readRowToChange,
+  replaceRow,
+} from '../../store/rows.ts';
+import { type ContentOf, columnOf, fieldsOf, type Stored, storedContent, type Table } from '../../store/table.ts';
+import { accepted, refusingViolations, type WriteContext, writerOf } from './writing.ts';
 
-// What the operations of every resource have in common.
-
-/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
-export type WriteContext = {
-  readonly db: Database;
-  readonly caller: Pick<Caller, 'scope' | 'keyId'>;
-  readonly keyUses: KeyUses;
-};
+// The operations on one row, the same for every resource.
 
 /** Throws if the organization has no such row. */
 export async function getRow<Row extends Stored>(
@@ -42,30 +33,24 @@ export async function getRow<Row extends Stored>(
   return found;
 }
 
-/** The same error for a row that does not exist and one of another organization: a difference would reveal that it exists. */
-export function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
-  return new DomainError('not_found', `There is no ${noun} with this id.`);
-}
-
 type Creation<Row extends Stored> = {
   readonly content: ContentOf<Row>;
   /** With a key, the same request creates one row, however often it is sent. */
   readonly idempotencyKey: string | undefined;
 };
 
-/** Throws a unique violation, and "invalid" for a reference to a row that the organization does not have. */
+/** Throws "conflict" for the value of a unique field that another row has, and "invalid" for a reference to no row. */
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
   { content, idempotencyKey }: Creation<Row>,
 ): Promise<Row> {
   const { db } = context;
-  try {
-    if (idempotencyKey === undefined) return await insert(db.prisma, context, table, content);
-    return await transaction(db, (tx) => createOnce(tx, context, table, { content, key: idempotencyKey }));
-  } catch (error) {
-    throw missingReference(error, table) ?? error;
-  }
+  return refusingViolations(context, table, content, () =>
+    idempotencyKey === undefined
+      ? insert(db.prisma, context, table, content)
+      : transaction(db, (tx) => createOnce(tx, context, table, { content, key: idempotencyKey })),
+  );
 }
 
 async function createOnce<Row extends Stored>(
@@ -102,23 +87,110 @@ async function insert<Row extends Stored>(
   return accepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
-/** Null: the error has another cause. */
-function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
-  const constraint = violatedReference(error);
-  const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${columnOf(field)}_`));
-  if (violated === undefined) return null;
-  const [field, noun] = violated;
-  return invalidField(columnOf(field), `is not the id of a ${noun} of your organization.`);
+type Target<Row> = {
+  readonly id: string;
+  /** Throws unless the row is as the caller expects it. */
+  readonly precondition: (current: Row) => void;
+};
+
+type Update<Row extends Stored> = Target<Row> & { readonly patch: PatchOf<ContentOf<Row>> };
+
+/** Applies a merge patch to the present row. Throws as `getRow` and `createRow` do. */
+export async function updateRow<Row extends Stored>(
+  context: WriteContext,
+  table: Table<Row>,
+  { patch, ...target }: Update<Row>,
+): Promise<Row> {
+  return refusingViolations(context, table, patch, () =>
+    changeRow(context, table, target, (tx, before) => update(tx, context, table, { before, patch })),
+  );
 }
 
-export function writerOf({ caller: { keyId } }: WriteContext, { writePermission }: WritesTo): Writer {
-  return { keyId, permission: writePermission };
+/** Throws as `getRow` does. */
+export async function removeRow<Row extends Stored>(
+  context: WriteContext,
+  table: Table<Row>,
+  target: Target<Row>,
+): Promise<void> {
+  await changeRow(context, table, target, async (tx, before) =>
+    accepted(
+      context,
+      table,
+      await deleteRow(tx, context.caller.scope, table, { before, writer: writerOf(context, table) }),
+    ),
+  );
 }
 
-/** Throws if the key has been revoked meanwhile, or may not write for another reason. */
-export function accepted<T>({ caller, keyUses }: WriteContext, { writePermission }: WritesTo, checked: Checked<T>): T {
-  if (checked.kind === 'accepted') return checked.value;
-  return refuseWriter(caller, { refused: checked, permission: writePermission, keyUses });
+/**
+ * Reads a row and writes it. `write` returns null if the row has changed since it was read. The first attempt writes by one
+ * statement without a transaction: from a write to its commit all other writers of the organization wait, and a transaction
+ * would make that longer.
+ */
+async function changeRow<Row extends Stored, T>(
+  context: WriteContext,
+  table: Table<Row>,
+  target: Target<Row>,
+  write: (tx: Transaction, before: RowToChange<Row>) => Promise<T | null>,
+): Promise<T> {
+  const { db } = context;
+  const written = await write(db.prisma, await readMatching(db.prisma, context, table, { ...target, isLocked: false }));
+  if (written !== null) return written;
+  return transaction(db, async (tx) => {
+    const rewritten = await write(tx, await readMatching(tx, context, table, { ...target, isLocked: true }));
+    if (rewritten === null) throw new Error(`A locked ${table.noun} has changed.`);
+    return rewritten;
+  });
 }
 
-type WritesTo = Pick<Table<Stored>, 'writePermission'>;
+/** Throws unless the row exists and the precondition holds. */
+async function readMatching<Row extends Stored>(
+  tx: Transaction,
+  context: WriteContext,
+  table: Table<Row>,
+  { precondition, ...target }: Target<Row> & { isLocked: boolean },
+): Promise<RowToChange<Row>> {
+  const checked = await readRowToChange(tx, context.caller.scope, table, {
+    ...target,
+    writer: writerOf(context, table),
+  });
+  const read = accepted(context, table, checked);
+  if (read === null) throw noSuchRow(table);
+  precondition(read.row);
+  return read;
+}
+
+/** Null if the row has changed since it was read. */
+async function update<Row extends Stored>(
+  tx: Transaction,
+  context: WriteContext,
+  table: Table<Row>,
+  { before, patch }: { before: RowToChange<Row>; patch: PatchOf<ContentOf<Row>> },
+): Promise<Row | null> {
+  const content = applyPatch<ContentOf<Row>>(before.row, patch);
+  requireFewEntries(table, content);
+  // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
+  if (isSameContent(table, before.row, content)) return before.row;
+  const change = { before, content, writer: writerOf(context, table) };
+  return accepted(context, table, await replaceRow(tx, context.caller.scope, table, change));
+}
+
+function isSameContent<Row extends Stored>(table: Table<Row>, a: ContentOf<Row>, b: ContentOf<Row>): boolean {
+  return JSON.stringify(storedContent(table, a)) === JSON.stringify(storedContent(table, b));
+}
+
+function requireFewEntries<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): void {
+  const limits = new Map(Object.entries<number | undefined>(table.maxEntries ?? {}));
+  for (const { field, value } of fieldsOf(table, content)) {
+    const most = limits.get(field);
+    if (most === undefined || Object.keys(Object(value)).length <= most) continue;
+    throw invalidField(
+      columnOf(field),
+      `must have at most ${most} entries after the change. Remove some by setting them to null.`,
+    );
+  }
+}
+
+/** The same error for a row that does not exist and one of another organization: a difference would reveal that it exists. */
+function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
+  return new DomainError('not_found', `There is no ${noun} with this id.`);
+}

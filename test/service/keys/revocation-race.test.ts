@@ -2,14 +2,10 @@ import { UnauthenticatedError } from '../../../src/domain/errors.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import {
-  createParentProgram,
-  removeParentProgram,
-  updateParentProgram,
-} from '../../../src/service/resources/parent-programs.ts';
+import { createRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { PARENT_PROGRAMS } from '../../../src/store/parent-programs.ts';
-import { insertRow } from '../../../src/store/table.ts';
+import { insertRow } from '../../../src/store/rows.ts';
+import { PARENT_PROGRAMS } from '../../../src/store/tables/parent-programs.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
@@ -38,18 +34,18 @@ async function prepare() {
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 const WRITES: Record<string, (prepared: Prepared, id: string) => Promise<unknown>> = {
-  creation: ({ context }) => createParentProgram(context, NEW),
+  creation: ({ context }) => createRow(context, PARENT_PROGRAMS, NEW),
   'creation with an Idempotency-Key': ({ context }) =>
-    createParentProgram(context, { ...NEW, idempotencyKey: crypto.randomUUID() }),
-  update: ({ context }, id) => updateParentProgram(context, { id, patch: { name: 'Other' }, precondition: ANY }),
-  deletion: ({ context }, id) => removeParentProgram(context, { id, precondition: ANY }),
+    createRow(context, PARENT_PROGRAMS, { ...NEW, idempotencyKey: crypto.randomUUID() }),
+  update: ({ context }, id) => updateRow(context, PARENT_PROGRAMS, { id, patch: { name: 'Other' }, precondition: ANY }),
+  deletion: ({ context }, id) => removeRow(context, PARENT_PROGRAMS, { id, precondition: ANY }),
 };
 
 // The race: the write has begun, and sees in its snapshot a key that is active.
 test.each(Object.entries(WRITES))('a %s that waits for the revocation of its key is refused', async (_, write) => {
   const prepared = await prepare();
   const { keyId, context, people } = prepared;
-  const program = await createParentProgram(context, NEW);
+  const program = await createRow(context, PARENT_PROGRAMS, NEW);
   const outcome = await inTransaction(database.db, async (client) => {
     // Raw SQL, as an operator may use it: the lock is taken by a trigger.
     await client.query('update api_keys set revoked_at = now() where id = $1', [keyId]);
@@ -99,13 +95,13 @@ test('a repeated creation is refused once the key has been revoked, and so is a 
   const prepared = await prepare();
   const { context, people, keyId } = prepared;
   const once = { ...NEW, idempotencyKey: 'once' };
-  const { id } = await createParentProgram(context, once);
+  const { id } = await createRow(context, PARENT_PROGRAMS, once);
   const requests = {
-    repeated: () => createParentProgram(context, once),
-    'another body': () => createParentProgram(context, { ...once, content: { ...CONTENT, name: 'Other' } }),
-    unchanged: () => updateParentProgram(context, { id, patch: { name: 'Program' }, precondition: ANY }),
-    'not found': () => removeParentProgram(context, { id: crypto.randomUUID(), precondition: ANY }),
-    'changed since': () => removeParentProgram(context, { id, precondition: () => false }),
+    repeated: () => createRow(context, PARENT_PROGRAMS, once),
+    'another body': () => createRow(context, PARENT_PROGRAMS, { ...once, content: { ...CONTENT, name: 'Other' } }),
+    unchanged: () => updateRow(context, PARENT_PROGRAMS, { id, patch: { name: 'Program' }, precondition: ANY }),
+    'not found': () => removeRow(context, PARENT_PROGRAMS, { id: crypto.randomUUID(), precondition: ANY }),
+    'changed since': () => removeRow(context, PARENT_PROGRAMS, { id, precondition: () => false }),
   };
   expect(await requests.repeated()).toMatchObject({ id });
   await revokeKey(database.db, people.administrator, { keyId, userId: people.member.userId });
@@ -149,7 +145,7 @@ const REFUSALS: readonly (readonly [string, string, string, RegExp])[] = [
 
 test.each(REFUSALS)('a key %s gets the refusal of authentication', async (_, sql, code, message) => {
   const prepared = await prepare();
-  const { id } = await createParentProgram(prepared.context, NEW);
+  const { id } = await createRow(prepared.context, PARENT_PROGRAMS, NEW);
   await database.db.pool.query(sql, [prepared.keyId]);
   for (const write of Object.values(WRITES)) {
     const refusal = { code, message: expect.stringMatching(message) };
@@ -163,15 +159,15 @@ test('writes, revocations, role changes, deactivations and reactivations never d
   const { administrator, member } = people;
   const { db } = database;
   const failures: unknown[] = [];
-  const { id } = await createParentProgram(context, NEW);
+  const { id } = await createRow(context, PARENT_PROGRAMS, NEW);
   const many = (work: (i: number) => Promise<unknown>) =>
     Array.from({ length: 20 }, (_, i) => work(i).catch((error: unknown) => failures.push(error)));
   const other = await giveKey(db, administrator);
   const caller = { ...context, caller: { scope: people.scope, keyId: other.id } };
   const keys = await Promise.all(Array.from({ length: 8 }, () => giveKey(db, member)));
   await Promise.all([
-    ...many((i) => updateParentProgram(caller, { id, patch: { name: `Name ${i}` }, precondition: ANY })),
-    ...many((i) => createParentProgram(caller, { ...NEW, idempotencyKey: `key ${i % 5}` })),
+    ...many((i) => updateRow(caller, PARENT_PROGRAMS, { id, patch: { name: `Name ${i}` }, precondition: ANY })),
+    ...many((i) => createRow(caller, PARENT_PROGRAMS, { ...NEW, idempotencyKey: `key ${i % 5}` })),
     ...keys.map(({ id: keyId }) => revokeKey(db, administrator, { keyId, userId: member.userId })),
     ...many((i) => changeRole(db, administrator, { userId: member.userId, role: i % 2 === 0 ? 'viewer' : 'member' })),
     ...many(() => deactivateUser(db, administrator, { userId: people.viewer.userId })),

@@ -1,6 +1,7 @@
-import { createRow, getRow, type WriteContext } from '../../../src/service/resources/rows.ts';
-import { PARENT_PROGRAMS } from '../../../src/store/parent-programs.ts';
+import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
+import type { WriteContext } from '../../../src/service/resources/writing.ts';
 import { defineTable, type Stored } from '../../../src/store/table.ts';
+import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createTenant, type Tenant, useDatabase, writerOf } from '../../support/postgres/store.ts';
 
@@ -11,27 +12,48 @@ type Branch = Stored & {
   readonly name: string;
   readonly parentProgramId: string | null;
   readonly openSince: number | null;
+  readonly isOpen: boolean;
+  /** Unique in the organization. */
+  readonly code: string | null;
   readonly labels: Readonly<Record<string, string>>;
 };
 await db.pool.query(`
   create table branches (
     organization_id uuid not null references organizations, id uuid, name text not null, parent_program_id uuid,
-    open_since integer, labels jsonb not null,
+    open_since integer, is_open boolean not null, code text, labels jsonb not null,
     created_at timestamptz(3) not null default statement_timestamp(),
     updated_at timestamptz(3) not null default statement_timestamp(),
     primary key (organization_id, id),
+    constraint branches_organization_id_code_key unique (organization_id, code),
     foreign key (organization_id, parent_program_id) references parent_programs (organization_id, id));
   select bump_versions_with('branches')`);
 const BRANCHES = defineTable<Branch>({
   name: 'branches',
   noun: 'branch',
   writePermission: 'parent_programs:write',
-  columns: { name: 'text', parentProgramId: 'uuid', openSince: 'integer', labels: 'jsonb' },
+  columns: {
+    name: 'text',
+    parentProgramId: 'uuid',
+    openSince: 'integer',
+    isOpen: 'boolean',
+    code: 'text',
+    labels: 'jsonb',
+  },
+  unique: ['code'],
   references: { parentProgramId: 'parent program' },
+  maxEntries: { labels: 3 },
 });
 
 const PROGRAM = { name: 'Nordic', description: null, externalId: null, metadata: {} };
-const BRANCH = { name: 'Nordic', parentProgramId: null, openSince: 1999, labels: { long: '1', b: '2' } };
+const BRANCH = {
+  name: 'Nordic',
+  parentProgramId: null,
+  openSince: 1999,
+  isOpen: true,
+  code: 'NOR',
+  labels: { long: '1', b: '2' },
+};
+const ANY = () => {};
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
@@ -50,10 +72,61 @@ test('a row of any table is created, and found as it was returned', async () => 
   });
 });
 
+test('an update of a row of any table changes the fields of the patch and keeps the others', async () => {
+  const ours = await createTenant(db);
+  const context = await contextOf(ours);
+  const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const patch = { openSince: null, isOpen: false, labels: { long: null, c: '3' } };
+  const updated = await updateRow(context, BRANCHES, { id: created.id, patch, precondition: ANY });
+  const { id, createdAt } = created;
+  expect(updated).toMatchObject({ id, createdAt, ...BRANCH, ...patch, labels: { b: '2', c: '3' } });
+  expect(updated.updatedAt > created.updatedAt).toBe(true);
+  const { row } = await getRow(db, ours.scope, BRANCHES, id);
+  expect(JSON.stringify(row)).toBe(JSON.stringify(updated));
+  const unchanged = { isOpen: false, labels: { c: '3' } };
+  expect(await updateRow(context, BRANCHES, { id, patch: unchanged, precondition: ANY })).toEqual(updated);
+  const full = { labels: { d: '4', e: '5' } };
+  await expect(updateRow(context, BRANCHES, { id, patch: full, precondition: ANY })).rejects.toMatchObject({
+    code: 'invalid',
+    fields: { labels: ['must have at most 3 entries after the change. Remove some by setting them to null.'] },
+  });
+});
+
+test('a value of a unique field that another row of the organization has is a conflict, which names the row', async () => {
+  const [ours, theirs] = [await contextOf(await createTenant(db)), await contextOf(await createTenant(db))];
+  const creation = { content: BRANCH, idempotencyKey: undefined };
+  await createRow(theirs, BRANCHES, creation);
+  const first = await createRow(ours, BRANCHES, creation);
+  const other = await createRow(ours, BRANCHES, { ...creation, content: { ...BRANCH, code: 'ALP' } });
+  const conflict = {
+    code: 'conflict',
+    message: `The branch ${first.id} in your organization already has the code "NOR". Use a different code, or update that branch.`,
+  };
+  await expect(createRow(ours, BRANCHES, creation)).rejects.toMatchObject(conflict);
+  await expect(createRow(ours, BRANCHES, { ...creation, idempotencyKey: 'key' })).rejects.toMatchObject(conflict);
+  const update = { id: other.id, patch: { code: 'NOR' }, precondition: ANY };
+  await expect(updateRow(ours, BRANCHES, update)).rejects.toMatchObject(conflict);
+  await updateRow(ours, BRANCHES, { ...update, patch: { code: null } });
+  await updateRow(ours, BRANCHES, { id: first.id, patch: { code: null }, precondition: ANY });
+});
+
+test('a row of any table is removed by its organization only, and only if the precondition holds', async () => {
+  const [ours, theirs] = [await contextOf(await createTenant(db)), await contextOf(await createTenant(db))];
+  const { id } = await createRow(ours, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  await expect(removeRow(theirs, BRANCHES, { id, precondition: ANY })).rejects.toMatchObject({ code: 'not_found' });
+  const stale = new Error('stale');
+  const refuse = () => {
+    throw stale;
+  };
+  await expect(removeRow(ours, BRANCHES, { id, precondition: refuse })).rejects.toBe(stale);
+  await removeRow(ours, BRANCHES, { id, precondition: ANY });
+  await expect(removeRow(ours, BRANCHES, { id, precondition: ANY })).rejects.toMatchObject({ code: 'not_found' });
+});
+
 // The attack: without the table in the hash, the response of the first resource would be repeated for the second.
 test('an idempotency key that was used for one resource is refused for another, even with the same content', async () => {
   const context = await contextOf(await createTenant(db));
-  const twins = defineTable({ ...PARENT_PROGRAMS, name: 'twins' });
+  const twins = defineTable<ParentProgram>({ ...PARENT_PROGRAMS, name: 'twins' });
   await db.pool.query('create table twins (like parent_programs including all)');
   await createRow(context, PARENT_PROGRAMS, { content: PROGRAM, idempotencyKey: 'same' });
   await expect(createRow(context, twins, { content: PROGRAM, idempotencyKey: 'same' })).rejects.toMatchObject({
@@ -79,7 +152,13 @@ test.each([undefined, 'key'])(
       });
     }
     const branch = { ...BRANCH, parentProgramId: own.id };
-    expect(await createRow(ours, BRANCHES, { content: branch, idempotencyKey })).toMatchObject(branch);
+    const created = await createRow(ours, BRANCHES, { content: branch, idempotencyKey });
+    expect(created).toMatchObject(branch);
+    const patch = { parentProgramId: foreign.id };
+    await expect(updateRow(ours, BRANCHES, { id: created.id, patch, precondition: ANY })).rejects.toMatchObject({
+      code: 'invalid',
+      fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
+    });
   },
 );
 
@@ -89,7 +168,8 @@ test('the triggers of a new table change the version with every way of writing',
     (await db.pool.query('select version from organizations where id = $1', [scope.organizationId])).rows[0].version;
   const versions = [await versionOf()];
   for (const text of [
-    `insert into branches (organization_id, id, name, labels) values ('${scope.organizationId}', gen_random_uuid(), 'x', '{}')`,
+    `insert into branches (organization_id, id, name, is_open, labels)
+       values ('${scope.organizationId}', gen_random_uuid(), 'x', true, '{}')`,
     `update branches set name = 'y' where organization_id = '${scope.organizationId}'`,
     `delete from branches where organization_id = '${scope.organizationId}'`,
     'truncate branches',

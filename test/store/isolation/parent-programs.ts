@@ -1,21 +1,20 @@
 import { v7 as newId } from 'uuid';
-import type { NewParentProgram, ParentProgram } from '../../../src/domain/parent-program.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { checkKeyOfWrite } from '../../../src/store/key-of-write.ts';
 import { listRows, positionOf } from '../../../src/store/list.ts';
 import { type ListQuery, listParentPrograms } from '../../../src/store/parent-program-list.ts';
-import {
-  deleteParentProgram,
-  findIdOfExternalId,
-  PARENT_PROGRAMS,
-  readParentProgram,
-  replaceParentProgram,
-} from '../../../src/store/parent-programs.ts';
-import { findRow, insertRow } from '../../../src/store/table.ts';
+import { deleteRow, findIdByUnique, findRow, insertRow, readRowToChange, replaceRow } from '../../../src/store/rows.ts';
+import type { ContentOf } from '../../../src/store/table.ts';
+import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/tables/parent-programs.ts';
 import { accepted, type Tenant, writerOf } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
-const CONTENT: NewParentProgram = { name: 'Nordic', description: null, externalId: 'NOR-1', metadata: { a: 'b' } };
+const CONTENT: ContentOf<ParentProgram> = {
+  name: 'Nordic',
+  description: null,
+  externalId: 'NOR-1',
+  metadata: { a: 'b' },
+};
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
 
 async function insert(db: Database, tenant: Tenant, id = newId(), content = CONTENT) {
@@ -64,7 +63,7 @@ export const listProofs: Proofs = {
   },
 };
 
-export const tableProofs: Proofs = {
+export const rowProofs: Proofs = {
   async findRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     expect(await findRow(db, ours.scope, PARENT_PROGRAMS, foreign.id)).toBeNull();
@@ -80,49 +79,52 @@ export const tableProofs: Proofs = {
     expect(own).toMatchObject({ id: foreign.id, externalId: 'NOR-1', name: 'Of the same id' });
     expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
-};
 
-export const parentProgramProofs: Proofs = {
-  async findIdOfExternalId({ db, ours, theirs }) {
+  async findIdByUnique({ db, ours, theirs }) {
+    const named = { field: 'externalId', value: 'NOR-1' };
     await insert(db, theirs);
-    expect(await findIdOfExternalId(db, ours.scope, 'NOR-1')).toBeNull();
+    expect(await findIdByUnique(db, ours.scope, PARENT_PROGRAMS, named)).toBeNull();
     const { id } = await insert(db, ours);
-    expect(await findIdOfExternalId(db, ours.scope, 'NOR-1')).toBe(id);
+    expect(await findIdByUnique(db, ours.scope, PARENT_PROGRAMS, named)).toBe(id);
   },
 
-  async readParentProgram({ db, ours, theirs }) {
+  async readRowToChange({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
     const locked = { id: foreign.id, isLocked: true, writer };
-    expect(accepted(await db.prisma.$transaction((tx) => readParentProgram(tx, ours.scope, locked)))).toBeNull();
+    expect(
+      accepted(await db.prisma.$transaction((tx) => readRowToChange(tx, ours.scope, PARENT_PROGRAMS, locked))),
+    ).toBeNull();
     const own = await insert(db, ours, foreign.id, { ...CONTENT, name: 'Of the same id' });
     await db.prisma.$transaction(async (tx) => {
-      expect(accepted(await readParentProgram(tx, ours.scope, locked))?.program).toEqual(own);
+      expect(accepted(await readRowToChange(tx, ours.scope, PARENT_PROGRAMS, locked))?.row).toEqual(own);
       // Their rows are not locked with ours: one organization cannot make another wait.
       const read = { ...locked, writer: theirWriter };
-      await db.prisma.$transaction((other) => readParentProgram(other, theirs.scope, read), { timeout: 1000 });
+      await db.prisma.$transaction((other) => readRowToChange(other, theirs.scope, PARENT_PROGRAMS, read), {
+        timeout: 1000,
+      });
     });
   },
 
-  async replaceParentProgram({ db, ours, theirs }) {
+  async replaceRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const own = await insert(db, ours, foreign.id);
     const { change, foreignChange } = await rewrites(db, { ours, theirs, id: own.id });
     const content = { ...CONTENT, name: 'Changed' };
-    const replaced = await replaceParentProgram(db.prisma, theirs.scope, { ...foreignChange, content });
+    const replaced = await replaceRow(db.prisma, theirs.scope, PARENT_PROGRAMS, { ...foreignChange, content });
     expect(accepted(replaced)).toBeNull();
-    expect(accepted(await replaceParentProgram(db.prisma, ours.scope, { ...change, content }))).toMatchObject({
+    expect(accepted(await replaceRow(db.prisma, ours.scope, PARENT_PROGRAMS, { ...change, content }))).toMatchObject({
       name: 'Changed',
     });
     expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
 
-  async deleteParentProgram({ db, ours, theirs }) {
+  async deleteRow({ db, ours, theirs }) {
     const foreign = await insert(db, theirs);
     const own = await insert(db, ours, foreign.id);
     const { change, foreignChange } = await rewrites(db, { ours, theirs, id: own.id });
-    expect(accepted(await deleteParentProgram(db.prisma, theirs.scope, foreignChange))).toBeNull();
-    expect(accepted(await deleteParentProgram(db.prisma, ours.scope, change))).not.toBeNull();
+    expect(accepted(await deleteRow(db.prisma, theirs.scope, PARENT_PROGRAMS, foreignChange))).toBeNull();
+    expect(accepted(await deleteRow(db.prisma, ours.scope, PARENT_PROGRAMS, change))).not.toBeNull();
     expect(await findRow(db, ours.scope, PARENT_PROGRAMS, own.id)).toBeNull();
     expect((await findRow(db, theirs.scope, PARENT_PROGRAMS, foreign.id))?.row).toEqual(foreign);
   },
@@ -131,7 +133,9 @@ export const parentProgramProofs: Proofs = {
 /** Changes of our program with this id, by our key, and of the same row in their scope, by their key. */
 async function rewrites(db: Database, { ours, theirs, id }: { ours: Tenant; theirs: Tenant; id: string }) {
   const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
-  const before = accepted(await readParentProgram(db.prisma, ours.scope, { id, writer, isLocked: false }));
+  const before = accepted(
+    await readRowToChange(db.prisma, ours.scope, PARENT_PROGRAMS, { id, writer, isLocked: false }),
+  );
   if (before === null) throw new Error('What was inserted is not there.');
   return { change: { before, writer }, foreignChange: { before, writer: theirWriter } };
 }

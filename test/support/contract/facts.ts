@@ -21,7 +21,6 @@ import {
 } from '../../../src/domain/api-key.ts';
 import { SHOWN_PERIODS } from '../../../src/domain/key-usage.ts';
 import { MAX_CHARACTERS } from '../../../src/domain/name.ts';
-import { MAX_METADATA_ENTRIES } from '../../../src/domain/parent-program.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
 import {
   MAX_ENDPOINTS,
@@ -36,6 +35,7 @@ import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../../src/server.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../../src/store/idempotency-keys.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../../src/store/session-settings.ts';
+import { MAX_METADATA_ENTRIES } from '../../../src/store/tables/parent-programs.ts';
 import { LEASE_INTERVAL_MS } from '../../../src/traffic/request-limiter.ts';
 import { constantOf, constantsIn } from './constants.ts';
 

@@ -1,0 +1,76 @@
+import type { Caller } from '../../domain/caller.ts';
+import { DomainError, invalidField } from '../../domain/errors.ts';
+import type { Database } from '../../store/database.ts';
+import { violatedReference, violatedUnique } from '../../store/database-errors.ts';
+import type { Checked, Writer } from '../../store/key-of-write.ts';
+import { findIdByUnique } from '../../store/rows.ts';
+import { columnOf, type Stored, type Table } from '../../store/table.ts';
+import type { KeyUses } from '../../traffic/last-used.ts';
+import { refuseWriter } from '../authenticate.ts';
+
+/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
+export type WriteContext = {
+  readonly db: Database;
+  readonly caller: Pick<Caller, 'scope' | 'keyId'>;
+  readonly keyUses: KeyUses;
+};
+
+type WritesTo = Pick<Table<Stored>, 'writePermission'>;
+
+export function writerOf({ caller: { keyId } }: WriteContext, { writePermission }: WritesTo): Writer {
+  return { keyId, permission: writePermission };
+}
+
+/** Throws if the key has been revoked meanwhile, or may not write for another reason. */
+export function accepted<T>({ caller, keyUses }: WriteContext, { writePermission }: WritesTo, checked: Checked<T>): T {
+  if (checked.kind === 'accepted') return checked.value;
+  return refuseWriter(caller, { refused: checked, permission: writePermission, keyUses });
+}
+
+/**
+ * Runs a write of these fields. Throws "conflict" if another row of the organization has the value of a unique field, and
+ * "invalid" for a reference to a row that the organization does not have.
+ */
+export async function refusingViolations<Row extends Stored, T>(
+  context: WriteContext,
+  table: Table<Row>,
+  content: object,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw missingReference(error, table) ?? (await conflict(error, context, table, content)) ?? error;
+  }
+}
+
+/** Null if the error has another cause. */
+function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
+  const constraint = violatedReference(error);
+  const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${columnOf(field)}_`));
+  if (violated === undefined) return null;
+  const [field, noun] = violated;
+  return invalidField(columnOf(field), `is not the id of a ${noun} of your organization.`);
+}
+
+/** Names the row that has the value. Null if the error has another cause. */
+async function conflict<Row extends Stored>(
+  error: unknown,
+  { db, caller }: WriteContext,
+  table: Table<Row>,
+  content: object,
+): Promise<DomainError | null> {
+  const index = violatedUnique(error);
+  const field = table.unique?.find((each) => index?.includes(`_${columnOf(each)}_`));
+  if (field === undefined) return null;
+  const { noun } = table;
+  const value = new Map(Object.entries(content)).get(field);
+  const id = await findIdByUnique(db, caller.scope, table, { field, value });
+  // Without an id, the row was deleted or changed meanwhile.
+  const holder = id === null ? `Another ${noun}` : `The ${noun} ${id}`;
+  const name = columnOf(field);
+  return new DomainError(
+    'conflict',
+    `${holder} in your organization already has the ${name} ${JSON.stringify(value)}. Use a different ${name}, or update that ${noun}.`,
+  );
+}
