@@ -93,7 +93,13 @@ module.exports = {
       from: { path: room('workers') },
       to: {
         path: '^(src|prisma)/',
-        pathNot: [room('workers'), room('observability'), room('postgres'), '^src/[^/]+\\.ts$'],
+        pathNot: [
+          room('workers'),
+          room('observability'),
+          room('postgres'),
+          '^src/[^/]+\\.ts$',
+          '^src/domain/release\\.ts$',
+        ],
       },
     },
     {

@@ -1,9 +1,14 @@
 import module from 'node:module';
 import { join } from 'node:path';
+import { VERSION } from './domain/release.ts';
 import { tuneGarbageCollection } from './heap.ts';
 
-tuneGarbageCollection();
-// Caches what Node compiles from here on, which makes later starts faster.
-module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
-const { run } = await import('./run.ts');
-await run();
+if (process.argv[2] === '--version') {
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  tuneGarbageCollection();
+  // Caches what Node compiles from here on, which makes later starts faster.
+  module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
+  const { run } = await import('./run.ts');
+  await run();
+}

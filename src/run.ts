@@ -3,6 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { readDocument } from './contract/contract.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
 import { createSender } from './delivery/sender.ts';
+import { VERSION } from './domain/release.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './observability/housekeeping.ts';
 import { DeliveryMeasures } from './observability/instruments/delivery-measures.ts';
@@ -192,7 +193,7 @@ async function serve(serving: Serving): Promise<void> {
     publicUrl,
     userAgent: `Charter/${(await readDocument()).info.version}`,
   });
-  if (worker === null) logger.info({ url: server.url, environment }, 'Charter is listening');
+  if (worker === null) logger.info({ url: server.url, environment, version: VERSION }, 'Charter is listening');
   else worker.reportReady();
   const preparing = setTimeout(() => {
     void app.prepare();

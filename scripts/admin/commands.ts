@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { linkUrl } from '../../src/domain/access-link.ts';
 import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../../src/domain/api-key.ts';
 import { DomainError } from '../../src/domain/errors.ts';
+import { commandLine, IS_RELEASE, VERSION } from '../../src/domain/release.ts';
 import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
@@ -61,9 +62,8 @@ function messageOf(error: unknown): string {
 }
 
 function createProgram(config: Config, { stdout, stderr }: Surroundings): Command {
-  // The artifact of "npm run dist" runs without npm.
-  const isArtifact = process.argv[1]?.endsWith('charter.mjs') === true;
-  const program = new Command(isArtifact ? 'node charter.mjs admin' : 'npm run admin --')
+  const program = new Command(commandLine('admin'))
+    .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
@@ -72,7 +72,7 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     .description('Administers an installation of Charter, in the database of the server: DATABASE_URL or DATA_DIR.')
     .option(
       '--json',
-      `print one JSON object instead of lines${isArtifact ? '' : '; call it as npm run --silent admin -- --json'}`,
+      `print one JSON object instead of lines${IS_RELEASE ? '' : '; call it as npm run --silent admin -- --json'}`,
     )
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });

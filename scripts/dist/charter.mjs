@@ -7,13 +7,14 @@ const HELP = `node charter.mjs             starts the server
 node charter.mjs admin       administers the installation; --help lists the commands
 node charter.mjs workflows   runs the workflows against a server; --help tells how
 node charter.mjs health      exits with 0 if the server of this machine is ready, else with 1
+node charter.mjs --version   prints the version of this release
 
 The environment variables are the same for all commands; README.md names those that every server needs.
 `;
 const PROGRAMS = { start: './src/main.ts', admin: './scripts/admin/main.ts', workflows: './scripts/workflows/main.ts' };
 
 const [name = 'start'] = process.argv.slice(2);
-const { engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const { engines, version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 // Without this, the server would create demonstration users, whose passwords are public.
 process.env.NODE_ENV ||= 'production';
 
@@ -27,6 +28,8 @@ if (isTooOld(process.versions.node, engines.node.replace('>=', ''))) {
   await import(new URL(PROGRAMS[name], import.meta.url).href);
 } else if (name === 'health') {
   process.exitCode = (await isReady()) ? 0 : 1;
+} else if (name === '--version') {
+  process.stdout.write(`${version}\n`);
 } else if (name === '--help') {
   process.stdout.write(HELP);
 } else {

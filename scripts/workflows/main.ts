@@ -1,9 +1,10 @@
 // Runs the workflows of openapi/workflows against a server, as an integrator would.
 import { parseArgs } from 'node:util';
+import { commandLine } from '../../src/domain/release.ts';
 import { workflowFiles } from './files.ts';
 import { runWorkflows } from './run.ts';
 
-const HELP = `CHARTER_API_KEY=... npm run workflows -- --server URL   runs every workflow of openapi/workflows
+const HELP = `CHARTER_API_KEY=... ${commandLine('workflows')} --server URL   runs every workflow of openapi/workflows
 
   --server URL  the address of Charter or its mock, such as http://127.0.0.1:3000
   --verbose     prints every request and response, with the key masked

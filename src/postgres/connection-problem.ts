@@ -85,6 +85,6 @@ function poolerProblem(
   return new StartUpError(
     `${host}:${port} in ${variable} is a connection pooler such as PgBouncer, which keeps no session for a client${reason}.`,
     'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself, and have no "options" in DATABASE_URL. ' +
-      'See "PgBouncer" in the guide "Operating".',
+      'See "PgBouncer" in the guide "PostgreSQL".',
   );
 }

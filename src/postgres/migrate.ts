@@ -57,7 +57,7 @@ async function readHistory(client: pg.Client): Promise<Applied[]> {
     throw new StartUpError(
       `The user "${client.user}" may not read the tables of this database. They belong to "${table.owner}".`,
       'Connect as their owner. If they were restored from a dump, restore it again with pg_restore ' +
-        `--role="${client.user}": see "Back up and restore" in the guide "Operating".`,
+        `--role="${client.user}": see the guide "Backups".`,
     );
   }
   const found = await client.query<Applied>(

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Keyring } from '../domain/keyring.ts';
+import { commandLine } from '../domain/release.ts';
 import { StartUpError } from '../domain/start-up-error.ts';
 import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
@@ -44,8 +45,8 @@ export async function openKeyring(
   }
 }
 
-const REPLACE_LOST_KEY =
-  'Nothing is encrypted with the missing key. If it is lost, run "npm run admin -- rotate-encryption-key", which replaces it.';
+const ROTATE = `"${commandLine('admin')} rotate-encryption-key"`;
+const REPLACE_LOST_KEY = `Nothing is encrypted with the missing key. If it is lost, run ${ROTATE}, which replaces it.`;
 
 async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }: KeyringChoice): Promise<Keyring> {
   const ids = await listEncryptionKeys(client);
@@ -70,7 +71,7 @@ async function refuseMissing(client: pg.Client, keyring: Keyring, choice: Keyrin
     throw new StartUpError(
       `${source} lacks a key with which secrets in this database are encrypted (key id ${used.join(', ')}).`,
       'If its key is the wrong one, replace it with the right one. Only if you are changing the key, add the old one after the ' +
-        'new one, and run "npm run admin -- rotate-encryption-key" before you remove it.',
+        `new one, and run ${ROTATE} before you remove it.`,
     );
   }
   if (choice.replacesUnusedKeys === true || missing.length < ids.length) return;

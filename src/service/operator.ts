@@ -4,6 +4,7 @@ import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { parseName } from '../domain/name.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
+import { commandLine } from '../domain/release.ts';
 import type { OrganizationLimits } from '../domain/request-limits.ts';
 import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -207,7 +208,7 @@ async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {
   if ((await findOrganization(db, id)) === null)
     throw new DomainError(
       'not_found',
-      `There is no organization with the id ${id}. "npm run admin -- list-organizations" shows them.`,
+      `There is no organization with the id ${id}. "${commandLine('admin')} list-organizations" shows them.`,
     );
   return OrganizationScope.grant(id);
 }

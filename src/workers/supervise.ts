@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { VERSION } from '../domain/release.ts';
 import { listenOn, stopListening } from '../listen-on.ts';
 import type { Logger } from '../observability/logs.ts';
 import { joinEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
@@ -52,7 +53,10 @@ async function run(
     process.exitCode = 1;
     shutdown.request('a worker could not start');
   } else if (started === true) {
-    logger.info({ url, environment: config.environment, workers: config.workers }, 'Charter is listening');
+    logger.info(
+      { url, environment: config.environment, version: VERSION, workers: config.workers },
+      'Charter is listening',
+    );
   }
   const reason = await shutdown.reason;
   logger.info({ reason }, 'shutting down, finishing requests in flight');

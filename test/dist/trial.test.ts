@@ -99,6 +99,12 @@ onlyInSoak(
       await expectToServe(first.url, key);
       const port = { PORT: new URL(first.url).port };
       expect((await machine.run(previous, ['health'], port)).code).toBe(0);
+      expect(first.printed.stdout).toContain('"version":"1.1.0"');
+      for (const program of ['admin', 'workflows']) {
+        const { stdout } = await machine.run(previous, [program, '--help']);
+        expect(stdout).toContain(`node charter.mjs ${program}`);
+        expect(stdout).not.toContain('npm run');
+      }
       const workflows = ['workflows', '--server', first.url];
       const ran = await machine.run(previous, workflows, { CHARTER_API_KEY: key });
       expect({ code: ran.code, printed: ran.code === 0 ? '' : ran.stdout + ran.stderr }).toEqual({
@@ -160,8 +166,9 @@ test('the commands of the artifact explain themselves, and a Node that is too ol
   const folder = join(machine.folder, 'commands');
   await mkdir(folder);
   await writeFile(join(folder, 'charter.mjs'), await readFile(file));
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ engines: { node: '>=24.18' } }));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ version: '1.2.3', engines: { node: '>=24.18' } }));
   expect(await machine.run(folder, ['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('admin') });
+  expect(await machine.run(folder, ['--version'])).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
   const unknown = await machine.run(folder, ['serve']);
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringMatching(/^There is no command "serve"\.\n\nnode /) });
   expect((await machine.run(folder, ['health'], { PORT: '1' })).code).toBe(1);

@@ -1,0 +1,14 @@
+// Which version of Charter this is, and how its commands are called. A release (npm run dist) has no npm.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Whether this is a release, and not a checkout. */
+export const IS_RELEASE = existsSync(join(ROOT, 'charter.mjs'));
+
+export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;
+
+/** The words before the parameters of a command, such as "npm run admin --". */
+export function commandLine(program: 'admin' | 'workflows'): string {
+  return IS_RELEASE ? `node charter.mjs ${program}` : `npm run ${program} --`;
+}
