@@ -7,7 +7,7 @@ import { day, exactInstant, instant, since } from '../src/dashboard/markup/words
 import { lastDay } from '../src/dashboard/webhooks/cells.ts';
 import { formatDay, formatInstant, formatSecond } from '../src/domain/format.ts';
 import { firstShown } from '../src/domain/key-usage.ts';
-import { sourceOf, sourcesIn } from './support/contract/constants.ts';
+import { read, sourcesIn } from './support/contract/texts.ts';
 
 const TODAY = { startsAt: new Date('2026-03-01T00:00:00.000Z'), succeeded: 1, failed: 0 };
 const YESTERDAY = { startsAt: new Date('2026-02-28T00:00:00.000Z'), succeeded: 1, failed: 1 };
@@ -77,7 +77,7 @@ const LOCAL_TIME = [
 
 test('nothing in the source depends on the time zone of the machine', () => {
   const found = sourcesIn('src').flatMap((file) => {
-    const { text } = sourceOf(file);
+    const text = read(file);
     return LOCAL_TIME.flatMap((pattern) => pattern.exec(text)?.map((words) => `${file}: ${words}`) ?? []);
   });
   expect(found).toEqual([]);

@@ -1,233 +1,255 @@
-// Numbers, defaults, names and commands in the texts are those of the code.
-import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { isNotExecuted, isTemporary } from '../../src/client/retrying.ts';
+// Limits, times and defaults in the README, the guides, the contract and the texts of charter-client are those of the code.
+import { MAX_REQUEST_BODY_BYTES } from '../../src/api/request-body.ts';
+import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
+import { waitMsAfter } from '../../src/client/retrying.ts';
+import { settingsFrom } from '../../src/client/settings.ts';
+import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
-import { LINK_HOURS } from '../../src/domain/access-link.ts';
-import { PASSWORD_CHARACTERS, PASSWORD_CHARACTERS_WITH_SECOND_FACTOR } from '../../src/domain/password.ts';
-import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../src/domain/session.ts';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { retryMsAfter } from '../../src/delivery/schedule.ts';
+import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
+import {
+  CHECKSUM_CHARACTERS,
+  DEFAULT_LIFE_DAYS,
+  MAX_ACTIVE_KEYS,
+  RANDOM_CHARACTERS,
+  SOON_DAYS,
+  SOON_SHARE,
+} from '../../src/domain/api-key.ts';
+import { SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
+import { MAX_CHARACTERS } from '../../src/domain/name.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
+import {
+  MAX_ENDPOINTS,
+  MAX_FAILING_DAYS,
+  MAX_RECEIVER_BODY_BYTES,
+  PREVIOUS_SECRET_HOURS,
+} from '../../src/domain/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
-import { EXTENSIONS } from '../../src/postgres/migrate.ts';
+import { OLDEST_VERSION } from '../../src/postgres/migrate.ts';
 import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
 import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
-import { CONNECTION_IDLE_SECONDS } from '../../src/store/database.ts';
+import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import { contract, FACTS, markdownFiles, numberOf, ROOT, read, readLines } from '../support/contract/facts.ts';
+import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
+import { read, sourcesIn, texts } from '../support/contract/texts.ts';
 
-const facts = FACTS.map(([file, pattern, ...values]) => ({ file, pattern, values }));
+const sources = sourcesIn('src').map(read).join('\n');
 
-test.each(facts)('$file: $pattern', async ({ file, pattern, values }) => {
-  const found = [...(await readLines(file)).matchAll(new RegExp(pattern, 'g'))];
-  expect(found.length).toBeGreaterThan(0);
-  for (const [, ...texts] of found) expect(texts.map(numberOf)).toEqual(values);
-});
+/** The value of a constant that no module exports: a number or a product of numbers and of such constants. */
+function constant(name: string): number {
+  if (/^[\d_.]+$/.test(name)) return Number(name.replaceAll('_', ''));
+  const found = [...sources.matchAll(new RegExp(`\\bconst ${name} = ([\\w.]+(?: [*+] [\\w.]+)*)[;,]`, 'g'))];
+  const [factors, ...others] = found.map(([, factors = '']) => factors);
+  if (factors === undefined || others.length > 0)
+    throw new Error(`${found.length} constants are named ${name}, not one.`);
+  return factors
+    .split(' + ')
+    .map((term) => term.split(' * ').reduce((product, factor) => product * constant(factor), 1))
+    .reduce((sum, term) => sum + term, 0);
+}
 
-// Of the constants that tests replace or never wait for. A change of one is a decision, and belongs here too.
-test('the limits of real time are those that were decided', () => {
-  expect({
-    LIMITS,
-    STALLED_SECONDS,
-    STOP_SECONDS,
-    TIMEOUT_MS,
-    SHUTDOWN_IDLE_SECONDS,
-    CONNECTION_IDLE_SECONDS,
-    IDEMPOTENCY_HOURS,
-  }).toEqual({
-    LIMITS: { headersSeconds: 10, requestSeconds: 30 },
-    STALLED_SECONDS: 60,
-    STOP_SECONDS: 25,
-    TIMEOUT_MS: 2000,
-    SHUTDOWN_IDLE_SECONDS: 1,
-    CONNECTION_IDLE_SECONDS: 300,
-    IDEMPOTENCY_HOURS: 24,
-  });
-  expect({
-    PASSWORD_CHARACTERS,
-    PASSWORD_CHARACTERS_WITH_SECOND_FACTOR,
-    SESSION_HOURS,
-    SESSION_IDLE_MINUTES,
-    LINK_HOURS,
-  }).toEqual({
-    PASSWORD_CHARACTERS: 15,
-    PASSWORD_CHARACTERS_WITH_SECOND_FACTOR: 12,
-    SESSION_HOURS: 12,
-    SESSION_IDLE_MINUTES: 30,
-    LINK_HOURS: { invitation: 72, password_reset: 1 },
-  });
-});
-
-const readme = await read('README.md');
-const configuration = await read('openapi/guides/configuration.md');
-const variables = [...configuration.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*) \|$/gm)].map(
-  ([, name = '', initial = '', words = '']) => ({ name, initial, words }),
+const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const SHARES: Readonly<Record<string, number>> = { half: 0.5, 'half a': 0.5, 'a quarter': 0.25, 'a tenth': 0.1 };
+const NUMBER_WORDS = [...Object.keys(SHARES), 'another', 'an', 'a', ...WORDS].map((word) =>
+  word.replace(/^./, (first) => `[${first}${first.toUpperCase()}]`),
 );
+const NUMBER = `(\\d+(?:[.,]\\d+)*|${NUMBER_WORDS.join('|')})`;
 
-/** The values that the server allows for a variable, as it says itself. */
-function allowedFor(name: string): string {
-  try {
-    // The other variables of the traces are read only with this one.
-    readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: '?' });
-  } catch (error) {
-    if (error instanceof StartUpError) return error.remedy;
-    throw error;
-  }
-  return '';
+/** The number that the words say: "2", "two", "10,000", "half a" or "another". */
+function numberOf(words: string): number {
+  const lower = words.toLowerCase();
+  if (/^(?:another|an?)$/.test(lower)) return 1;
+  return SHARES[lower] ?? (WORDS.includes(lower) ? WORDS.indexOf(lower) : Number(words.replaceAll(',', '')));
 }
 
-test('the ranges and the words that the guide allows for a variable are those that the server allows', () => {
-  const ranges = variables.flatMap(({ name, words }) =>
-    [...words.matchAll(/\b\d+ to \d+/g)].map(([range]) => ({ name, range })),
-  );
-  expect(ranges.length).toBeGreaterThanOrEqual(4);
-  for (const { name, range } of ranges)
-    expect({ name, allowed: allowedFor(name) }).toEqual({ name, allowed: expect.stringContaining(`from ${range},`) });
-  for (const { name, words } of variables) {
-    const allowed = /one of (.*?), or unset/.exec(allowedFor(name))?.[1]?.split(', ') ?? [];
-    for (const word of allowed)
-      expect({ name, words }).toEqual({ name, words: expect.stringContaining(`\`${word}\``) });
-  }
-});
+const { components } = JSON.parse(read('generated/openapi.json'));
+const [limit, search, externalId, idempotencyKey] = ['Limit', 'Search', 'ExternalId', 'IdempotencyKey'].map(
+  (parameter) => components.parameters[parameter].schema,
+);
+const { name, description } = components.schemas.ParentProgramCreate.properties;
+const { maxProperties, propertyNames, additionalProperties } = components.schemas.Metadata;
 
-test('the defaults in the guide are those of the configuration', () => {
-  const {
-    port,
-    host,
-    databasePoolSize,
-    acceptsNewerDatabase,
-    dataDir,
-    responseCacheBytes,
-    responseCheck,
-    eventRetentionDays,
-    drainSeconds,
-    logLevel,
-    nodeEnv,
-    environment,
-  } = readConfig({});
-  const defaults = new Map(variables.map(({ name, initial }) => [name, initial]));
-  const expected = {
-    PORT: port,
-    HOST: host,
-    DATABASE_POOL_SIZE: databasePoolSize,
-    NEWER_DATABASE: acceptsNewerDatabase ? 'accept' : 'refuse',
-    DATA_DIR: dataDir,
-    RESPONSE_CACHE_MIB: responseCacheBytes / 1024 / 1024,
-    RESPONSE_CHECK_SAMPLE_RATE: responseCheck?.sampleRate,
-    EVENT_RETENTION_DAYS: eventRetentionDays,
-    DRAIN_SECONDS: drainSeconds,
-    LOG_LEVEL: logLevel,
-    NODE_ENV: nodeEnv,
-    CHARTER_ENVIRONMENT: environment,
-  };
-  for (const [name, value] of Object.entries(expected))
-    expect([name, defaults.get(name)]).toEqual([name, `\`${value}\``]);
-  expect(defaults.get('RESPONSE_CHECK')).toBe(`\`${responseCheck?.mode}\` in development, else \`off\``);
-  for (const name of ['MAIL_FROM', 'SMTP_URL', 'TRUSTED_PROXIES'])
-    expect([name, defaults.get(name)]).toEqual([name, 'none']);
-});
+const KIB = 1024;
+const RANDOM_BITS = Math.floor(RANDOM_CHARACTERS * Math.log2(62));
+const { eventRetentionDays } = readConfig({});
+const client = settingsFrom({ baseUrl: 'https://charter.example.org', apiKey: 'key' });
+const clientWait = (tries: number, headers?: Headers) => waitMsAfter({ tries, headers, random: 1 }) / 1000;
+const retry = (failures: number, random = 0) => (retryMsAfter(failures, random) ?? 0) / 1000;
+const RETRIES = [1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => retry(i + 1) / unit);
+const ATTEMPTS = RETRIES.length + 1;
+const JITTER = retry(1, 1) / retry(1) - 1;
+const [keepAliveIdle = 0, interval = 0, count = 0] = Object.values(KEEP_ALIVE_SETTINGS).map(Number);
 
-test('the texts name the extensions and the oldest Node that the code requires', async () => {
-  for (const extension of EXTENSIONS) expect(configuration).toContain(`\`${extension}\``);
-  const { engines } = JSON.parse(await read('package.json'));
-  const [, oldest] = /Node older than\s+([\d.]+),/.exec(readme) ?? [];
-  expect(`>=${oldest}`).toBe(engines.node);
-  expect(await read('scripts/run.mjs')).toContain(`OLDEST_NODE = [${oldest?.replace('.', ', ')}]`);
-});
+/** What the texts say, and the values: `#` is a number, in digits or in a word. */
+const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
+  // Requests
+  ['body of up to # KiB (413) and a URL of up to # KiB', MAX_REQUEST_BODY_BYTES / KIB, MAX_URL_BYTES / KIB],
+  ['JSON in UTF-8, up to # KiB', MAX_REQUEST_BODY_BYTES / KIB],
+  ['a body of more than # KiB', MAX_REQUEST_BODY_BYTES / KIB],
+  ['body is larger than # bytes (# KiB)', MAX_REQUEST_BODY_BYTES, MAX_REQUEST_BODY_BYTES / KIB],
+  ['a URL of more than # KiB', MAX_URL_BYTES / KIB],
+  ['is longer than # bytes (# KiB)', MAX_URL_BYTES, MAX_URL_BYTES / KIB],
+  ['headers within # seconds, or the whole request within # seconds', LIMITS.headersSeconds, LIMITS.requestSeconds],
+  [
+    'headers have not arrived within # seconds, or that has not arrived completely within # seconds',
+    LIMITS.headersSeconds,
+    LIMITS.requestSeconds,
+  ],
+  ['The headers of the request did not arrive within # seconds', LIMITS.headersSeconds],
+  ['The request did not arrive within # seconds', LIMITS.requestSeconds],
+  ['reads nothing of a response for # seconds', STALLED_SECONDS],
+  ['a timeout for each request; # seconds are enough', LIMITS.requestSeconds],
+  ['`limit` from # to # (default #)', limit.minimum, limit.maximum, limit.default],
+  ['on a page, from # to #. The default is #', limit.minimum, limit.maximum, limit.default],
+  ['must be an integer from # to #', limit.minimum, limit.maximum],
+  ['`search` (# to # characters', search.minLength, search.maxLength],
+  ['contains this text of # to # characters', search.minLength, search.maxLength],
+  ['`name` (# to # characters)', name.minLength, name.maxLength],
+  ['`description` (up to # characters', description.maxLength],
+  ['your own ID, up to # characters', externalId.maxLength],
+  [
+    'up to # text entries, with keys of up to # and values of up to # characters',
+    maxProperties,
+    propertyNames.maxLength,
+    additionalProperties.maxLength,
+  ],
+  ['Your own data, as up to # entries', maxProperties],
+  ['At most # entries may remain', maxProperties],
+  [
+    'an entry has # to # characters, and its value is a string of up to # characters',
+    propertyNames.minLength,
+    propertyNames.maxLength,
+    additionalProperties.maxLength,
+  ],
+  ['up to # visible ASCII', idempotencyKey.maxLength],
+  ['safe to retry: for # hours', IDEMPOTENCY_HOURS],
+  ['For # hours, a request with the same idempotency key', IDEMPOTENCY_HOURS],
+  ['remembers an idempotency key for # hours', IDEMPOTENCY_HOURS],
+  ['for creations, remembered for # hours', IDEMPOTENCY_HOURS],
+  ['was used with another body within the last # hours', IDEMPOTENCY_HOURS],
+  ['even after more than # hours', IDEMPOTENCY_HOURS],
+  // Limits and load
+  ['| key | the requests of one API key | # per second |', DEFAULT_LIMITS.perKey],
+  [
+    '| organization | the requests of all API keys of your organization together | # per second |',
+    DEFAULT_LIMITS.perOrganization,
+  ],
+  ['(`/64`) | # per second |', DEFAULT_LIMITS.perAddress],
+  [
+    'for each key (#), for each organization (#) and, without a valid key, for each address (#,',
+    DEFAULT_LIMITS.perKey,
+    DEFAULT_LIMITS.perOrganization,
+    DEFAULT_LIMITS.perAddress,
+  ],
+  ['API key can send # requests per second', DEFAULT_LIMITS.perKey],
+  ['the requests of # seconds at once', constant('BURST_SECONDS')],
+  ['its response comes up to # milliseconds later', constant('REFUSAL_PAUSE_MS')],
+  ['waits for up to # milliseconds', constant('REFUSAL_PAUSE_MS')],
+  ['# tenths of the database connections serve', 10 * constant('API_SHARE')],
+  ['# tenths of the connections are divided', 10 * constant('DASHBOARD_SHARE')],
+  ['as long as the request took, at most # milliseconds', constant('MAX_PAUSE_MS')],
+  ['has waited # seconds for its turn gets a 503', constant('API_WAIT_MS') / 1000],
+  ['a page of the dashboard, after # seconds', constant('DASHBOARD_WAIT_MS') / 1000],
+  ['At most # requests of a connection', constant('MAX_CONCURRENT_REQUESTS')],
+  // Keys
+  ['# base62 characters (# random bits), and # base62', RANDOM_CHARACTERS, RANDOM_BITS, CHECKSUM_CHARACTERS],
+  ['# base62 characters, and a checksum of # base62 characters', RANDOM_CHARACTERS, CHECKSUM_CHARACTERS],
+  ['an expiry, # days by default', DEFAULT_LIFE_DAYS],
+  ['Up to # active keys per user', MAX_ACTIVE_KEYS],
+  ['up to # active keys', MAX_ACTIVE_KEYS],
+  ['up to # characters. No other key', MAX_CHARACTERS.key],
+  ['the last #% of their life, at most # days', 100 / SOON_SHARE, SOON_DAYS],
+  ['in each of the last # hours and # days', SHOWN_PERIODS.hour, SHOWN_PERIODS.day],
+  ['requests of the last # days and of the last # hours', SHOWN_PERIODS.day, SHOWN_PERIODS.hour],
+  // Events and webhooks
+  ['vents are kept for # days', eventRetentionDays],
+  ['up to # for an organization', MAX_ENDPOINTS],
+  ['An organization has at most # endpoints', MAX_ENDPOINTS],
+  ['your clock by more than # minutes', TOLERANCE_SECONDS / 60],
+  ['wrong by more than # minutes, receivers refuse', TOLERANCE_SECONDS / 60],
+  ['differs from the clock by more than # minutes', TOLERANCE_SECONDS / 60],
+  ['For # hours, both the new and the previous', PREVIOUS_SECRET_HOURS],
+  ['For # hours after a rotation', PREVIOUS_SECRET_HOURS],
+  ['For # hours, each event', PREVIOUS_SECRET_HOURS],
+  ['configure your receiver to use it within # hours', PREVIOUS_SECRET_HOURS],
+  ['during the # hours after the rotation of a secret', PREVIOUS_SECRET_HOURS],
+  ['If all attempts of # days fail', MAX_FAILING_DAYS],
+  ['every attempt of # days has failed', MAX_FAILING_DAYS],
+  ['after # days of failures alone', MAX_FAILING_DAYS],
+  ['any 2xx status within # seconds', TIMEOUT_SECONDS],
+  ['any other status, or none within # seconds', TIMEOUT_SECONDS],
+  ['if you do not respond within # seconds', TIMEOUT_SECONDS],
+  ['the whole response may take # seconds, and its first # KiB', TIMEOUT_SECONDS, MAX_RECEIVER_BODY_BYTES / KIB],
+  ['first # bytes', MAX_RECEIVER_BODY_BYTES],
+  [
+    '# seconds after the first attempt has failed, then after # minutes, # minutes, # hours, # hours, # hours and # hours, up to # attempts in all. Each wait is up to #% longer',
+    ...RETRIES,
+    ATTEMPTS,
+    Math.round(JITTER * 100),
+  ],
+  [
+    'attempts of a webhook | #: at once, then # seconds, # minutes, # minutes, # hours, # hours, # hours and # hours after the failure before, each wait up to # longer',
+    ATTEMPTS,
+    ...RETRIES,
+    Math.round(JITTER * 100) / 100,
+  ],
+  [
+    'at most # attempts in progress: # for an endpoint at first, up to # while it responds successfully within # second',
+    constant('MAX_ATTEMPTS'),
+    constant('FIRST_LIMIT'),
+    constant('MAX_LIMIT'),
+    constant('SLOW_MS') / 1000,
+  ],
+  ['Endpoints that fail have at most # of all', constant('MAX_FAILING') / constant('MAX_ATTEMPTS')],
+  ['repeat its attempts after # seconds', constant('LEASE_SECONDS')],
+  ['waits up to # seconds for attempts in progress', constant('STOP_MS') / 1000],
+  ['at most # test events within a minute', constant('MAX_TESTS_PER_MINUTE')],
+  ['attempts of the last # days', constant('SHOWN_DAYS')],
+  // Operating
+  ['PostgreSQL # or newer', OLDEST_VERSION],
+  [
+    '# stay open while the server is idle; the others close after # idle minutes',
+    KEPT_CONNECTIONS,
+    CONNECTION_IDLE_SECONDS / 60,
+  ],
+  ['`/readyz` returns 503, after at most # seconds', TIMEOUT_MS / 1000],
+  ['`/readyz` returns 503 within # seconds', TIMEOUT_MS / 1000],
+  ['keeps idle connections for # second', SHUTDOWN_IDLE_SECONDS],
+  ['longer than `DRAIN_SECONDS` and # seconds are cut off', STOP_SECONDS],
+  [
+    'server has left open after # seconds',
+    Number.parseInt(SESSION_SETTINGS['idle_in_transaction_session_timeout'] ?? '', 10),
+  ],
+  ['the connections of that server after # minutes', (keepAliveIdle + interval * count) / 60],
+  ['Up to # spans wait in memory', constant('MAX_QUEUED_SPANS')],
+  ['fails for # seconds is given up', constant('EXPORT_TIMEOUT_MS') / 1000],
+  // charter-client
+  [
+    'wait up to # second, then # second, # and so on, up to # seconds',
+    clientWait(1),
+    clientWait(2),
+    clientWait(3),
+    clientWait(100),
+  ],
+  ['waits # second, and twice as long before each further retry, up to # seconds', clientWait(1), clientWait(100)],
+  ['as `Retry-After` says, plus up to # second', clientWait(1, new Headers({ 'Retry-After': '0' }))],
+  ['`timeoutMs` | # |', client.timeoutMs],
+  ['`retries` | # |', client.retries],
+  ['`totalTimeoutMs` | # |', client.totalTimeoutMs],
+];
 
-const ERROR_STATUSES = Array.from({ length: 200 }, (_, i) => 400 + i);
-const RETRIED = ERROR_STATUSES.filter(isTemporary);
-const ALWAYS_RETRIED = ERROR_STATUSES.filter(isNotExecuted);
-
-/** The error statuses in a text. */
-const statusesIn = (text = '') => (text.match(/\b[45]\d\d\b/g) ?? []).map(Number);
-
-test('the guide on retries says to retry exactly the statuses that charter-client retries', async () => {
-  const guide = await read('openapi/guides/retries-and-idempotency.md');
-  const rows = [...guide.matchAll(/^\| ((?:\d{3}).*?) \| (.*?) \|$/gm)];
-  const advice = rows.flatMap(([, result, words = '']) =>
-    statusesIn(result).map((status) => ({ status, isRetried: /^(yes|the same)\b/.test(words) })),
-  );
-  expect(advice.map(({ status }) => status)).toEqual(expect.arrayContaining([...RETRIED, 409, 412, 500]));
-  expect(advice).toEqual(advice.map(({ status }) => ({ status, isRetried: isTemporary(status) })));
-});
-
-test('the guide on errors says to retry exactly the statuses that charter-client retries', async () => {
-  const guide = await read('openapi/guides/errors.md');
-  const rows = [...guide.matchAll(/^\| (\d{3}) \| \[\w+\]\(.*?\) \| (.*?) \|$/gm)].map(
-    ([, status = '', words = '']) => ({ status: Number(status), words }),
-  );
-  const sections = guide.split(/^## (?=\d{3} )/m).slice(1);
-  const actions = sections.map((section) => ({
-    status: Number(section.slice(0, 3)),
-    words: /^\*\*What to do\.\*\* (.*)$/m.exec(section)?.[1] ?? '',
-  }));
-  const items = Object.values<Record<string, { readonly responses?: object }>>(contract.paths);
-  const declared = items
-    .flatMap((item) => Object.values(item))
-    .flatMap(({ responses = {} }) => statusesIn(Object.keys(responses).join(' ')));
-  for (const advice of [rows, actions]) {
-    expect(new Set(advice.map(({ status }) => status))).toEqual(new Set(declared));
-    expect(advice.filter(({ words }) => words === '')).toEqual([]);
-    expect(advice.map(({ status, words }) => ({ status, isRetried: /^(retry|repeat)\b/i.test(words) }))).toEqual(
-      advice.map(({ status }) => ({ status, isRetried: isTemporary(status) })),
-    );
-  }
-});
-
-test("the client's README names the statuses after which the client retries, and those after which it does not", async () => {
-  const text = (await read('src/client/README.md')).replaceAll('\n', ' ');
-  const [, always] = /The client retries every request after (.*?), because/.exec(text) ?? [];
-  expect(statusesIn(always)).toEqual(ALWAYS_RETRIED);
-  const [, ifSafe] = /After a broken connection, a timeout, and (.*?), it retries a request if/.exec(text) ?? [];
-  expect(statusesIn(ifSafe)).toEqual(RETRIED.filter((status) => !ALWAYS_RETRIED.includes(status)));
-  const [, never] = /The client does not retry after (.*?), because/.exec(text) ?? [];
-  expect(statusesIn(never)).toEqual([500]);
-  expect(isTemporary(500)).toBe(false);
-});
-
-/** Each command of package.json with the source of its entry and of the files beside it. */
-async function readSources(): Promise<ReadonlyMap<string, string>> {
-  const launcher = await read('scripts/run.mjs');
-  const entries = [...launcher.matchAll(/^ {2}'?([\w:-]+)'?: \{ entry: '([^']+)'/gm)];
-  const sources = entries.map(async ([, name = '', entry = '']) => {
-    if (entry.startsWith('node_modules/')) return [name, ''] as const;
-    const folder = dirname(entry);
-    const isFolder = entry.endsWith('/main.ts') && folder !== 'src';
-    const files = isFolder ? (await readdir(join(ROOT, folder))).filter((each) => each.endsWith('.ts')) : [];
-    const texts = await Promise.all([read(entry), ...files.map((each) => read(join(folder, each)))]);
-    return [name, texts.join('\n')] as const;
-  });
-  return new Map(await Promise.all(sources));
+/** The numbers in the place of each `#`, wherever a text says these words. */
+function numbersIn(text: string, words: string): number[][] {
+  const escaped = words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', ' +');
+  const pattern = new RegExp(escaped.replaceAll('#', NUMBER), 'g');
+  return [...text.matchAll(pattern)].map(([, ...found]) => found.map(numberOf));
 }
 
-const USE = /npm (?:run (?:--silent )?([\w:-]*\w)|(start|test)\b)(?: -- ([^`\n#]*))?/g;
-/** The shorthand of the README's tables: "`-- --check`" after the command of the row. */
-const SHORTHAND = /^\| `npm run ([\w:-]+)(?: -- [^`]*)?` \|.*$/gm;
+const facts = FACTS.map(([words, ...values]) => ({ words, values }));
 
-test('every npm command in the texts exists, with the options that they name', async () => {
-  const sources = await readSources();
-  const { scripts } = JSON.parse(await read('package.json'));
-  expect([...sources.keys()].toSorted()).toEqual(Object.keys(scripts).toSorted());
-  const unknown: string[] = [];
-  const check = (where: string, command: string, words: string) => {
-    const source = sources.get(command);
-    if (source === undefined) unknown.push(`${where}: npm run ${command}`);
-    for (const [, option = ''] of words.matchAll(/--([a-z][a-z-]*)/g)) {
-      const isKnown = new RegExp(`\\b${option}'?: (\\{ (type|\\.\\.\\.flag)|flag|text)|'--${option}[ ']`).test(
-        source ?? '',
-      );
-      if (!isKnown && !(option === 'help' && command === 'admin'))
-        unknown.push(`${where}: npm run ${command} -- --${option}`);
-    }
-    const [verb = ''] = /^[a-z][a-z-]+/.exec(words) ?? [];
-    if (command === 'admin' && verb !== '' && !source?.includes(`.command('${verb}')`))
-      unknown.push(`${where}: ${verb}`);
-  };
-  for (const file of await markdownFiles()) {
-    const text = await read(file);
-    for (const [, run, short, words = ''] of text.matchAll(USE)) check(file, run ?? short ?? '', words);
-    for (const [row, command = ''] of text.matchAll(SHORTHAND))
-      for (const [, words = ''] of row.matchAll(/`-- ([^`]*)`/g)) check(file, command, words);
-  }
-  expect(unknown).toEqual([]);
+test.each(facts)('the texts say "$words" as the code does', ({ words, values }) => {
+  const found = [...texts].flatMap(([file, text]) => numbersIn(text, words).map((numbers) => ({ file, numbers })));
+  // If a text says it in other words now, use those words.
+  expect(found).not.toEqual([]);
+  expect(found).toEqual(found.map(({ file }) => ({ file, numbers: values })));
 });

@@ -8,7 +8,6 @@ import { HANDLER_FAULTS } from './handlers.ts';
 import { ISOLATION_FAULTS } from './isolation.ts';
 import { KEY_FAULTS } from './keys.ts';
 import { LIMIT_FAULTS } from './limits.ts';
-import { NUMBER_FAULTS } from './numbers.ts';
 import { OPERATING_FAULTS } from './operating.ts';
 import { PAGE_FAULTS } from './pages.ts';
 import { PEOPLE_FAULTS } from './people.ts';
@@ -39,7 +38,6 @@ export const FAULTS: readonly Fault[] = [
   ...STOPPING_FAULTS,
   ...OPERATING_FAULTS,
   ...PROMISE_FAULTS,
-  ...NUMBER_FAULTS,
 ];
 
 const QUICK_TITLES = new Set([

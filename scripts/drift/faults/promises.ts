@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const VARIABLES = 'test/process/variables.test.ts';
 const FACTS = 'test/docs/facts.test.ts';
+const TEXTS = 'test/docs/texts.test.ts';
 const STRENGTH = 'test/api/strength.test.ts';
 const EXPORT = 'test/dashboard/audit-log/export-filters.test.ts';
 const COLUMNS = 'test/dashboard/audit-log/export-columns.test.ts';
@@ -62,7 +63,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
     edits: [
       { file: 'CONTRIBUTING.md', find: '`npm run migration -- --name x`', replace: '`npm run migration -- --title x`' },
     ],
-    caughtBy: FACTS,
+    caughtBy: TEXTS,
   },
   {
     title: 'the guide on retries repeats a 500',
@@ -73,7 +74,7 @@ export const PROMISE_FAULTS: readonly Fault[] = [
         replace: '| 500 | yes:',
       },
     ],
-    caughtBy: FACTS,
+    caughtBy: TEXTS,
   },
   {
     title: 'the MAC of a cursor has 48 bits',

@@ -136,6 +136,19 @@ test('second-factor codes are rate-limited across half-open sessions, even with 
   });
 });
 
+test('of the codes that come from many addresses for one account, at most 40 are checked within an hour', async () => {
+  // The attack: with a known password, each code comes from another address.
+  const now = new Date();
+  const account = await createAccount(db);
+  const { uri } = await addSecondFactor(db, account, now);
+  const half = await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource(), now });
+  const token = half.kind === 'second-factor' ? half.token : '';
+  const code = codeAt(uri, now) === '000000' ? '000001' : '000000';
+  const results = await times(60, () => giveSecondFactor(db, { token, code, auditSource: newAuditSource(), now }));
+  expect(kindsOf(results, 'wrong')).toHaveLength(40);
+  expect(kindsOf(results, 'rate-limited')).toHaveLength(20);
+});
+
 test('a stolen session cannot be used to guess the password', async () => {
   // The attack: guess through the form that changes the password, because it is not the sign-in page.
   const account = await createAccount(db);
