@@ -156,3 +156,15 @@ test('an e-mail address that contains a query adds nothing to a mailto link', as
   const page = await (await browserOf(dashboard, mine.viewer)).get('/profile/api-keys');
   expect(page.text).toContain('href="mailto:help%3Fbcc%3Devil%26body%3D');
 });
+
+test('a page that the role may not open names the administrators to ask', async () => {
+  const { viewer, manager, administrator } = await createPeople(dashboard.db);
+  for (const [actor, path] of [
+    [viewer, '/people/users'],
+    [manager, '/organization'],
+  ] as const) {
+    const page = await (await browserOf(dashboard, actor)).get(path);
+    expect(page.status).toBe(403);
+    expect(wordsOf(page)).toContain(administrator.email);
+  }
+});

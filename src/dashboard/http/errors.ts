@@ -1,9 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type ErrorCode, isOfLoad, OverloadError } from '../../domain/errors.ts';
+import { html } from '../../html/html.ts';
+import { listAdministrators } from '../../service/accounts/organization.ts';
 import type { Conflict } from '../../service/outcome.ts';
 import { isOutage } from '../../store/database-errors.ts';
+import { contactList } from '../markup/contacts.ts';
 import { type ErrorContent, errorPage } from '../markup/error.ts';
-import type { RequestContext } from './request-context.ts';
+import type { RequestContext, SignedInContext } from './request-context.ts';
 import { REQUEST_ERRORS, RequestError } from './request-error.ts';
 import type { View } from './view.ts';
 
@@ -36,6 +39,24 @@ export function errorView(error: unknown, context: RequestContext): View {
   const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.auditSource.requestId}`;
   return errorPage(context, { status: 500, title: 'That was our mistake', message });
 }
+
+/** The same for a page or an action that needs another role. It names the administrators, who can help. */
+export async function errorViewWithContacts(error: unknown, context: RequestContext): Promise<View> {
+  const refusal = refusalOfRole(error);
+  if (refusal === null || !isSignedIn(context)) return errorView(error, context);
+  const { db } = context.dashboard;
+  // An outage must not turn the 403 into a 503.
+  const administrators = await context.inTurn(() => listAdministrators(db, context.actor.scope)).catch(() => []);
+  return errorPage(context, { ...refusal, message: html`<p>${refusal.message}</p>${contactList(administrators)}` });
+}
+
+function refusalOfRole(error: unknown) {
+  if (error instanceof RequestError && error.kind === 'not-allowed') return REQUEST_ERRORS[error.kind];
+  if (error instanceof DomainError && error.code === 'forbidden') return { ...PAGES.forbidden, message: error.message };
+  return null;
+}
+
+const isSignedIn = (context: RequestContext): context is SignedInContext => 'actor' in context;
 
 /** In place of a form whose action is no longer possible. */
 export function conflictPage(

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/role.ts';
 import type { SessionEnd } from '../../domain/session.ts';
-import { errorView, reportError } from './errors.ts';
+import { errorViewWithContacts, reportError } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import {
   contextOf,
@@ -99,7 +99,7 @@ function routesTo<Context extends RequestContext>(
         const view = 'kind' in entered ? entered : await respond(req, entered, { page, enter });
         await sendView(dashboard, res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
       } catch (error) {
-        const view = errorView(error, known);
+        const view = await errorViewWithContacts(error, known);
         if (view.kind === 'page' && view.status === 405) res.setHeader('Allow', allowedMethods(page));
         reportError(error, { context, res });
         if (res.headersSent || res.destroyed) res.destroy();

@@ -156,7 +156,7 @@ ${field(
     errors: fields,
   },
   (attributes) =>
-    html`<input ${attributes} type="text" value="${values.name}" maxlength="100" required autocomplete="off">`,
+    html`<input ${attributes} type="text" value="${values.name}" maxlength="100" required autocomplete="off"${problem === null && html` autofocus`}>`,
 )}
 <fieldset class="field" id="permissions" tabindex="-1"><legend>Permissions</legend>
 ${fieldError('permissions', LABELS.permissions, fields['permissions'] ?? [])}

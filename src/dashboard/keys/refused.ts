@@ -4,8 +4,8 @@ import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { type KeyAction, refuseKey } from '../../service/keys/key-refusal.ts';
 import type { KeyRefusal, KeyRefused } from '../../service/outcome.ts';
 import type { View } from '../http/view.ts';
+import { contactList } from '../markup/contacts.ts';
 import { errorPage } from '../markup/error.ts';
-import { emailText } from '../markup/parts.ts';
 import { type KeyContext, toList } from './context.ts';
 
 /** Null: the actor may do this with the user's keys. */
@@ -17,17 +17,7 @@ export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyA
 export async function refusalNotice(context: KeyContext, { reason, message }: KeyRefused): Promise<Html> {
   const administrators = reason === 'role' ? await listAdministrators(context.dashboard.db, context.actor.scope) : [];
   return html`<div class="notice"><p><strong>${message}</strong></p>
-${
-  administrators.length > 0 &&
-  html`<ul class="contacts">${administrators.map(
-    ({ name, email }) => html`<li>${name} <a href="mailto:${mailAddress(email)}">${emailText(email)}</a></li>`,
-  )}</ul>`
-}</div>`;
-}
-
-/** RFC 6068 section 2: a "?" in the address would start the header fields of the mail. */
-function mailAddress(email: string): string {
-  return encodeURIComponent(email).replace('%40', '@');
+${contactList(administrators)}</div>`;
 }
 
 const HEADS: Record<KeyRefusal, { status: number; title: string }> = {

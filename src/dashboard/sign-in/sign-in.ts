@@ -67,7 +67,8 @@ ${postForm(
   html`${hidden('next', next)}
 ${field(
   { name: 'email', label: 'E-mail' },
-  (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
+  (attributes) =>
+    html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${problem === null && html` autofocus`}>`,
 )}
 ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password' })}
 <div class="actions"><button class="button primary wide">Sign in</button></div>`,

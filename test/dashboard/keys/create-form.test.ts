@@ -1,5 +1,5 @@
 import { createPeople, giveKey, times } from '../../support/data/actors.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
@@ -63,4 +63,16 @@ test('the filter "expires soon" finds the keys that the list marks', async () =>
   expect([list.text.includes(old.id), list.text.includes(fresh.id)]).toEqual([true, false]);
   expect(wordsOf(list)).toMatch(/(19|20) days left/);
   expect(wordsOf(await browser.get('/organization/api-keys')).match(/days left/g)).toHaveLength(1);
+});
+
+test('the cursor is in the first field, or at the mistakes of a form that was refused', async () => {
+  const { member } = await createPeople(db);
+  const browser = await browserOf(dashboard, member);
+  const focused = ({ text }: { text: string }) =>
+    [...text.matchAll(/<(?:[^<>"]|"[^"]*")* autofocus>/g)].map(([tag]) => tag);
+  expect(focused(await browser.get(`${KEYS}/new`))).toEqual([expect.stringContaining('id="name"')]);
+  const refused = await browser.submit(`${KEYS}/new`, { name: '', expiry: '30' }, KEYS);
+  expect(focused(refused)).toEqual([expect.stringContaining('role="alert"')]);
+
+  expect(focused(await new Browser(dashboard.url).get('/sign-in'))).toEqual([expect.stringContaining('id="email"')]);
 });
