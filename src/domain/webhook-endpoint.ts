@@ -13,9 +13,15 @@ export const MAX_FAILING_DAYS = 5;
 /** Beyond this, the body of a receiver's response is neither read nor stored. */
 export const MAX_RECEIVER_BODY_BYTES = 1024;
 
+/** The resources whose changes are events: those that a migration names with "record_events_of". */
+const RESOURCES = ['parent_program'] as const;
+const CHANGES = ['created', 'updated', 'deleted'] as const;
+export type EventType = `${(typeof RESOURCES)[number]}.${(typeof CHANGES)[number]}`;
+
 /** What an endpoint can be sent. The contract lists them too; a test compares the two. */
-export const EVENT_TYPES = ['parent_program.created', 'parent_program.updated', 'parent_program.deleted'] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap((resource) =>
+  CHANGES.map((change) => `${resource}.${change}` as const),
+);
 
 /** The type of the event that people send to try an endpoint. It is no change, and not in the feed. */
 export const TEST_EVENT_TYPE = 'webhook.test';
@@ -64,8 +70,7 @@ function addressIn({ hostname }: URL): string | null {
 /** The types, each once and in the order of EVENT_TYPES. Throws an error for the field "event_types". */
 export function parseEventTypes(texts: readonly string[]): EventType[] {
   if (texts.length === 0) throw invalidField('event_types', 'must have at least one event chosen.');
-  const known: readonly string[] = EVENT_TYPES;
-  if (!texts.every((text) => known.includes(text)))
+  if (!texts.every((text) => EVENT_TYPES.some((type) => type === text)))
     throw invalidField('event_types', 'must be among the events that the form offers.');
   return EVENT_TYPES.filter((type) => texts.includes(type));
 }

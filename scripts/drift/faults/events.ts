@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const EVENTS = 'prisma/migrations/20261123042000_events/migration.sql';
+const EVENTS_OF_A_TABLE = 'prisma/migrations/20261125000000_events_of_a_table/migration.sql';
 const STORE = 'src/store/events.ts';
 const SERVICE = 'src/service/resources/events.ts';
 
@@ -10,9 +11,9 @@ export const EVENT_FAULTS: readonly Fault[] = [
     title: 'the ids of events are in the order of their creation, not of the commits',
     edits: [
       {
-        file: EVENTS,
-        find: `  SELECT p."organization_id", "event_id"(o."version", row_number() OVER ()), 'parent_program.created'`,
-        replace: `  SELECT p."organization_id", "event_id"((extract(epoch FROM now()) * 1000000)::bigint, row_number() OVER ()), 'parent_program.created'`,
+        file: EVENTS_OF_A_TABLE,
+        find: '"event_id"(o."version", row_number() OVER ())',
+        replace: '"event_id"((extract(epoch FROM now()) * 1000000)::bigint, row_number() OVER ())',
       },
     ],
     caughtBy: 'test/store/events.test.ts',
@@ -21,9 +22,9 @@ export const EVENT_FAULTS: readonly Fault[] = [
     title: 'events are numbered before their organization is locked',
     edits: [
       {
-        file: EVENTS,
-        find: 'CREATE TRIGGER "parent_programs_write_events_insert"',
-        replace: 'CREATE TRIGGER "parent_programs_events_insert"',
+        file: EVENTS_OF_A_TABLE,
+        find: "|| '_write_events_' ||",
+        replace: "|| '_events_' ||",
       },
     ],
     caughtBy: 'test/store/events.test.ts',
@@ -32,10 +33,9 @@ export const EVENT_FAULTS: readonly Fault[] = [
     title: 'a deletion has no event',
     edits: [
       {
-        file: EVENTS,
-        find: 'AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "before" FOR EACH STATEMENT EXECUTE',
-        replace:
-          'AFTER DELETE ON "parent_programs"\n  REFERENCING OLD TABLE AS "before" FOR EACH STATEMENT WHEN (false) EXECUTE',
+        file: EVENTS_OF_A_TABLE,
+        find: `format('SELECT %L AS "type_of_event", b.* FROM "before" b'`,
+        replace: `format('SELECT %L AS "type_of_event", b.* FROM "before" b WHERE false'`,
       },
     ],
     caughtBy: 'test/store/events.test.ts',
@@ -44,23 +44,23 @@ export const EVENT_FAULTS: readonly Fault[] = [
     title: 'TRUNCATE has no events',
     edits: [
       {
-        file: EVENTS,
-        find: 'BEFORE TRUNCATE ON "parent_programs"\n  FOR EACH STATEMENT EXECUTE',
-        replace: 'BEFORE TRUNCATE ON "parent_programs"\n  FOR EACH STATEMENT WHEN (false) EXECUTE',
+        file: EVENTS_OF_A_TABLE,
+        find: 'AS "type_of_event", t.* FROM %s t\'',
+        replace: 'AS "type_of_event", t.* FROM %s t WHERE false\'',
       },
     ],
     caughtBy: 'test/store/events.test.ts',
   },
   {
     title: 'an update that changes nothing has an event',
-    edits: [{ file: EVENTS, find: '\n      WHERE b IS DISTINCT FROM a\n', replace: '\n' }],
+    edits: [{ file: EVENTS_OF_A_TABLE, find: 'WHERE b IS DISTINCT FROM a', replace: 'WHERE true' }],
     caughtBy: 'test/store/events.test.ts',
   },
   {
     title: 'a row that moves has no deletion where it was',
     edits: [
       {
-        file: EVENTS,
+        file: EVENTS_OF_A_TABLE,
         find: 'WHERE NOT EXISTS (SELECT FROM "after" a WHERE a."organization_id" = b."organization_id" AND a."id" = b."id")',
         replace: 'WHERE NOT EXISTS (SELECT FROM "after" a WHERE a."id" = b."id")',
       },
@@ -71,9 +71,9 @@ export const EVENT_FAULTS: readonly Fault[] = [
     title: 'the data of a deletion lack a field',
     edits: [
       {
-        file: EVENTS,
-        find: 'SELECT "id", "name", "description", "external_id", "metadata",',
-        replace: 'SELECT "id", "name", "description", "metadata",',
+        file: EVENTS_OF_A_TABLE,
+        find: `AND "attname" <> 'organization_id'`,
+        replace: `AND "attname" NOT IN ('organization_id', 'external_id')`,
       },
     ],
     caughtBy: 'test/store/events.test.ts',

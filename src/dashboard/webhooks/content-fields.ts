@@ -9,12 +9,6 @@ export const CONTENT_LABELS = { url: 'URL', event_types: 'Events' };
 /** The values of the fields. */
 export type ContentValues = { readonly url: string; readonly eventTypes: readonly string[] };
 
-const MEANINGS: Record<EventType, string> = {
-  'parent_program.created': 'A parent program was created.',
-  'parent_program.updated': 'A parent program was changed.',
-  'parent_program.deleted': 'A parent program was deleted.',
-};
-
 export function contentFields({ url, eventTypes }: ContentValues, problem: Problem | null): Html {
   const errors = problem?.fields ?? {};
   return html`${field(
@@ -32,6 +26,13 @@ ${fieldError('event_types', CONTENT_LABELS.event_types, errors['event_types'] ??
 ${EVENT_TYPES.map(
   (type) =>
     html`<label class="choice"><input type="checkbox" name="event_types" value="${type}"${eventTypes.includes(type) && html` checked`}>
-<span>${eventTypeChip(type)}<span class="hint">${MEANINGS[type]}</span></span></label>`,
+<span>${eventTypeChip(type)}<span class="hint">${meaningOf(type)}</span></span></label>`,
 )}</fieldset>`;
+}
+
+/** "A parent program was changed." for "parent_program.updated". */
+function meaningOf(type: EventType): string {
+  const [resource = '', change] = type.split('.');
+  const noun = resource.replaceAll('_', ' ');
+  return `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun} was ${change === 'updated' ? 'changed' : change}.`;
 }

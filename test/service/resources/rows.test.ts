@@ -1,5 +1,7 @@
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
+import { FEED_START } from '../../../src/store/event-position.ts';
+import { listEvents } from '../../../src/store/events.ts';
 import { defineTable, type Stored } from '../../../src/store/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
@@ -26,7 +28,8 @@ await db.pool.query(`
     primary key (organization_id, id),
     constraint branches_organization_id_code_key unique (organization_id, code),
     foreign key (organization_id, parent_program_id) references parent_programs (organization_id, id));
-  select bump_versions_with('branches')`);
+  select bump_versions_with('branches');
+  select record_events_of('branches', 'branch')`);
 const BRANCHES = defineTable<Branch>({
   name: 'branches',
   noun: 'branch',
@@ -178,4 +181,28 @@ test('the triggers of a new table change the version with every way of writing',
     versions.push(await versionOf());
   }
   expect(new Set(versions).size).toBe(5);
+});
+
+test('the changes of a table that names its type are events, whose data are the row as it is read', async () => {
+  const tenant = await createTenant(db);
+  const context = await contextOf(tenant);
+  const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const { id } = created;
+  const updated = await updateRow(context, BRANCHES, { id, patch: { isOpen: false }, precondition: ANY });
+  await removeRow(context, BRANCHES, { id, precondition: ANY });
+  const { events } = await listEvents(db, tenant.scope, { after: FEED_START, type: undefined, limit: 101 });
+  const shown = ({ openSince, parentProgramId, isOpen, createdAt, updatedAt, ...others }: Branch) => ({
+    ...others,
+    open_since: openSince,
+    parent_program_id: parentProgramId,
+    is_open: isOpen,
+    created_at: createdAt,
+    updated_at: updatedAt,
+  });
+  expect(events.map(({ json }) => JSON.parse(json))).toMatchObject([
+    { type: 'branch.created', data: shown(created) },
+    { type: 'branch.updated', data: shown(updated) },
+    { type: 'branch.deleted', data: shown(updated) },
+  ]);
+  expect(Object.keys(JSON.parse(events[0]?.json ?? '').data).slice(-2)).toEqual(['created_at', 'updated_at']);
 });
