@@ -34,6 +34,11 @@ const COMMANDS = {
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
   client: { entry: 'scripts/client/main.ts', generated: true },
   dist: { entry: 'scripts/dist/main.ts', generated: true, docs: true },
+  types: {
+    entry: 'node_modules/typescript-native/bin/tsc',
+    generated: true,
+    flags: ['--noEmit', '--project', '.'],
+  },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
 

@@ -30,7 +30,7 @@ export const CHECKS = {
   types: {
     title: 'types',
     parameters: ['node_modules/typescript-native/bin/tsc', '--noEmit', '--project', '.'],
-    remedy: 'Correct the type errors.',
+    remedy: 'Correct the type errors. To run this check alone: npm run types',
   },
   style: {
     title: 'style',
