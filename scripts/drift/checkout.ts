@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTemporaryPostgres, type TemporaryPostgres } from '../temporary-postgres.ts';
 import { root } from '../tool.ts';
-import type { Edit, Fault } from './fault.ts';
-import { run } from './running.ts';
+import type { Edit } from './fault.ts';
 
 const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
 /** The artifacts of `npm run dist`, which are large. */
 const ARTIFACTS = join(root, 'generated/dist');
-const GENERATED = ['generated', 'openapi/released', 'openapi/CHANGELOG.md'];
 
 /** A copy of the tree, in which faults are planted. */
 export type Checkout = {
@@ -18,8 +16,6 @@ export type Checkout = {
   readonly scratch: string;
   /** The URL of the checkout's own PostgreSQL, with the password. The first call starts it; all test runs share it. */
   databaseUrl(): Promise<string>;
-  /** Returns a function that removes the fault again. Throws if the fault does not fit the code. */
-  plant(fault: Fault): Promise<() => Promise<void>>;
   remove(): Promise<void>;
 };
 
@@ -28,7 +24,11 @@ export async function makeCheckout(): Promise<Checkout> {
   const folder = join(scratch, 'charter');
   await mkdir(folder);
   const names = (await readdir(root)).filter((name) => !NOT_COPIED.has(name));
-  await Promise.all(names.map((name) => copy(folder, name)));
+  await Promise.all(
+    names.map((name) =>
+      cp(join(root, name), join(folder, name), { recursive: true, filter: (source) => source !== ARTIFACTS }),
+    ),
+  );
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   let postgres: Promise<TemporaryPostgres> | undefined;
   return {
@@ -38,7 +38,6 @@ export async function makeCheckout(): Promise<Checkout> {
       postgres ??= startTemporaryPostgres();
       return (await postgres).url;
     },
-    plant: (fault) => plant(folder, fault),
     async remove() {
       const started = await postgres?.catch(() => undefined);
       await started?.end();
@@ -47,42 +46,16 @@ export async function makeCheckout(): Promise<Checkout> {
   };
 }
 
-/** Copies a file or a folder of the tree to the same path in the checkout. */
-async function copy(folder: string, path: string): Promise<void> {
-  await cp(join(root, path), join(folder, path), { recursive: true, filter: (source) => source !== ARTIFACTS });
-}
-
-async function plant(folder: string, { edits, afterwards }: Fault): Promise<() => Promise<void>> {
-  const restore = async () => {
-    const generated = afterwards === undefined ? [] : GENERATED;
-    // A release adds a file.
-    if (afterwards === 'generate and release') await rm(join(folder, 'openapi/released'), { recursive: true });
-    for (const path of new Set([...edits.map(({ file }) => file), ...generated])) await copy(folder, path);
-  };
-  try {
-    for (const edit of edits) await applyEdit(folder, edit);
-    if (afterwards === 'build the docs') await succeed(folder, ['scripts/docs/main.ts']);
-    else if (afterwards !== undefined) await succeed(folder, ['scripts/generate/main.ts']);
-    if (afterwards === 'generate and release') await succeed(folder, ['scripts/release-contract/main.ts']);
-  } catch (error) {
-    await restore();
-    throw error;
-  }
-  return restore;
-}
-
-async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<void> {
-  const text = await readFile(join(folder, file), 'utf8');
+/** Applies the edit in a checkout. Returns a function that reverts it. Throws if the edit does not fit the file. */
+export async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<() => Promise<void>> {
+  const path = join(folder, file);
+  const text = await readFile(path, 'utf8');
   const times = text.split(find).length - 1;
   if (times !== 1)
     throw new Error(`The text to replace occurs ${times} times in ${file}, not once. Update the planted fault.`);
   await writeFile(
-    join(folder, file),
+    path,
     text.replace(find, () => replace),
   );
-}
-
-async function succeed(folder: string, parameters: readonly string[]): Promise<void> {
-  const { code, printed } = await run(folder, parameters);
-  if (code !== 0) throw new Error(`${parameters.join(' ')} failed:\n${printed}`);
+  return () => writeFile(path, text);
 }

@@ -6,15 +6,8 @@ export type Edit = { readonly file: string; readonly find: string; readonly repl
 /** The check or the test file that catches a fault. */
 export type Catcher = keyof typeof CHECKS | `test/${string}.test.ts`;
 
-/** A small defect that a developer could introduce by mistake. */
-export type Fault = {
-  readonly title: string;
-  readonly edits: readonly Edit[];
-  /** Runs after the edits, so that the fault is not caught merely because generated files are stale. */
-  readonly afterwards?: 'generate' | 'generate and release' | 'build the docs';
-  /** The first check of `npm test` that fails. */
-  readonly caughtBy: Catcher;
-};
+/** A small defect that a developer could introduce by mistake, and the first check of `npm test` that fails then. */
+export type Fault = Edit & { readonly title: string; readonly caughtBy: Catcher };
 
 export function isTest(catcher: Catcher): catcher is `test/${string}.test.ts` {
   return catcher.startsWith('test/');

@@ -2,10 +2,10 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
 import type { Checkout } from './checkout.ts';
-import { type Catcher, isTest } from './fault.ts';
+import type { Catcher } from './fault.ts';
 import { run } from './running.ts';
 
-/** The result of a check. `line` is the first error, for the table; `printed` is the whole output. */
+/** The result of a check. `line` is the first error; `printed` is the whole output. */
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };
 
 /** node_modules is a symbolic link here, and the rules recognize packages by their path in the folder. */
@@ -63,22 +63,6 @@ export async function judgeByTests(
   const failed = tests.find(({ status }) => status === 'failed');
   return { isFine: failed === undefined, line: failed?.fullName ?? '', printed };
 }
-
-/** The name of the catcher's kind in the table. */
-export function kindOf(catcher: Catcher): string {
-  if (isTest(catcher)) return catcher.startsWith('test/fuzz/') ? 'fuzz' : 'test';
-  return KINDS[catcher];
-}
-
-const KINDS: Record<keyof typeof CHECKS, string> = {
-  lint: 'lint',
-  generated: 'generated files',
-  release: 'release check',
-  migrations: 'migrations',
-  types: 'compiler',
-  style: 'style',
-  boundaries: 'boundaries',
-};
 
 function firstLineOf(printed: string): string {
   return (
