@@ -1,8 +1,10 @@
 import { handlers } from '../../src/api/handlers/index.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import { changeLimits, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
-import { Client } from '../support/http/client.ts';
+import { Client, type Sending } from '../support/http/client.ts';
+import { fromCache } from '../support/http/metrics.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 
@@ -14,7 +16,9 @@ const HOUR_MS = 3_600_000;
 const MOST_AT_ONCE = 5;
 
 let time = NOW;
+const metrics = new Metrics();
 const server = await useServer({
+  metrics,
   clock: () => time,
   served: {
     definition: await readDocument(),
@@ -62,10 +66,12 @@ const keyIdOf = async ({ client }: TestOrganization): Promise<string> => (await 
 test('2xx and 3xx count as successful, 4xx as refused and 5xx as failed, whether or not the response is cached', async () => {
   const ours = await createTestOrganization(server);
   const { client } = ours;
+  const created = await client.post(LIST, { name: 'Program' });
   const { headers } = await client.get(LIST);
+  const cached = (sent: Sending = {}) => fromCache(metrics, () => client.get(LIST, sent));
   const statuses = [
-    ...[await client.get(LIST), await client.get(LIST, { headers: { 'If-None-Match': headers['etag'] } })],
-    ...[await client.post(LIST, { name: 'Program' }), await client.send('HEAD', LIST)],
+    ...[await cached(), await cached({ headers: { 'If-None-Match': headers['etag'] } })],
+    ...[created, await client.send('HEAD', LIST)],
     ...[await client.post(LIST, { name: '' }), await client.get(`${LIST}/${crypto.randomUUID()}`)],
     ...[await client.get(LIST, { headers: { Accept: 'text/html' } })],
     ...[await client.delete(`${LIST}/${crypto.randomUUID()}`)],

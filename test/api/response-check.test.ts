@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { type Logger, pino } from 'pino';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
-import type { ResponseCheck } from '../../src/api/response-check.ts';
+import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts';
 import { readDocument } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/contract/document.ts';
 import { operations } from '../support/contract/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/contract/every-operation.ts';
 import { Client } from '../support/http/client.ts';
@@ -47,6 +51,26 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
   const served = { definition: await readDocument(), handlers: faulty };
   return { ...(await startServer({ logger, responseCheck, served })), lines };
 }
+
+const document: Json = JSON.parse(await readFile('generated/openapi.json', 'utf8'));
+const declared = operations.flatMap(({ operationId, method, path, responses }) =>
+  Object.keys(responses).map((status) => ({ operationId, method, path, status: Number(status) })),
+);
+
+test.each(declared)('enforce withholds a broken $status of $operationId', ({ operationId, method, path, status }) => {
+  const broken: unknown[] = [];
+  const sent: number[] = [];
+  const send = sendChecked(document, {
+    mode: 'enforce',
+    ...ALWAYS,
+    send: (_, response) => void sent.push(response.status),
+    onBroken: (response) => broken.push(response),
+  });
+  const url = path.replace(/\{\w+\}/, crypto.randomUUID());
+  const req = Object.assign(new IncomingMessage(new Socket()), { method: method.toUpperCase(), url });
+  send({ req, res: new ServerResponse(req), requestId: crypto.randomUUID() }, { status, fields: [], text: '{"a":1}' });
+  expect({ broken, sent }).toMatchObject({ broken: [{ operation: operationId, status }], sent: [500] });
+});
 
 /** Skips the contract check, since these responses are invalid on purpose. */
 async function callerOf(server: TestServer): Promise<Client> {

@@ -85,6 +85,7 @@ test('attempts are measured by their outcome, and the deliveries that have not e
   const measures = new DeliveryMeasures();
   const metrics = new Metrics();
   metrics.add(deliveryMetrics(measures));
+  const startedAt = performance.now();
   const outcomes = async () => byLabel(await seriesOf(metrics), 'charter_webhook_attempts_total', 'outcome');
   await whileDelivering(
     db,
@@ -101,6 +102,9 @@ test('attempts are measured by their outcome, and the deliveries that have not e
   const series = await seriesOf(metrics);
   expect(await outcomes()).toEqual({ succeeded: 1, retried: 1, failed: 0 });
   expect(series.get('charter_webhook_attempt_duration_seconds_count')).toBe(2);
+  const seconds = series.get('charter_webhook_attempt_duration_seconds_sum');
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual((performance.now() - startedAt) / 1000);
 });
 
 test('a failed attempt is repeated with the same webhook-id and body, and a signature of its own', async () => {

@@ -10,6 +10,7 @@ import { Workers } from '../../src/workers/workers.ts';
 import { Client } from '../support/http/client.ts';
 import { byLabel, parseSeries, type Series, seriesOf } from '../support/http/metrics.ts';
 import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
 const MONITORING = join(import.meta.dirname, '../../src/observability/monitoring');
@@ -61,6 +62,27 @@ test('every request counts once, by operation or part of the server and by class
   // The last bucket holds every request.
   const buckets = 'charter_request_duration_seconds_bucket{operation="health",status="2xx",le="+Inf"}';
   expect(after.get(buckets)).toBe(after.get(requests('health', '2xx')));
+});
+
+test('the sum of the durations is in seconds, and that of the requests', async () => {
+  const { client } = await createTestOrganization(server);
+  const name = requests('listParentPrograms', '2xx');
+  const before = await seriesOf(metrics);
+  const sentAt = performance.now();
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const waiting = client.get(LIST);
+    await untilWaiting(server.db.pool, 1);
+    await blocker.query('select pg_sleep(0.05)');
+    await blocker.query('rollback');
+    await waiting;
+  });
+  const after = await untilSeries({ [name]: (before.get(name) ?? 0) + 1 });
+  const sum = name.replace('_count', '_sum');
+  const seconds = (after.get(sum) ?? 0) - (before.get(sum) ?? 0);
+  expect(seconds).toBeGreaterThan(0.049);
+  expect(seconds).toBeLessThanOrEqual((performance.now() - sentAt) / 1000);
 });
 
 test('refused keys count by reason', async () => {

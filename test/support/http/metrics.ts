@@ -29,3 +29,12 @@ export function byLabel(series: Series, metric: string, label: string): Record<s
     }),
   );
 }
+
+/** Sends a request, and throws unless the response cache answered it. */
+export async function fromCache<T>(metrics: Metrics, send: () => Promise<T>): Promise<T> {
+  const hits = async () => (await seriesOf(metrics)).get('charter_response_cache_requests_total{result="hit"}') ?? 0;
+  const before = await hits();
+  const reply = await send();
+  if ((await hits()) !== before + 1) throw new Error('The response does not come from the cache.');
+  return reply;
+}
