@@ -1,7 +1,8 @@
 // Connections that end: the server sends every response that it owes, never a reset instead (RFC 9112 section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type Listening, listen } from '../src/server.ts';
+import type { Listening } from '../src/server.ts';
+import { listen } from './support/http/listen.ts';
 import { until } from './support/wait.ts';
 
 type Peer = { readonly socket: Socket; readonly seen: { text: string; isEnded: boolean; error: string | undefined } };
@@ -59,7 +60,7 @@ let listening: Listening;
 let peers: Peer[];
 beforeEach(async () => {
   [served, closed, waiting, peers, ended] = [[], [], [], [], 0];
-  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  listening = await listen(app);
 });
 afterEach(async () => {
   for (const { socket } of peers) socket.destroy();
@@ -124,7 +125,7 @@ test('a connection that the server has ended is freed, even if the client never 
 
 // Attack: clients that request what is large and read none of it, until the server has no connection or memory left.
 test('a connection whose client does not read its response is closed', async () => {
-  const stalling = await listen(app, { host: '127.0.0.1', port: 0, stalledSeconds: 1 });
+  const stalling = await listen(app, { stalledSeconds: 1 });
   const peer = await connectTo(stalling);
   peer.socket.pause();
   peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -145,11 +146,7 @@ const POST = 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n';
 describe('requests that do not arrive in time', () => {
   let impatient: Listening;
   beforeEach(async () => {
-    impatient = await listen(app, {
-      host: '127.0.0.1',
-      port: 0,
-      limits: { headersSeconds: 1, requestSeconds: 2 },
-    });
+    impatient = await listen(app, { limits: { headersSeconds: 1, requestSeconds: 2 } });
   });
   afterEach(() => impatient.stop());
 
@@ -174,8 +171,6 @@ describe('requests that do not arrive in time', () => {
   test('a body that arrives after the 408 is not read', async () => {
     let whole = 0;
     const counting = await listen((req) => void req.resume().on('end', () => (whole += 1)), {
-      host: '127.0.0.1',
-      port: 0,
       limits: { headersSeconds: 1, requestSeconds: 1 },
     });
     const peer = await connectTo(counting);

@@ -1,6 +1,6 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
-import { listen } from '../src/server.ts';
 import { useDashboard } from './support/http/dashboard-server.ts';
+import { listen } from './support/http/listen.ts';
 import { exchangeRaw, parseRaw } from './support/http/raw.ts';
 
 const plain = await useDashboard({ publicUrl: 'http://charter.example.org' });
@@ -52,7 +52,7 @@ test('a request that is not readable HTTP gets the headers of the API, too', asy
     ['http://charter.example.org', undefined],
     ['https://charter.example.org', HSTS],
   ]) {
-    const server = await listen(() => {}, { host: '127.0.0.1', port: 0, publicUrl });
+    const server = await listen(() => {}, { publicUrl });
     const { status, headers } = parseRaw(await exchangeRaw(server.url, 'unreadable\r\n\r\n'));
     await server.stop();
     expect(status).toBe(400);

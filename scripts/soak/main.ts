@@ -9,12 +9,21 @@ import { root } from '../tool.ts';
 const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
 npm run soak -- --full  runs them for about two hours, as the figures in the README require
 
-It runs three parts: at full length, the tests that npm test shortens; all planted faults; and generated requests with new
-seeds, for the time that is left.
+It runs four parts: at full length, the tests that npm test shortens; the tests of HTTP through workers; all planted faults;
+and generated requests with new seeds, for the time that is left.
 `;
 
 /** For all parts. The last one gets the time that the others leave. */
 const MINUTES = { usual: 24, full: 120 };
+
+/** Parts of the paths of test files whose server can also get its connections from another process, as with WORKERS. */
+const HTTP_TESTS = [
+  'test/api/',
+  'test/connections',
+  'test/security-headers',
+  'test/dashboard/http/',
+  'test/contract/two-',
+];
 
 type Part = {
   readonly title: string;
@@ -32,6 +41,12 @@ const PARTS: readonly Part[] = [
     env: (isFull) => ({ CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
     remedy:
       'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
+  },
+  {
+    title: 'the tests of HTTP through workers',
+    parameters: () => [...TESTS.parameters, ...HTTP_TESTS],
+    env: () => ({ CHARTER_TEST_TRANSPORT: 'workers' }),
+    remedy: 'Correct the code. To run one file: CHARTER_TEST_TRANSPORT=workers npm test -- test/connections.test.ts',
   },
   {
     title: 'planted faults are caught',

@@ -25,7 +25,8 @@ export async function hasSignature(
   message: Signed,
   { signatures, keys }: { signatures: string; keys: readonly Uint8Array<ArrayBuffer>[] },
 ): Promise<boolean> {
-  const given = signatures.split(' ');
+  // Several headers of one name arrive as one, joined by a comma and a blank.
+  const given = signatures.split(/,? +/);
   const expected = await Promise.all(keys.map((key) => signatureOf(message, key)));
   return expected.some((right) => given.some((signature) => isSame(signature, right)));
 }

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
@@ -25,27 +26,32 @@ export function readWorker([command, number, url = '', first]: readonly string[]
   return command === COMMAND ? new Worker({ number: Number(number), url, isFirst: first === FIRST }) : null;
 }
 
+/** The channel to the supervisor: that of this process by default. */
+type Channel = EventEmitter & Pick<NodeJS.Process, 'connected' | 'send'>;
+
 /** The worker's side of the channel to its supervisor. */
 export class Worker implements HandedConnections {
   readonly role: WorkerRole;
   /** Resolves with the reason when the supervisor wants this worker to stop. */
   readonly stopRequested: Promise<string>;
+  readonly #channel: Channel;
   readonly #ended: Promise<void>;
   #serve: (socket: Socket) => void = (socket) => socket.destroy();
   #readMetrics: (id: number) => void = () => {};
 
-  constructor(role: WorkerRole) {
+  constructor(role: WorkerRole, channel: Channel = process) {
     this.role = role;
+    this.#channel = channel;
     const [stop, end] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
     this.stopRequested = stop.promise;
     this.#ended = end.promise;
-    process.on('message', (message: SupervisorMessage, handle: unknown) => {
+    channel.on('message', (message: SupervisorMessage, handle: unknown) => {
       if (message.kind === 'connection') this.#receive(message.id, handle);
       if (message.kind === 'read metrics') this.#readMetrics(message.id);
       if (message.kind === 'stop') stop.resolve(message.reason);
       if (message.kind === 'no more connections') end.resolve();
     });
-    process.once('disconnect', () => end.resolve());
+    channel.once('disconnect', () => end.resolve());
   }
 
   onConnection(serve: (socket: Socket) => void): void {
@@ -53,25 +59,25 @@ export class Worker implements HandedConnections {
   }
 
   end(): Promise<void> {
-    send({ kind: 'leaving' });
+    this.#send({ kind: 'leaving' });
     return this.#ended;
   }
 
   /** From now on, the supervisor hands connections over. */
   reportReady(): void {
-    send({ kind: 'ready' });
+    this.#send({ kind: 'ready' });
   }
 
   /** Sends the metrics of this process to the supervisor, which serves them, whenever it asks for them. */
   reportMetrics(metrics: Metrics, onFailure: (error: unknown) => void): void {
     this.#readMetrics = (id) => {
-      metrics.read().then((snapshot) => send({ kind: 'metrics', id, snapshot }), onFailure);
+      metrics.read().then((snapshot) => this.#send({ kind: 'metrics', id, snapshot }), onFailure);
     };
   }
 
   #receive(id: number, handle: unknown): void {
     // Before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
-    send({ kind: 'taken', id });
+    this.#send({ kind: 'taken', id });
     // Without a socket: the supervisor has closed it meanwhile.
     if (!(handle instanceof Socket)) return;
     // As Node's HTTP server sets up the connections that it accepts itself.
@@ -79,9 +85,9 @@ export class Worker implements HandedConnections {
     handle.setNoDelay(true);
     this.#serve(handle);
   }
-}
 
-/** The supervisor may have ended. */
-function send(message: WorkerMessage): void {
-  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  /** The supervisor may have ended. */
+  #send(message: WorkerMessage): void {
+    if (this.#channel.connected) this.#channel.send?.(message, undefined, undefined, () => {});
+  }
 }

@@ -1,9 +1,9 @@
 // Clients that send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { listen } from '../../src/server.ts';
 import { flood, keptRequest } from '../support/http/flood.ts';
 import { collectGarbage } from '../support/http/garbage.ts';
+import { listen } from '../support/http/listen.ts';
 import { exchangeRaw } from '../support/http/raw.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { until } from '../support/wait.ts';
@@ -24,14 +24,11 @@ test.each([
 test('the server frees a sent response even if the next request arrived before it', async () => {
   const responses: WeakRef<ServerResponse>[] = [];
   let awaited: ServerResponse | undefined;
-  const listening = await listen(
-    (_, res) => {
-      awaited?.end('x');
-      awaited = res;
-      responses.push(new WeakRef(res));
-    },
-    { host: '127.0.0.1', port: 0 },
-  );
+  const listening = await listen((_, res) => {
+    awaited?.end('x');
+    awaited = res;
+    responses.push(new WeakRef(res));
+  });
   const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
   const socket = connect(Number(new URL(listening.url).port), '127.0.0.1', () => socket.write(request.repeat(2)));
   socket.on('data', () => responses.length < 100 && socket.write(request));
@@ -65,20 +62,17 @@ test('four requests of a connection are processed at the same time, in order, an
   const noteAhead = () => {
     mostAheadBytes = Math.max(mostAheadBytes, (flooded?.bytesRead ?? 0) - begun * requestBytes);
   };
-  const listening = await listen(
-    (req, res) => {
-      noteAhead();
-      if (req.url === '/other') return void res.end('x');
-      expect(req.url).toBe(`/${begun}`);
-      flooded = req.socket;
-      begun += 1;
-      pending.push(res);
-      mostPending = Math.max(mostPending, pending.length);
-      // The latest first: the responses are still sent in order.
-      if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
-    },
-    { host: '127.0.0.1', port: 0 },
-  );
+  const listening = await listen((req, res) => {
+    noteAhead();
+    if (req.url === '/other') return void res.end('x');
+    expect(req.url).toBe(`/${begun}`);
+    flooded = req.socket;
+    begun += 1;
+    pending.push(res);
+    mostPending = Math.max(mostPending, pending.length);
+    // The latest first: the responses are still sent in order.
+    if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
+  });
   const flooding = await flood(listening.url, { connections: 1, requests: total, text });
   try {
     await until('the first requests', () => begun === 4);
@@ -100,13 +94,10 @@ test('four requests of a connection are processed at the same time, in order, an
 test('the waiting requests of a closed connection are not processed', async () => {
   const begun: ServerResponse[] = [];
   let isAnswering = false;
-  const listening = await listen(
-    (_, res) => {
-      begun.push(res);
-      if (isAnswering) setImmediate(() => res.end('x'));
-    },
-    { host: '127.0.0.1', port: 0 },
-  );
+  const listening = await listen((_, res) => {
+    begun.push(res);
+    if (isAnswering) setImmediate(() => res.end('x'));
+  });
   const flooding = await flood(listening.url, { connections: 1, requests: 200, text: () => keptRequest('GET /') });
   await until('the first requests', () => begun.length === 4);
   await flooding.stop();

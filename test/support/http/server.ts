@@ -6,7 +6,6 @@ import type { RequestLimits } from '../../../src/domain/request-limits.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
 import { logRefusals } from '../../../src/observability/overload-log.ts';
 import { openPublication } from '../../../src/publication/routes.ts';
-import { listen } from '../../../src/server.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { createOrganization, issueKeyByEmail } from '../../../src/service/operator.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -16,6 +15,7 @@ import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { createScratchDatabase } from '../postgres/postgres.ts';
 import { Client } from './client.ts';
+import { listen } from './listen.ts';
 
 /** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
 export const SILENT = pino({ level: 'silent' }, { write() {} });
@@ -126,7 +126,7 @@ export async function startServer({
     now,
     isStopping: () => false,
   });
-  const listening = await listen(listener, { host: '127.0.0.1', port: 0, limits: timeLimits });
+  const listening = await listen(listener, { limits: timeLimits });
   return {
     db,
     databaseUrl: url,
