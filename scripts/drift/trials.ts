@@ -22,18 +22,24 @@ export type TryOptions = {
 /** Tests wait for PostgreSQL and timers for a part of their time. */
 const AT_ONCE = Math.min(4, availableParallelism() + 1);
 
-/** Tries several faults at a time, each in a checkout of its own. Throws if a catcher fails without a fault. */
+/** Tries several faults at a time, each in a checkout of its own. Those of one catcher follow one another. */
 export async function tryAll(faults: readonly Fault[], { hasBaseline = true, onTrial }: TryOptions): Promise<void> {
-  const made = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, faults.length) }, makeCheckout));
+  const left = [...Map.groupBy(faults, ({ caughtBy }) => caughtBy)];
+  const made = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, makeCheckout));
   const checkouts = made.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  // Each checkout takes the next catcher when it is free.
+  const lane = async (checkout: Checkout) => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [catcher, own] = next;
+      const problem = hasBaseline ? await problemWithoutFault(checkout, catcher) : null;
+      for (const fault of own) {
+        if (problem === null) onTrial(await tryOne(checkout, fault));
+        else onTrial({ fault, isCaught: false, line: problem, seconds: 0 });
+      }
+    }
+  };
   try {
     throwIfRejected(made);
-    if (hasBaseline && checkouts[0] !== undefined) await runBaseline(checkouts[0], faults);
-    const left = [...faults];
-    // Each checkout takes the next fault when it is free.
-    const lane = async (checkout: Checkout) => {
-      for (let fault = left.shift(); fault !== undefined; fault = left.shift()) onTrial(await tryOne(checkout, fault));
-    };
     throwIfRejected(await Promise.allSettled(checkouts.map(lane)));
   } finally {
     await Promise.all(checkouts.map((checkout) => checkout.remove()));
@@ -44,17 +50,15 @@ function throwIfRejected(results: readonly PromiseSettledResult<unknown>[]): voi
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Runs every catcher without a fault. */
-async function runBaseline(checkout: Checkout, faults: readonly Fault[]): Promise<void> {
-  const catchers = [...new Set(faults.map(({ caughtBy }) => caughtBy))];
-  const tests = catchers.filter(isTest);
-  const verdicts = [
-    ...(await Promise.all(catchers.flatMap((each) => (isTest(each) ? [] : [judge(checkout, each)])))),
-    ...(tests.length === 0 ? [] : [await judgeByTests(checkout, tests, { isParallel: true })]),
-  ];
-  const failed = verdicts.find(({ isFine }) => !isFine);
-  if (failed !== undefined)
-    throw new Error(`This check fails without any planted fault. Correct that first.\n${failed.printed}`);
+/** Why the catcher fails without any planted fault; null if it passes. */
+async function problemWithoutFault(checkout: Checkout, catcher: Catcher): Promise<string | null> {
+  try {
+    const { isFine, printed } = await runCatcher(checkout, catcher);
+    return isFine ? null : `It fails without any planted fault. Correct that first.\n${printed}`;
+  } catch (error) {
+    if (error instanceof Interruption || !(error instanceof Error)) throw error;
+    return error.message;
+  }
 }
 
 async function runCatcher(checkout: Checkout, catcher: Catcher): Promise<Verdict> {
