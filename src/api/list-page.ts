@@ -24,7 +24,7 @@ export type ListRequest = {
     readonly limit: number;
     readonly cursor?: string | undefined;
     readonly sort: keyof typeof ORDERS;
-    readonly [filter: string]: string | number | undefined;
+    readonly [filter: string]: string | number | boolean | undefined;
   };
   readonly caller: Pick<Caller, 'scope' | 'cursorKey'>;
 };

@@ -10,7 +10,7 @@ export type Query = {
 
 const NOTHING_REPEATED: readonly string[] = [];
 
-/** Reads names and values by the form rules ("+" is a space), and an integer only where it is written as one. */
+/** Reads names and values by the form rules ("+" is a space), and integers and booleans only if they are written as in JSON. */
 export function readQuery(text: string, types: ReadonlyMap<string, string>): Query {
   if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
   const values = new Map<string, unknown>();
@@ -20,7 +20,7 @@ export function readQuery(text: string, types: ReadonlyMap<string, string>): Que
     const equals = pair.indexOf('=');
     const name = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), 'query');
     const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), 'query');
-    const read = types.get(name) === 'integer' && INTEGER.test(value) ? Number(value) : value;
+    const read = readValue(value, types.get(name));
     const earlier = values.get(name);
     if (earlier !== undefined) repeated.add(name);
     // No schema of the contract takes an array, so validation refuses the request.
@@ -29,6 +29,13 @@ export function readQuery(text: string, types: ReadonlyMap<string, string>): Que
   }
   // Assigning a property would lose a parameter named "__proto__".
   return { values: Object.fromEntries(values), repeated: [...repeated] };
+}
+
+/** A value that is not of the type stays text, which validation refuses. */
+function readValue(text: string, type: string | undefined): unknown {
+  if (type === 'integer' && INTEGER.test(text)) return Number(text);
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  return text;
 }
 
 /** Throws a 400 where the percent-encoding is not UTF-8. */

@@ -134,6 +134,7 @@ function isRefusedAsBlank(text: string, pattern: string): boolean {
 }
 
 const NOUNS: Record<string, string> = {
+  boolean: 'true or false',
   integer: 'an integer',
   string: 'a string',
   object: 'an object',

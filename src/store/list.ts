@@ -19,8 +19,8 @@ export type PageQuery = {
 };
 
 export type RowsQuery<Row extends Stored> = PageQuery & {
-  /** Only rows with these values. Undefined: with any. */
-  readonly equals?: { readonly [Field in keyof ContentOf<Row>]?: string | undefined };
+  /** Only rows with these values. A field that is undefined may have any. */
+  readonly equals?: { readonly [Field in keyof ContentOf<Row>]?: string | number | boolean | undefined };
 };
 
 /** `version`: the organization's, from the same snapshot as the rows; undefined if there is no row. */
@@ -74,7 +74,7 @@ export async function listRows<Row extends Stored>(
   table: Table<Row>,
   { equals = {}, ...page }: RowsQuery<Row>,
 ): Promise<ListPage> {
-  const given = Object.entries<string | undefined>(equals).filter(([, value]) => value !== undefined);
+  const given = Object.entries(equals).filter(([, value]) => value !== undefined);
   const statement = pageStatement(scope, table, page, (bind) => ({
     // Another filtered page is planned each time: its best index depends on its values.
     isPrepared: given.length === 0,

@@ -15,8 +15,9 @@ export function isAllowed(schema: Json, value: unknown): boolean {
   return check(value) === true;
 }
 
-/** Whether the schema allows the text of a parameter, which is a number only if written as one. */
+/** Whether the schema allows the text of a parameter, which is a number or a boolean only if written as one. */
 export function isTextAllowed(schema: Json, text: string): boolean {
   const isInteger = schema['type'] === 'integer' && /^-?(0|[1-9]\d*)$/.test(text);
-  return isAllowed(schema, isInteger ? Number(text) : text);
+  const isBoolean = schema['type'] === 'boolean' && /^(true|false)$/.test(text);
+  return isAllowed(schema, isInteger || isBoolean ? JSON.parse(text) : text);
 }

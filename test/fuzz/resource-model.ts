@@ -48,7 +48,9 @@ export function resourcesOf(document: Json): Resource[] {
         list,
         update: find('patch', `${path}/{id}`),
         removal: find('delete', `${path}/{id}`),
-        defaults: Object.fromEntries(fields.map((name) => [name, defaultOf(shown[name])])),
+        defaults: Object.fromEntries(
+          fields.map((name) => [name, properties[name]?.default ?? emptyValueOf(shown[name])]),
+        ),
         references: fields.filter((name) => referredBy(name) !== undefined),
         feed: feedOf(path, operations),
         unique: fields.filter((name) => properties[name]?.description?.includes('unique in your organization')),
@@ -70,7 +72,8 @@ export function schemaOf({ requestBody }: Operation): Schema {
   return requestBody?.content['application/json']?.schema ?? {};
 }
 
-function defaultOf({ type }: Schema = {}): unknown {
+/** The value of a field without a default that a creation leaves out. */
+function emptyValueOf({ type }: Schema = {}): unknown {
   const types = [type].flat();
   if (types.includes('object')) return {};
   return types.includes('boolean') && !types.includes('null') ? false : null;
@@ -159,7 +162,8 @@ export class Rows {
 function isFound(row: Row, parameter: string, value: string): boolean {
   if (parameter === 'search') return String(row['name']).toLowerCase().includes(value.toLowerCase());
   if (parameter === 'updated_since') return row.updated_at >= value;
-  return row[parameter] === value;
+  // A value as a parameter has it: "true" for true.
+  return row[parameter] !== null && String(row[parameter]) === value;
 }
 
 function mergedEntries(before: unknown, change: unknown): Json {

@@ -126,23 +126,26 @@ function anyBody(operation: Operation): fc.Arbitrary<Json> {
   return validValue(schemaOf(operation)).map((value) => Object(value));
 }
 
-/** Bodies with a few names and unique values, so that they collide. Other fields are only sent if they must be. */
+/** Bodies with a few names and unique values, so that they collide. Other fields are only sent if they must be, or if they are booleans. */
 function fewValues({ unique }: Resource, operation: Operation): fc.Arbitrary<Json> {
   const { properties = {}, required = [] } = schemaOf(operation);
   const values = Object.entries(properties).flatMap(([field, schema]): [string, fc.Arbitrary<unknown>][] => {
     if (field === 'name') return [[field, fc.constantFrom(...NAMES)]];
     if (unique.includes(field)) return [[field, fc.constantFrom(...IDS, null)]];
-    return required.includes(field) ? [[field, validValue(schema)]] : [];
+    return required.includes(field) || schema.type === 'boolean' ? [[field, validValue(schema)]] : [];
   });
   return fc.record(Object.fromEntries(values), { requiredKeys: [...required], noNullPrototype: true });
 }
 
-/** Every sort order, and every filter by a name, a unique field or the time of the last change. */
+/** Every sort order, and every filter by a name, a unique field, a boolean or the time of the last change. */
 function listing({ list, unique }: Resource): fc.Arbitrary<Listing> {
   const parameters = new Map(list.parameters?.map(({ name, schema }) => [name, schema]));
   const values: [string, fc.Arbitrary<string>][] = [
     ['search', fc.constantFrom(...PARTS)],
     ...unique.map((name): [string, fc.Arbitrary<string>] => [name, fc.constantFrom(...IDS)]),
+    ...[...parameters]
+      .filter(([, schema]) => schema.type === 'boolean')
+      .map(([name]): [string, fc.Arbitrary<string>] => [name, fc.constantFrom('true', 'false')]),
   ];
   const declared = values.filter(([name]) => parameters.has(name));
   return fc.record({

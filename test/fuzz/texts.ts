@@ -24,6 +24,7 @@ const ALPHABETS = [
 
 const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uuid: fc.uuid(),
+  uri: fc.webUrl({ withQueryParameters: true, withFragments: true }),
   'date-time': fc
     .tuple(
       fc.date({ min: new Date('1000-01-02T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }),

@@ -1,3 +1,4 @@
+import { listRows } from '../../../src/service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
 import { FEED_START } from '../../../src/store/event-position.ts';
@@ -205,4 +206,18 @@ test('the changes of a table that names its type are events, whose data are the 
     { type: 'branch.deleted', data: shown(updated) },
   ]);
   expect(Object.keys(JSON.parse(events[0]?.json ?? '').data).slice(-2)).toEqual(['created_at', 'updated_at']);
+});
+
+test('a list is filtered by a boolean and an integer', async () => {
+  const tenant = await createTenant(db);
+  const context = await contextOf(tenant);
+  const create = (changes: Partial<Branch>) =>
+    createRow(context, BRANCHES, { content: { ...BRANCH, code: null, ...changes }, idempotencyKey: undefined });
+  const [open, closed] = [await create({}), await create({ isOpen: false, openSince: 2000 })];
+  const page = { sortField: 'created_at', descending: false, limit: 25, after: null } as const;
+  const idsOf = async (equals: { isOpen?: boolean; openSince?: number }) =>
+    (await listRows(db, tenant.scope, BRANCHES, { ...page, equals })).rows.map((json) => JSON.parse(json).id);
+  expect(await idsOf({ isOpen: true })).toEqual([open.id]);
+  expect(await idsOf({ isOpen: false })).toEqual([closed.id]);
+  expect(await idsOf({ openSince: 2000 })).toEqual([closed.id]);
 });

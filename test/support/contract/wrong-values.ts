@@ -9,6 +9,8 @@ const ODD_TEXTS = ['\u0000', ' ', '"', 'a b', 'é', '?', 'yesterday', '\ud800'];
 export function wrongTexts(schema: Json): WrongValue[] {
   const types = typesOf(schema);
   if (types.includes('integer')) return wrongIntegers(schema).map((value) => ({ what: `"${value}"`, value }));
+  if (types.includes('boolean'))
+    return ['', '1', '0', 'True', 'FALSE', 'yes', 'null', ' true'].map((value) => ({ what: `"${value}"`, value }));
   return ofText(schema);
 }
 
