@@ -1,17 +1,11 @@
-import { relative } from 'node:path';
-import {
-  bundle,
-  createConfig,
-  getLineColLocation,
-  type LocationObject,
-  type NormalizedProblem,
-  YamlParseError,
-} from '@redocly/openapi-core';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Document } from '../src/contract/contract.ts';
 import type { Json } from '../src/contract/document.ts';
-import { type Found, problemsOf } from './lint/contract.ts';
+import { lintDocuments } from './lint/contract.ts';
 import { type Problem, problemsText } from './lint/problem.ts';
-import { root } from './tool.ts';
+import { tryTool } from './tool.ts';
 
 /** The contract cannot be bundled. Its problems are worded as `npm run lint` words them. */
 export class UnbundledError extends Error {
@@ -24,44 +18,50 @@ export class UnbundledError extends Error {
   }
 }
 
-let configured: ReturnType<typeof createConfig> | undefined;
+/** The linter's rules for what the bundler needs. */
+const RULES = ['yaml', 'no-unresolved-refs'];
 
 /**
- * The contract of this main file in one document; `isDereferenced`: without any `$ref`. In this process: the command takes longer
- * to start than to bundle. Throws an `UnbundledError` if a file cannot be read or has a `$ref` without a target.
+ * The contract of this main file in one document; `isDereferenced`: without any `$ref`. Throws an `UnbundledError` if a file
+ * cannot be read or has a `$ref` without a target.
  */
 export async function bundleContract(
   mainFile: string,
   { isDereferenced = false }: { isDereferenced?: boolean } = {},
 ): Promise<Document & Json> {
-  configured ??= createConfig({});
-  const options = { ref: mainFile, config: await configured, dereference: isDereferenced };
-  const { bundle: bundled, problems } = await bundle(options).catch((error: unknown) => {
-    throw error instanceof YamlParseError ? new UnbundledError(problemsOf([foundInMainFile(error)])) : error;
+  return JSON.parse(await bundleTo('json', mainFile, isDereferenced ? ['--dereferenced'] : []));
+}
+
+/** The same document as YAML. */
+export async function yamlOf(document: Json): Promise<string> {
+  return inScratch(async (folder) => {
+    const file = join(folder, 'document.json');
+    await writeFile(file, JSON.stringify(document));
+    return bundleTo('yaml', file);
   });
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new UnbundledError(problemsOf(errors.map(foundIn)));
-  // A plain value, without the objects that several places of the result share.
-  return JSON.parse(JSON.stringify(bundled.parsed));
 }
 
-/** The bundler reports what the linter reports, but under a rule of its own. */
-function foundIn({ ruleId, message, suggest, location }: NormalizedProblem): Found {
-  const isReference = /^(Failed to parse|Can't resolve)\b/.test(message);
-  return {
-    ruleId: isReference ? 'no-unresolved-refs' : ruleId,
-    message,
-    suggest,
-    location: location.map(placeOf),
-  };
+/** The text that Redocly writes. */
+export async function bundleTo(
+  format: 'json' | 'yaml',
+  mainFile: string,
+  flags: readonly string[] = [],
+): Promise<string> {
+  return inScratch(async (folder) => {
+    const output = join(folder, `bundled.${format}`);
+    const { code, printed } = await tryTool('redocly', ['bundle', mainFile, '--output', output, ...flags]);
+    if (code === 0) return readFile(output, 'utf8');
+    const [found = []] = await lintDocuments([mainFile]);
+    const problems = found.filter(({ rule }) => RULES.includes(rule));
+    throw problems.length > 0 ? new UnbundledError(problems) : new Error(printed.trim());
+  });
 }
 
-function foundInMainFile({ message, source, line, col }: YamlParseError): Found {
-  const place = { source: { ref: relative(root, source.absoluteRef) }, start: { line, col } };
-  return { ruleId: 'no-unresolved-refs', message: `Failed to parse: ${message}`, suggest: [], location: [place] };
-}
-
-function placeOf(location: LocationObject): Found['location'][number] {
-  const { source, start } = getLineColLocation(location);
-  return { source: { ref: relative(root, source.absoluteRef) }, pointer: location.pointer ?? '', start };
+async function inScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-bundle-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { readArguments } from '../arguments.ts';
-import { bundleContract } from '../bundle.ts';
+import { bundleTo } from '../bundle.ts';
 import { lintContract } from '../lint/contract.ts';
 import { problemsText } from '../lint/problem.ts';
 import { beginStamp } from '../stamps.mjs';
@@ -59,22 +59,19 @@ async function lint(): Promise<void> {
 }
 
 async function bundle(): Promise<void> {
-  await Promise.all([
-    bundleTo('openapi.json'),
-    runTool('redocly', ['bundle', SOURCE, '-o', join(folder, 'openapi.yaml')], REMEDY),
-  ]);
+  await Promise.all([write('openapi.json', bundleTo('json', SOURCE)), write('openapi.yaml', bundleTo('yaml', SOURCE))]);
 }
 
 /** For tools that do not follow a `$ref`. */
 async function dereference(): Promise<void> {
-  await bundleTo('openapi.dereferenced.json', { isDereferenced: true });
+  await write('openapi.dereferenced.json', bundleTo('json', SOURCE, ['--dereferenced']));
 }
 
-async function bundleTo(name: string, options?: { isDereferenced: boolean }): Promise<void> {
-  const document = await bundleContract(SOURCE, options).catch((error) => {
+async function write(name: string, bundling: Promise<string>): Promise<void> {
+  const text = await bundling.catch((error) => {
     throw new Error(`${error instanceof Error ? error.message : error}\n${REMEDY}`);
   });
-  await writeFile(join(folder, name), JSON.stringify(document, null, 2));
+  await writeFile(join(folder, name), text);
 }
 
 async function generateTypes(): Promise<void> {

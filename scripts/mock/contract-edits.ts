@@ -1,5 +1,6 @@
 import { dirname, relative } from 'node:path';
 import type { Document } from '../../src/contract/contract.ts';
+import { bundleContract, UnbundledError } from '../bundle.ts';
 import { lintDocuments } from '../lint/contract.ts';
 import type { Problem } from '../lint/problem.ts';
 import { root } from '../tool.ts';
@@ -29,8 +30,6 @@ export function followEdits(mainFile: string, { serve, print }: EditOptions): Pr
 async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
   const [problems = []] = await lintDocuments([mainFile]);
   if (problems.length > 0) return problems.map(lineOf);
-  // Loaded here, because it takes longer than the start of the mock.
-  const { bundleContract, UnbundledError } = await import('../bundle.ts');
   try {
     await serve(await bundleContract(mainFile));
     return [];

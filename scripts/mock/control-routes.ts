@@ -3,6 +3,7 @@ import { HttpError } from '../../src/api/exceptions.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { parseJson } from '../../src/domain/json.ts';
+import { yamlOf } from '../bundle.ts';
 import { readControlPage } from './control-page.ts';
 import { ALL_OPERATIONS, MAX_OVERRIDES, type NewOverride, type Overrides } from './overrides.ts';
 import { type Choice, type ChoiceWords, responseOf } from './prefer.ts';
@@ -68,12 +69,6 @@ export async function controlRoutes({ document, operations, overrides, store }: 
   });
   router.use(refuseUnreadable);
   return router;
-}
-
-async function yamlOf(document: Json): Promise<string> {
-  // Loaded here, because it takes longer than the start of the mock.
-  const { stringifyYaml } = await import('@redocly/openapi-core');
-  return stringifyYaml(document);
 }
 
 /** A body that express.text refuses: too large, or in an unknown encoding or charset. */

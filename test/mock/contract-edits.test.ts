@@ -1,9 +1,9 @@
 // The tests edit a copy, because other tests read the contract at the same time.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseYaml } from '@redocly/openapi-core';
+import { bundleContract } from '../../scripts/bundle.ts';
 import { startTestMock } from '../support/http/mock.ts';
 import { until } from '../support/wait.ts';
 
@@ -19,7 +19,8 @@ type EditedMock = {
   get(path: string): Promise<{ status: number; text: string }>;
 };
 
-const closing: (() => Promise<void>)[] = [];
+const scratch = await mkdtemp(join(tmpdir(), 'charter-served-'));
+const closing: (() => Promise<void>)[] = [() => rm(scratch, { recursive: true })];
 afterAll(() => Promise.all(closing.map((close) => close())));
 
 /** A mock that follows the edits of a copy of its own. */
@@ -108,7 +109,9 @@ test('the edited document is at /openapi.json and at /openapi.yaml', async () =>
   const yaml = await get('/openapi.yaml');
   expect(yaml.status).toBe(200);
   expect(yaml.text).toMatch(/^openapi: /);
-  expect(parseYaml(yaml.text)).toEqual(edited);
+  const file = join(scratch, 'served.yaml');
+  await writeFile(file, yaml.text);
+  expect(await bundleContract(file)).toEqual(edited);
 });
 
 test('a saved bound applies to the next request', async () => {
