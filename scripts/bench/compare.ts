@@ -3,7 +3,7 @@ import { type Drive, type Load, merge, prepare, prepareWithoutWaking, type Sampl
 import type { Pace, Rounds } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
-/** The figures of all passes together. */
+/** The figures of several rounds together. */
 export type Summary = {
   /** Requests per second. */
   readonly rate: number;
@@ -20,8 +20,6 @@ export type Comparison = {
   /** The rate of the subject divided by that of the base. */
   readonly ratio: number;
   readonly ratioOfPasses: readonly number[];
-  /** p99 of the first 100 requests of each pass. */
-  readonly firstP99Ms: number;
 };
 
 export type Pair<Each> = { readonly subject: Each; readonly base: Each };
@@ -31,19 +29,12 @@ const warm = new WeakSet<RunningServer>();
 /** The share of the warm-up time that a new load takes on a warm server. */
 const WARM_SHARE = 1 / 8;
 
-/** Prepares the loads, and warms up the servers. */
-export async function warmUp(
-  { subject, base }: Pair<Load>,
-  { warmUpSeconds }: Pace,
-  connections?: number,
-): Promise<Pair<Drive>> {
-  const ready = async (load: Load): Promise<Drive> => {
-    const drive = prepare(load, connections);
-    await drive(warm.has(load.server) ? warmUpSeconds * WARM_SHARE : warmUpSeconds);
-    warm.add(load.server);
-    return drive;
-  };
-  return { subject: await ready(subject), base: await ready(base) };
+/** Prepares a load, and warms up its server. */
+export async function warmUp(load: Load, { warmUpSeconds }: Pace): Promise<Drive> {
+  const drive = prepare(load);
+  await drive(warm.has(load.server) ? warmUpSeconds * WARM_SHARE : warmUpSeconds);
+  warm.add(load.server);
+  return drive;
 }
 
 /** One pass: alternates between both, so that other activity of the machine affects both alike. */
@@ -59,7 +50,6 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
   return { subject: merge(subjects), base: merge(bases) };
 }
 
-const FIRST_REQUESTS = 100;
 const AFTER_IDLE_SECONDS = 5;
 
 /** One pass: the first five seconds after the server was idle, against five seconds under load. */
@@ -74,11 +64,10 @@ export async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample
 export function compare(passes: readonly Pair<Sample>[]): Comparison {
   const [subject, base] = [summaryOf(passes.map((pass) => pass.subject)), summaryOf(passes.map((pass) => pass.base))];
   const ratioOfPasses = passes.map((pass) => rateOf(pass.subject) / rateOf(pass.base));
-  const firsts = passes.flatMap((pass) => pass.subject.milliseconds.slice(0, FIRST_REQUESTS));
-  return { subject, base, ratio: subject.rate / base.rate, ratioOfPasses, firstP99Ms: quantile(firsts, 0.99) };
+  return { subject, base, ratio: subject.rate / base.rate, ratioOfPasses };
 }
 
-function summaryOf(samples: readonly Sample[]): Summary {
+export function summaryOf(samples: readonly Sample[]): Summary {
   const all = merge(samples);
   const perThousand = (seconds: number) => (seconds * 1e6) / all.milliseconds.length;
   return {
@@ -95,6 +84,6 @@ export function quantile(milliseconds: readonly number[], share: number): number
   return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
 }
 
-function rateOf({ responses, seconds }: Sample): number {
+export function rateOf({ responses, seconds }: Pick<Sample, 'responses' | 'seconds'>): number {
   return responses / seconds;
 }

@@ -1,11 +1,10 @@
 import { sealCursor } from '../../src/api/cursor.ts';
 import { positionOf } from '../../src/store/list.ts';
-import { authorized, PAGE_ROWS, PATH, seal } from './cases.ts';
 import type { Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './fill.ts';
 import type { GrownData } from './growth-data.ts';
 import type { RequestSpec } from './load.ts';
-import { INSTANT, type Place } from './rows.ts';
+import { authorized, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './requests.ts';
 
 export type GrowthCase = {
   readonly title: string;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { fillOrganizations, issueKeys, type Organization } from './data.ts';
 import { fillPrograms, WORDS } from './fill.ts';
-import { grouped } from './numbers.ts';
+import { grouped } from './report.ts';
 
 export type Size = {
   /** Of the large organization. */

@@ -1,34 +1,24 @@
 // How requests slow down as the number of rows and organizations grows: the same requests to databases of five sizes, in turn.
-import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhook-deliveries.ts';
-import { split } from './cases.ts';
 import { quantile } from './compare.ts';
-import { KEYRING } from './encryption.ts';
+import { KEYRING } from './data.ts';
 import { CONNECTIONS, GROWTH_CASES, type GrowthCase } from './growth-cases.ts';
 import type { GrownData, Size } from './growth-data.ts';
 import { type Drive, prepareWithoutWaking } from './load.ts';
-import { residentBytes } from './resident.ts';
+import { privateBytes, residentBytes } from './processes.ts';
+import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
 /** A database of one size, and a server of its own for it, without a response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
 
-/** The best round of one case at one size: whatever else the machine does only slows requests down. */
-export type Point = {
-  readonly p50Ms: number;
-  /** Requests per second. */
-  readonly rate: number;
-  /** Processor time of PostgreSQL for 1,000 requests; NaN if the system does not report it. */
-  readonly sqlMs: number;
-};
-
 export type Growth = Pick<GrowthCase, 'title' | 'of'> & {
-  /** One for each size. */
-  readonly points: readonly Point[];
+  /** The median latency of the fastest round, for each size: whatever else the machine does only slows requests down. */
+  readonly milliseconds: readonly number[];
 };
 
 /** What one size costs, apart from requests. */
@@ -49,12 +39,7 @@ export type SizeCosts = Size & {
 /** Bytes for each row of the largest database. */
 export type RowCosts = { readonly name: string; readonly bytes: number };
 
-export type GrowthRun = Measured & {
-  /** The load average of the machine over the minute before the run. */
-  readonly loadBefore: number;
-};
-
-type Measured = {
+export type GrowthRun = {
   readonly growths: readonly Growth[];
   readonly costs: readonly SizeCosts[];
   readonly rows: readonly RowCosts[];
@@ -63,16 +48,14 @@ type Measured = {
 const PASSES = 2;
 const ROUNDS = 4;
 const ROUND_SECONDS = 0.5;
-/** Of all passes. */
-export const ALL_ROUNDS = PASSES * ROUNDS;
 /** A case begins with so many seconds that do not count. */
 const RUN_IN_SECONDS = 0.5;
 const WARM_UP_SECONDS = 8;
 const TIMED_RUNS = 5;
 const SILENT = createLogger('silent');
 
-export async function measureGrowth(all: readonly Grown[], report: (text: string) => void): Promise<Measured> {
-  const samples = new Map<GrowthCase, Point[][]>(GROWTH_CASES.map((each) => [each, all.map(() => [])]));
+export async function measureGrowth(all: readonly Grown[], report: (text: string) => void): Promise<GrowthRun> {
+  const samples = new Map<GrowthCase, number[][]>(GROWTH_CASES.map((each) => [each, all.map(() => [])]));
   const walBytes = all.map((): number[] => []);
   report('warm-up');
   for (const grown of all) await warmUp(grown);
@@ -88,7 +71,8 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
       for (let round = 0; round < ROUNDS; round += 1) {
         // In both directions, because the machine can get faster or slower meanwhile.
         const order = round % 2 === 0 ? drives : drives.toReversed();
-        for (const { drive, place } of order) sampled[place]?.push(await sample(drive));
+        for (const { drive, place } of order)
+          sampled[place]?.push(quantile((await drive(ROUND_SECONDS)).milliseconds, 0.5));
       }
       // Otherwise a search would also read the list of entries that its index has not taken up.
       if (measured.isWrite)
@@ -98,7 +82,9 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   report('costs');
   const costs: SizeCosts[] = [];
   for (const [i, grown] of all.entries()) costs.push(await costsOf(grown, medianOf(walBytes[i] ?? [])));
-  const growths = [...samples].map(([{ title, of }, sampled]) => ({ title, of, points: sampled.map(pointOf) }));
+  const growths = [...samples].map(([{ title, of }, sampled]) => {
+    return { title, of, milliseconds: sampled.map((rounds) => Math.min(...rounds)) };
+  });
   const largest = all.at(-1);
   return { growths, costs, rows: largest === undefined ? [] : await rowCosts(largest.data) };
 
@@ -118,23 +104,6 @@ async function warmUp({ data, server }: Grown): Promise<void> {
     const drive = prepareWithoutWaking(split(server, await each.requests(data)), CONNECTIONS);
     await drive(WARM_UP_SECONDS / cases.length);
   }
-}
-
-async function sample(drive: Drive): Promise<Point> {
-  const { milliseconds, responses, seconds, postgresCpuSeconds } = await drive(ROUND_SECONDS);
-  return {
-    p50Ms: quantile(milliseconds, 0.5),
-    rate: responses / seconds,
-    sqlMs: (postgresCpuSeconds * 1e6) / milliseconds.length,
-  };
-}
-
-function pointOf(sampled: readonly Point[]): Point {
-  return {
-    p50Ms: Math.min(...sampled.map(({ p50Ms }) => p50Ms)),
-    rate: Math.max(...sampled.map(({ rate }) => rate)),
-    sqlMs: Math.min(...sampled.map(({ sqlMs }) => sqlMs)),
-  };
 }
 
 function medianOf(numbers: readonly number[]): number {
@@ -187,13 +156,6 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
     milliseconds.push(performance.now() - startedAt);
   }
   return medianOf(milliseconds);
-}
-
-/** Memory that a process does not share with others, from Linux's /proc; NaN on other systems. */
-async function privateBytes(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
-  const kibibytes = [...text.matchAll(/^Private_\w+: +(\d+) kB$/gm)].map(([, number]) => Number(number));
-  return kibibytes.length === 0 ? Number.NaN : kibibytes.reduce((sum, each) => sum + each, 0) * 1024;
 }
 
 const RELATIONS = `

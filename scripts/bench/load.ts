@@ -1,5 +1,5 @@
 import { openConnection } from './connection.ts';
-import { cpuSecondsOf } from './cpu.ts';
+import { cpuSecondsOf } from './processes.ts';
 import type { RunningServer } from './servers.ts';
 
 export const CONNECTIONS = 16;
@@ -20,10 +20,12 @@ export type Load = {
 
 export type Sample = {
   readonly seconds: number;
-  /** Responses within that time. */
+  /** Responses with 200, 201 or 304 within that time. */
   readonly responses: number;
-  /** The duration of each request, in order of completion, including those in progress at the end. */
+  /** The duration of each of them, including those that were in progress at the end. */
   readonly milliseconds: readonly number[];
+  /** The statuses of all other responses. */
+  readonly refusals: readonly number[];
   /** Processor time for all of them; NaN if the system does not report it. */
   readonly serverCpuSeconds: number;
   readonly postgresCpuSeconds: number;
@@ -35,13 +37,17 @@ export type Sample = {
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
+export type Next = () => Buffer;
+
 /** The time at which a process was last under load, from `performance.now()`, by process id. */
 const busyUntil = new Map<number, number>();
 /** After this time without load, a server gets some load before it is measured: raw closes its idle connections. */
 const IDLE_SECONDS = 10;
 const WAKE_SECONDS = 5;
-/** A pause of the machine can make a few requests wait for too long, which gets them a 503. It must not end a run of 30 minutes. */
+/** A pause of the machine can make a few requests wait for too long, which gets them a 503. It must not end a long run. */
 const MAX_REFUSED_SHARE = 0.01;
+/** A listener queues no more than 511 new connections. */
+const OPENED_AT_ONCE = 100;
 
 /** Prepares a load that first wakes a server that was idle. */
 export function prepare(load: Load, connections = CONNECTIONS): Drive {
@@ -55,38 +61,43 @@ export function prepare(load: Load, connections = CONNECTIONS): Drive {
 
 /** Encodes the requests beforehand, because that takes longer than a short round. */
 export function prepareWithoutWaking({ server, requests }: Load, connections = CONNECTIONS): Drive {
-  const { origin, pid } = server;
   const sources = Array.from({ length: connections }, (_, i) =>
-    cycle(requests(i, connections).map((request) => encode(request, origin))),
+    cycle(requests(i, connections).map((request) => encode(request, server.origin))),
   );
-  return async (seconds: number): Promise<Sample> => {
-    const milliseconds: number[] = [];
-    const unexpected: number[] = [];
-    let responses = 0;
-    const onResponse = (status: number, durationMs: number, isInTime: boolean) => {
-      milliseconds.push(durationMs);
-      if (isInTime) responses += 1;
-      if (status !== 200 && status !== 201 && status !== 304) unexpected.push(status);
-    };
-    const opened = await Promise.all(sources.map(async (next) => ({ next, connection: await openConnection(origin) })));
-    const before = await cpuSecondsOf(server);
-    const until = performance.now() + seconds * 1000;
-    await Promise.all(opened.map(({ next, connection }) => connection.sendUntil({ next, until, onResponse })));
-    const after = await cpuSecondsOf(server);
-    await Promise.all(opened.map(({ connection }) => connection.close()));
-    busyUntil.set(pid, performance.now());
-    const isPause = unexpected.every((status) => status === 503);
-    if (!isPause || unexpected.length > milliseconds.length * MAX_REFUSED_SHARE) {
-      throw new Error(`${origin} responded with ${[...new Set(unexpected)].join(', ')}.`);
-    }
-    return {
-      seconds,
-      responses,
-      milliseconds,
-      serverCpuSeconds: after.server - before.server,
-      postgresCpuSeconds: after.postgres - before.postgres,
-    };
+  return async (seconds) => {
+    const sample = await keepBusy(server, { sources, seconds });
+    busyUntil.set(server.pid, performance.now());
+    const [refused, all] = [sample.refusals.length, sample.refusals.length + sample.milliseconds.length];
+    if (refused > all * MAX_REFUSED_SHARE || sample.refusals.some((status) => status !== 503))
+      throw new Error(`${server.origin} responded with ${[...new Set(sample.refusals)].join(', ')}.`);
+    return sample;
   };
+}
+
+type Busy = { readonly sources: readonly Next[]; readonly seconds: number; readonly signal?: AbortSignal | undefined };
+
+/** One connection for each source sends its next request when it has a response, until the time is over or the signal comes. */
+export async function keepBusy(server: RunningServer, { sources, seconds, signal }: Busy): Promise<Sample> {
+  const opened: Awaited<ReturnType<typeof openConnection>>[] = [];
+  while (opened.length < sources.length) {
+    const count = Math.min(OPENED_AT_ONCE, sources.length - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: count }, () => openConnection(server.origin)))));
+  }
+  const milliseconds: number[] = [];
+  const refusals: number[] = [];
+  let responses = 0;
+  const onResponse = (status: number, durationMs: number, isInTime: boolean) => {
+    if (status !== 200 && status !== 201 && status !== 304) return void refusals.push(status);
+    milliseconds.push(durationMs);
+    if (isInTime) responses += 1;
+  };
+  const before = await cpuSecondsOf(server);
+  const until = performance.now() + seconds * 1000;
+  await Promise.all(sources.map((next, i) => opened[i]?.sendUntil({ next, until, signal, onResponse })));
+  const after = await cpuSecondsOf(server);
+  await Promise.all(opened.map((connection) => connection.close()));
+  const [serverCpuSeconds, postgresCpuSeconds] = [after.server - before.server, after.postgres - before.postgres];
+  return { seconds, responses, milliseconds, refusals, serverCpuSeconds, postgresCpuSeconds };
 }
 
 /** The samples of several rounds as one. */
@@ -96,12 +107,13 @@ export function merge(samples: readonly Sample[]): Sample {
     seconds: sum(({ seconds }) => seconds),
     responses: sum(({ responses }) => responses),
     milliseconds: samples.flatMap(({ milliseconds }) => milliseconds),
+    refusals: samples.flatMap(({ refusals }) => refusals),
     serverCpuSeconds: sum(({ serverCpuSeconds }) => serverCpuSeconds),
     postgresCpuSeconds: sum(({ postgresCpuSeconds }) => postgresCpuSeconds),
   };
 }
 
-function cycle(requests: readonly Buffer[]): () => Buffer {
+function cycle(requests: readonly Buffer[]): Next {
   let turn = 0;
   return () => requests[turn++ % requests.length] ?? Buffer.alloc(0);
 }

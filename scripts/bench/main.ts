@@ -9,31 +9,30 @@ import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/
 import { migrate } from '../../src/postgres/migrate.ts';
 import { untilInterrupted } from '../interrupted.ts';
 import { root } from '../tool.ts';
-import { type Case, listCases, type Servers } from './cases.ts';
-import { checkResponses } from './check.ts';
-import { alternate, compare, type Pair, wake, warmUp } from './compare.ts';
-import { type Data, prepareData, vacuum } from './data.ts';
-import { listFigures } from './figures.ts';
+import type { Servers } from './case.ts';
+import { listCases } from './cases.ts';
+import { prepareData } from './data.ts';
 import { type Grown, measureGrowth } from './growth.ts';
 import { type GrownData, prepareGrownData } from './growth-data.ts';
-import { growthAsText } from './growth-report.ts';
-import type { Drive, Sample } from './load.ts';
-import { HELP, type Options, type Pace, readOptions } from './options.ts';
-import { listTrials, trialsAsText } from './overload.ts';
-import { explainList } from './plans.ts';
-import { writeGrowth, writeReadme, writeTrials } from './readme.ts';
-import { asJson, asTable, machine, type Result } from './report.ts';
-import { type Program, type RunningServer, startServer, startVariants, type Variant } from './servers.ts';
-import { startReceiver } from './webhooks.ts';
+import { growthTables } from './growth-report.ts';
+import { measureCases, measureCosts, measureStart, type Peers } from './measure.ts';
+import { FULL, HELP, type Options, QUICK, readOptions } from './options.ts';
+import { measureOverload } from './overload.ts';
+import { costTable, heading, isBelowFloor, resultTable } from './report.ts';
+import { type Program, type RunningServer, startServer } from './servers.ts';
+import { measureWebhooks, startReceiver } from './webhooks.ts';
 
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
+/** Selects the table of processor time. */
+const COSTS = 'costs';
+const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
 /** Stop what was started. They are called in reverse order, however the run ends. */
 const endings: (() => Promise<void>)[] = [];
 
 try {
-  await Promise.race([main(readOptions()), untilInterrupted()]);
+  process.exitCode = await Promise.race([main(readOptions()), untilInterrupted()]);
 } catch (error) {
   process.exitCode ??= 1;
   console.error(messageOf(error));
@@ -41,111 +40,95 @@ try {
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
-async function main(options: Options): Promise<void> {
-  const { help, json, readme, fresh, overload, growth, pace } = options;
-  if (help) return console.log(HELP);
-  const dataDir = growth ? GROWTH_DIR : DATA_DIR;
-  if (fresh) await removeData(dataDir);
+async function main(options: Options): Promise<number> {
+  if (options.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const [loadBefore = Number.NaN] = loadavg();
+  const dataDir = options.growth ? GROWTH_DIR : DATA_DIR;
+  if (options.fresh) await removeData(dataDir);
   const { url } = await joinDatabase(dataDir);
   await migrate(url);
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined); // When we are interrupted, the database may stop first.
   await client.connect();
   await refuseSecondRun(client);
-  const postgresPid = await postmasterPid(dataDir);
-  if (growth) return measureAllSizes({ admin: client, url, postgresPid }, options);
+  const database = { client, databaseUrl: url, postgresPid: await postmasterPid(dataDir), dataDir };
+  console.log(`${heading()}The load average was ${loadBefore.toFixed(1)} when the run began.\n`);
+  if (options.growth) return benchGrowth(database);
+  return options.overload ? benchOverload(database) : benchCases(database, options);
+}
+
+type Database = Pick<Program, 'databaseUrl' | 'postgresPid'> & {
+  readonly client: pg.Client;
+  readonly dataDir: string;
+};
+
+async function benchCases(database: Database, { quick, only, fastify }: Options): Promise<number> {
+  const { client } = database;
+  const pace = quick ? QUICK : FULL;
   const data = await prepareData(client, report);
-  const database = { databaseUrl: url, postgresPid };
-  if (overload) return measureOverload(data, { database, json, readme });
   const servers = await serveAll(database);
   const receiver = await startReceiver();
   endings.push(async () => receiver.close());
-  const cases = (await listCases(servers, data, { client, receiver })).filter(
-    ({ goal }) => !pace.isQuick || goal !== null,
-  );
-  const results = await measure(cases, { pace, url, client });
-  const startAnother = (settings: Readonly<Record<string, string>>) =>
-    serve('src/main.ts', 'started', { ...database, settings });
-  const figures = pace.isQuick
-    ? []
-    : await listFigures(servers, data, { pace, startServer: startAnother, client, report });
-  const run = { results, figures, pace, now: new Date() };
-  console.log(json ? asJson(run) : asTable(run));
-  if (readme) await writeReadme(run);
-}
-
-async function measureOverload(
-  data: Data,
-  { database, json, readme }: Pick<Options, 'json' | 'readme'> & { database: DatabaseServer },
-): Promise<void> {
-  const server = await serve('src/main.ts', 'overloaded', { ...database, settings: { RESPONSE_CACHE_MIB: '0' } });
-  const trials = await listTrials(server, data, report);
-  console.log(json ? JSON.stringify({ machine: machine(), trials }) : trialsAsText(trials));
-  if (readme) await writeTrials(trials, new Date());
-}
-
-async function measureAllSizes(
-  { admin, url, postgresPid }: { readonly admin: pg.Client; readonly url: string; readonly postgresPid: number },
-  { json, readme }: Options,
-): Promise<void> {
-  const [loadBefore = Number.NaN] = loadavg();
-  const data = await prepareGrownData({ admin, url, dataDir: GROWTH_DIR, report });
-  const serveSize = async (each: GrownData): Promise<Grown> => {
-    const settings = { RESPONSE_CACHE_MIB: '0' };
-    const program = { databaseUrl: each.url, postgresPid, settings, logDir: GROWTH_DIR };
-    return { data: each, server: await serve('src/main.ts', `server-${each.rows}`, program) };
-  };
-  const measured = await measureGrowth(await Promise.all(data.map(serveSize)), report);
-  const run = { ...measured, loadBefore };
-  console.log(json ? JSON.stringify({ machine: machine(), ...run }) : growthAsText(run));
-  if (readme) await writeGrowth(run, new Date());
-}
-
-type DatabaseServer = Pick<Program, 'databaseUrl' | 'postgresPid'>;
-
-async function serveAll(database: DatabaseServer): Promise<Servers> {
-  const withoutCache = { ...database, settings: { RESPONSE_CACHE_MIB: '0' } };
-  const [charter, uncached, raw, variants, { vast }, uncachedVariants] = await Promise.all([
-    serve('src/main.ts', 'charter', database),
-    serve('src/main.ts', 'uncached', withoutCache),
-    serve('scripts/bench/raw-server.ts', 'raw', database),
-    serveVariants('variants', database, ['today', 'sampling', 'unlimited']),
-    serveVariants('vast', database, ['vast']),
-    serveVariants('uncached-variants', withoutCache, ['today', 'sampling']),
-  ]);
-  return { charter, uncached, raw, variants, vast, uncachedVariants };
-}
-
-type Measuring = { readonly pace: Pace; readonly url: string; readonly client: pg.Client };
-
-async function measure(cases: readonly Case[], { pace, url, client }: Measuring): Promise<Result[]> {
-  const measuring = cases.map((measured) => {
-    const isClose = measured.goal !== null && measured.goal <= 1;
-    const passes: Pair<Sample>[] = [];
-    return { measured, passes, rounds: isClose ? pace.closeRounds : pace.rounds };
-  });
-  const begun = new Map<Case, Pair<Drive>>();
-  for (let pass = 1; pass <= pace.passes; pass += 1) {
-    await vacuum(client);
-    for (const { measured, rounds, passes } of measuring) {
-      report(`pass ${pass} of ${pace.passes}: ${measured.title}`);
-      const pair = begun.get(measured) ?? (await begin(measured, pace));
-      begun.set(measured, pair);
-      const { subject, idleSeconds } = measured;
-      passes.push(await (idleSeconds === undefined ? alternate(pair, rounds) : wake(subject, idleSeconds)));
-    }
+  const cases = await listCases(servers, data, { client, receiver });
+  const chosen = cases.filter(({ title }) => title.includes(only));
+  if (chosen.length === 0 && only !== COSTS) throw new Error(`No case has a title with "${only}".`);
+  const results = await measureCases(chosen, { pace, client, report });
+  if (only !== COSTS) console.log(resultTable(results));
+  if (only === '' || only === COSTS) {
+    report(COSTS);
+    console.log(costTable(await measureCosts(servers, await servePeers(database, fastify), { ...data, pace })));
   }
-  return Promise.all(
-    measuring.map(async ({ measured, passes }) => {
-      const plan = measured.explain && (await explainList(url, measured.explain));
-      return { measured, plan, comparison: compare(passes) };
-    }),
-  );
+  if (only === '') {
+    console.log(await measureWebhooks(data, client));
+    console.log(await measureStart(() => serve('src/main.ts', 'started', database)));
+  }
+  const missed = results.filter(isBelowFloor);
+  for (const { measured } of missed) console.error(`bench: below its floor: ${measured.title}`);
+  return quick || missed.length === 0 ? 0 : 1;
 }
 
-async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
-  await checkResponses(measured);
-  return warmUp({ subject: measured.subject, base: measured.base.load }, pace);
+async function benchOverload(database: Database): Promise<number> {
+  const data = await prepareData(database.client, report);
+  const server = await serve('src/main.ts', 'overloaded', database, UNCACHED);
+  const { table, isMissed } = await measureOverload(server, data, report);
+  console.log(table);
+  return isMissed ? 1 : 0;
+}
+
+async function benchGrowth(database: Database): Promise<number> {
+  const { client: admin, databaseUrl: url, dataDir } = database;
+  const data = await prepareGrownData({ admin, url, dataDir, report });
+  const serveSize = async (each: GrownData): Promise<Grown> => {
+    const own = { ...database, databaseUrl: each.url };
+    return { data: each, server: await serve('src/main.ts', `server-${each.rows}`, own, UNCACHED) };
+  };
+  console.log(growthTables(await measureGrowth(await Promise.all(data.map(serveSize)), report)));
+  return 0;
+}
+
+async function serveAll(database: Database): Promise<Servers> {
+  const sampling = { RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '0.01' };
+  const [charter, uncached, sampled, vast, raw] = await Promise.all([
+    serve('src/main.ts', 'charter', database),
+    serve('src/main.ts', 'uncached', database, UNCACHED),
+    serve('src/main.ts', 'sampling', database, sampling),
+    serve('scripts/bench/vast-server.ts', 'vast', database),
+    serve('scripts/bench/raw-server.ts', 'raw', database),
+  ]);
+  return { charter, uncached, sampling: sampled, vast, raw };
+}
+
+/** `fastify` is the folder in which it is installed; empty if it is not to be measured. */
+async function servePeers(database: Database, fastify: string): Promise<Peers> {
+  const constant = await serve('scripts/bench/raw-server.ts', 'constant', database, { CONSTANT: 'true' });
+  if (fastify === '') return { constant, fastify: null };
+  return {
+    constant,
+    fastify: await serve('scripts/bench/fastify-server.mjs', 'fastify', database, { FASTIFY: fastify }),
+  };
 }
 
 /** Two runs at once would replace each other's keys, and slow each other down. The connection holds the lock. */
@@ -166,22 +149,14 @@ async function removeData(dataDir: string): Promise<void> {
   await removeCluster(dataDir);
 }
 
-type ServerProgram = DatabaseServer & Pick<Program, 'settings'>;
-
 function serve(
   script: string,
   name: string,
-  { logDir = DATA_DIR, ...program }: ServerProgram & { readonly logDir?: string },
+  { databaseUrl, postgresPid, dataDir }: Database,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
-  const starting = startServer({ ...program, script: join(root, script), logFile: join(logDir, `${name}.log`) });
+  const starting = startServer({ script, databaseUrl, postgresPid, settings, logFile: join(dataDir, `${name}.log`) });
   endings.push(async () => (await starting).stop());
-  return starting;
-}
-
-function serveVariants<Name extends Variant>(name: string, program: ServerProgram, names: readonly [Name, ...Name[]]) {
-  const script = join(root, 'scripts/bench/variants-server.ts');
-  const starting = startVariants({ ...program, script, logFile: join(DATA_DIR, `${name}.log`) }, names);
-  endings.push(async () => (await starting)[names[0]].stop());
   return starting;
 }
 

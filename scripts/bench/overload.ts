@@ -3,35 +3,17 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { authorized, PATH } from './cases.ts';
-import { quantile } from './compare.ts';
-import { openConnection } from './connection.ts';
+import { quantile, rateOf } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { WRITTEN } from './fill.ts';
-import { encode, type RequestSpec } from './load.ts';
-import { grouped } from './numbers.ts';
-import { residentBytes } from './resident.ts';
+import { encode, keepBusy, merge, type Next, type Sample } from './load.ts';
+import { residentBytes } from './processes.ts';
+import { grouped, markdownTable } from './report.ts';
+import { authorized, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** One load, what is promised under it, and what was measured. */
-export type Trial = {
-  readonly load: string;
-  readonly promise: string;
-  readonly value: string;
-  readonly isMissed: boolean;
-};
-
-type Tally = {
-  readonly seconds: number;
-  /** Responses below 400 within that time. */
-  readonly successes: number;
-  /** The duration of each success, in milliseconds. */
-  readonly milliseconds: readonly number[];
-  /** Responses of 400 and above. */
-  readonly refusals: number;
-};
-
-type Next = () => Buffer;
+/** One load, what is promised to the others, and what was measured. */
+type Trial = { readonly load: string; readonly promise: string; readonly value: string; readonly isMissed: boolean };
 
 const WARM_UP_SECONDS = 10;
 const ROUNDS = 4;
@@ -39,46 +21,72 @@ const ROUND_SECONDS = 3;
 /** Time for the flood to fill the queues before the other client is measured. */
 const FLOOD_AHEAD_MS = 500;
 const CROWDS = 3;
-const CROWD_SECONDS = 30;
-const CROWD = 2000;
-const FEW = 64;
-const FEW_SECONDS = 10;
+const CROWD = { connections: 2000, seconds: 30 };
+const FEW = { connections: 64, seconds: 10 };
 const PIPELINED = 1500;
-/** Connections that are opened at the same time: a listener queues no more than 511. */
-const OPENED_AT_ONCE = 100;
 const MIB = 1024 * 1024;
 
+type Report = (text: string) => void;
+
 /** The server must have no response cache, so that every page takes the database. */
-export async function listTrials(
-  server: RunningServer,
-  { small }: Data,
-  report: (text: string) => void,
-): Promise<Trial[]> {
+export async function measureOverload(server: RunningServer, { small }: Data, report: Report) {
   const [crowding, other = crowding] = small;
   const quiet = pagesOf(server, other);
+  const pages = pagesOf(server, crowding);
   report('warm-up');
   await drive(server, { connections: 16, seconds: WARM_UP_SECONDS, next: quiet });
   const besides = async (load: string, flood: Flood, goals: Goals) => {
     report(load);
     return compareWithQuiet({ load, server, quiet, flood, goals });
   };
-  const readers = { connections: 256, next: pagesOf(server, crowding) };
-  const keyless = (next: Next) => floodOver(server, { connections: 16, next });
-  return [
-    await besides('another organization reads over 256 connections', floodOver(server, readers), { p50: 2, p99: 4 }),
+  const crowds = async (kind: string, next: Next) => {
+    report(`a crowd that ${kind}s`);
+    return crowd(server, { kind, next, quiet });
+  };
+  const made = (request: () => { path: string; headers: Record<string, string> }) =>
+    floodOver(server, { connections: 16, next: () => encode(request(), server.origin) });
+  const session = () => ({ accept: 'text/html', cookie: `charter=${randomToken()}` });
+  const trials = [
+    await besides(
+      'another organization reads over 256 connections',
+      floodOver(server, { connections: 256, next: pages }),
+      { p50: 2, p99: 4 },
+    ),
     await besides(
       `another organization sends ${grouped(PIPELINED)} requests at a time over one connection`,
-      pipeline(server, readers.next),
+      pipeline(server, pages),
       { p50: 2 },
     ),
-    await besides('16 connections send unknown API keys', keyless(unknownKeys(server)), { p50: 2 }),
-    await besides('16 connections send made-up sessions', keyless(madeUpSessions(server)), { p50: 2 }),
-    await besides('16 connections open made-up invitations', keyless(madeUpLinks(server)), { p50: 2 }),
-    await crowd(server, { kind: 'read', next: readers.next, report, afterwards: quiet }),
-    await crowd(server, { kind: 'write', next: creationsOf(server, crowding), report, afterwards: quiet }),
+    await besides(
+      '16 connections send unknown API keys',
+      made(() => ({ path: PATH, headers: authorized(mintKey('live')) })),
+      { p50: 2 },
+    ),
+    await besides(
+      '16 connections send made-up sessions',
+      made(() => ({ path: '/profile', headers: session() })),
+      { p50: 2 },
+    ),
+    await besides(
+      '16 connections open made-up invitations',
+      made(() => ({ path: `/welcome/${randomToken()}`, headers: { accept: 'text/html' } })),
+      { p50: 2 },
+    ),
+    await crowds('read', pages),
+    await crowds('write', creationsOf(server, crowding)),
   ];
+  const rows = trials.map(({ load, promise, value, isMissed }) => [
+    load,
+    promise,
+    value + (isMissed ? ', **MISSED**' : ''),
+  ]);
+  return {
+    table: markdownTable(['while', 'promised to the others', 'measured'], rows),
+    isMissed: trials.some(({ isMissed }) => isMissed),
+  };
 }
 
+/** How many times as long the other client may wait. */
 type Goals = { readonly p50: number; readonly p99?: number };
 /** Starts a flood, and returns the function that ends it. */
 type Flood = () => Promise<() => Promise<void>>;
@@ -96,82 +104,69 @@ async function compareWithQuiet({
   flood: Flood;
   goals: Goals;
 }): Promise<Trial> {
-  const rounds: { alone: Tally; beside: Tally }[] = [];
+  const [alones, besides]: [Sample[], Sample[]] = [[], []];
   let notReady = 0;
+  const one = { connections: 1, seconds: ROUND_SECONDS, next: quiet };
   for (let i = 0; i < ROUNDS; i += 1) {
-    const one = { connections: 1, seconds: ROUND_SECONDS, next: quiet };
-    const alone = await drive(server, one);
+    alones.push(await drive(server, one));
     const stop = await flood();
     await delay(FLOOD_AHEAD_MS);
-    const [beside, status] = await Promise.all([drive(server, one), statusOf(`${server.origin}/readyz`)]);
-    if (status !== 200) notReady += 1;
+    const [beside, ready] = await Promise.all([drive(server, one), fetch(`${server.origin}/readyz`)]);
+    besides.push(beside);
+    if (!ready.ok) notReady += 1;
     await stop();
-    rounds.push({ alone, beside });
   }
-  const [alone, beside] = [merge(rounds.map((each) => each.alone)), merge(rounds.map((each) => each.beside))];
-  const ratios = ([0.5, 0.99] as const).map(
-    (share) => quantile(beside.milliseconds, share) / quantile(alone.milliseconds, share),
-  );
-  const [p50 = Number.NaN, p99 = Number.NaN] = ratios;
-  const isMissed =
-    !(p50 <= goals.p50 && p99 <= (goals.p99 ?? Number.POSITIVE_INFINITY)) || beside.refusals + notReady > 0;
+  const [alone, beside] = [merge(alones), merge(besides)];
+  const compared = (share: number) => {
+    const [from, to] = [quantile(alone.milliseconds, share), quantile(beside.milliseconds, share)];
+    return { ratio: to / from, text: `${(to / from).toFixed(1)} times (${from.toFixed(1)} to ${to.toFixed(1)} ms)` };
+  };
+  const [p50, p99] = [compared(0.5), compared(0.99)];
+  const isFast = p50.ratio <= goals.p50 && p99.ratio <= (goals.p99 ?? Number.POSITIVE_INFINITY);
+  const p99Goal = goals.p99 === undefined ? '' : `p99 ${goals.p99} times, `;
   return {
     load,
-    promise: [
-      `p50 at most ${goals.p50} times as long`,
-      ...(goals.p99 ? [`p99 ${goals.p99} times`] : []),
-      '0 refused',
-    ].join(', '),
-    value: `p50 ${between(alone, beside, 0.5)}, p99 ${between(alone, beside, 0.99)}, ${beside.refusals} refused`,
-    isMissed,
+    promise: `p50 at most ${goals.p50} times as long, ${p99Goal}0 refused`,
+    value: `p50 ${p50.text}, p99 ${p99.text}, ${beside.refusals.length} refused`,
+    isMissed: !isFast || beside.refusals.length + notReady > 0,
   };
 }
 
-function between(alone: Tally, beside: Tally, share: number): string {
-  const [from, to] = [quantile(alone.milliseconds, share), quantile(beside.milliseconds, share)];
-  return `${(to / from).toFixed(1)} times (${from.toFixed(1)} to ${to.toFixed(1)} ms)`;
-}
-
-/** Far more clients than the server can serve, alternating with 64 of them, because the speed of a shared machine changes. */
+/** Far more clients than the server can serve, alternating with few of them, because the speed of a shared machine changes. */
 async function crowd(
   server: RunningServer,
-  { kind, next, afterwards, report }: { kind: string; next: Next; afterwards: Next; report: (text: string) => void },
+  { kind, next, quiet }: { kind: string; next: Next; quiet: Next },
 ): Promise<Trial> {
-  const load = `${grouped(CROWD)} connections ${kind}`;
-  report(load);
-  const [fews, crowds]: [Tally[], Tally[]] = [[], []];
-  const first: number[] = [];
-  const measureFew = async () => fews.push(await drive(server, { connections: FEW, seconds: FEW_SECONDS, next }));
-  await measureFew();
+  const [fews, crowds]: [Sample[], Sample[]] = [[await drive(server, { ...FEW, next })], []];
+  const nextMs: number[] = [];
   const before = await residentBytes(server);
   for (let i = 0; i < CROWDS; i += 1) {
-    crowds.push(await drive(server, { connections: CROWD, seconds: CROWD_SECONDS, next }));
+    crowds.push(await drive(server, { ...CROWD, next }));
     const startedAt = performance.now();
-    await drive(server, { connections: 1, seconds: 0.001, next: afterwards });
-    first.push(performance.now() - startedAt);
-    await measureFew();
+    await drive(server, { connections: 1, seconds: 0.001, next: quiet });
+    nextMs.push(performance.now() - startedAt);
+    fews.push(await drive(server, { ...FEW, next }));
   }
   const after = await residentBytes(server);
   const [few, many] = [merge(fews), merge(crowds)];
   const share = rateOf(many) / rateOf(few);
   const p99 = quantile(many.milliseconds, 0.99);
-  const firstMs = Math.max(...first);
+  const slowest = Math.max(...nextMs);
   return {
-    load,
-    promise:
-      'successes at least 0.9 of the rate of 64 connections, p99 of them below 2 s, the next request within 100 ms',
+    load: `${grouped(CROWD.connections)} connections ${kind}`,
+    promise: `successes at least 0.9 of the rate of ${FEW.connections} connections, p99 of them below 2 s, the next request within 100 ms`,
     value:
       `${share.toFixed(2)} (${grouped(rateOf(many))} of ${grouped(rateOf(few))} a second), ` +
-      `p99 ${(p99 / 1000).toFixed(2)} s, ${firstMs.toFixed(0)} ms; ` +
+      `p99 ${(p99 / 1000).toFixed(2)} s, ${slowest.toFixed(0)} ms; ` +
       `memory ${(before / MIB).toFixed(0)} to ${(after / MIB).toFixed(0)} MiB`,
-    isMissed: !(share >= 0.9 && p99 < 2000 && firstMs < 100),
+    isMissed: !(share >= 0.9 && p99 < 2000 && slowest < 100),
   };
 }
 
-function floodOver(server: RunningServer, { connections, next }: { connections: number; next: Next }): Flood {
+function floodOver(server: RunningServer, options: { connections: number; next: Next }): Flood {
   return async () => {
     const stopping = new AbortController();
-    const done = drive(server, { connections, next, seconds: Number.POSITIVE_INFINITY, signal: stopping.signal });
+    const done = drive(server, { ...options, seconds: Number.POSITIVE_INFINITY, signal: stopping.signal });
     done.catch(() => undefined); // The end of the flood throws it.
     return async () => {
       stopping.abort();
@@ -200,32 +195,11 @@ function pipeline({ origin }: RunningServer, next: Next): Flood {
   };
 }
 
-/** Every connection sends its next request when it has a response, until the time is over or the signal comes. */
-async function drive(
-  { origin }: RunningServer,
-  {
-    connections,
-    seconds,
-    next,
-    signal,
-  }: { connections: number; seconds: number; next: Next; signal?: AbortSignal | undefined },
-): Promise<Tally> {
-  const opened: Awaited<ReturnType<typeof openConnection>>[] = [];
-  for (let left = connections; left > 0; left -= OPENED_AT_ONCE) {
-    const batch = Array.from({ length: Math.min(left, OPENED_AT_ONCE) }, () => openConnection(origin));
-    opened.push(...(await Promise.all(batch)));
-  }
-  const milliseconds: number[] = [];
-  let [successes, refusals] = [0, 0];
-  const onResponse = (status: number, durationMs: number, isInTime: boolean) => {
-    if (status >= 400) refusals += 1;
-    else milliseconds.push(durationMs);
-    if (status < 400 && isInTime) successes += 1;
-  };
-  const until = performance.now() + seconds * 1000;
-  await Promise.all(opened.map((each) => each.sendUntil({ next, until, signal, onResponse })));
-  await Promise.all(opened.map((each) => each.close()));
-  return { seconds, successes, milliseconds, refusals };
+function drive(
+  server: RunningServer,
+  { connections, next, ...rest }: { connections: number; seconds: number; next: Next; signal?: AbortSignal },
+): Promise<Sample> {
+  return keepBusy(server, { ...rest, sources: Array<Next>(connections).fill(next) });
 }
 
 /** Uncached pages of 25 rows: no two requests at the same time have the same query, because those would share a response. */
@@ -241,51 +215,10 @@ function pagesOf({ origin }: RunningServer, organization: Organization): Next {
 
 function creationsOf({ origin }: RunningServer, organization: Organization): Next {
   const headers = { ...authorized(organization), 'content-type': 'application/json' };
-  const creation: RequestSpec = { method: 'POST', path: PATH, headers, body: JSON.stringify({ name: WRITTEN }) };
-  const bytes = encode(creation, origin);
+  const bytes = encode({ method: 'POST', path: PATH, headers, body: JSON.stringify({ name: WRITTEN }) }, origin);
   return () => bytes;
-}
-
-function unknownKeys({ origin }: RunningServer): Next {
-  return () => encode({ path: PATH, headers: authorized(mintKey('live')) }, origin);
-}
-
-function madeUpSessions({ origin }: RunningServer): Next {
-  return () =>
-    encode({ path: '/profile', headers: { accept: 'text/html', cookie: `charter=${randomToken()}` } }, origin);
-}
-
-function madeUpLinks({ origin }: RunningServer): Next {
-  return () => encode({ path: `/welcome/${randomToken()}`, headers: { accept: 'text/html' } }, origin);
 }
 
 function randomToken(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
-}
-
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.text();
-  return response.status;
-}
-
-function merge(tallies: readonly Tally[]): Tally {
-  const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0);
-  return {
-    seconds: sum(({ seconds }) => seconds),
-    successes: sum(({ successes }) => successes),
-    milliseconds: tallies.flatMap(({ milliseconds }) => milliseconds),
-    refusals: sum(({ refusals }) => refusals),
-  };
-}
-
-function rateOf({ successes, seconds }: Tally): number {
-  return successes / seconds;
-}
-
-export function trialsAsText(trials: readonly Trial[]): string {
-  const lines = trials.map(
-    ({ load, promise, value, isMissed }) => `${load}\n  ${promise}\n  ${value}${isMissed ? ' MISSED' : ''}`,
-  );
-  return lines.join('\n');
 }

@@ -2,14 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ENCRYPTION_KEY } from './encryption.ts';
+import { root } from '../tool.ts';
+import { ENCRYPTION_KEY } from './data.ts';
 
 /** Long, because a contract of 1,000 operations takes a while on a busy machine. */
 const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
 export type Program = {
+  /** Relative to the checkout. */
   readonly script: string;
   readonly databaseUrl: string;
   /** The process id of its PostgreSQL. */
@@ -19,37 +22,12 @@ export type Program = {
   readonly logFile: string;
 };
 
-/** The variants of variants-server.ts. */
-export type Variant = 'today' | 'vast' | 'sampling' | 'unlimited';
-
 export type RunningServer = {
   readonly origin: string;
   readonly pid: number;
   readonly postgresPid: number;
   stop(): Promise<void>;
 };
-
-/** Runs a server as its own process. */
-export async function startServer(program: Program): Promise<RunningServer> {
-  const port = await freePort();
-  return start({ ...program, settings: { ...program.settings, PORT: String(port) } }, port);
-}
-
-/** Runs variants of Charter as one process. Stopping one of them ends it. */
-export async function startVariants<Name extends Variant>(
-  program: Program,
-  names: readonly Name[],
-): Promise<Record<Name, RunningServer>> {
-  const ports = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
-  const settings = { ...program.settings, VARIANTS: JSON.stringify(ports) };
-  // The variants start to listen in this order.
-  const running = await start({ ...program, settings }, ports.at(-1)?.[1] ?? 0);
-  const servers = ports.map(([name, port]) => [name, { ...running, origin: originAt(port) }] as const);
-  // The type of `fromEntries` has no names.
-  return Object.fromEntries(servers) as Record<Name, RunningServer>;
-}
-
-const originAt = (port: number) => `http://127.0.0.1:${port}`;
 
 /** No case reaches them, and each request is counted. */
 const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION: '100000' };
@@ -58,25 +36,27 @@ const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION:
 const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
 
 /**
- * Resolves when the program listens on the port. Of the environment variables of this process, it
- * gets only PATH, so it runs with the defaults. It ends when its channel to this process closes, even if this process is killed.
+ * Runs a server as its own process, and resolves when it listens. Of the environment variables of this process, it gets only
+ * PATH, so it runs with the defaults. It ends when its channel to this process closes, even if this process is killed.
  */
-async function start(program: Program, port: number): Promise<RunningServer> {
+export async function startServer(program: Program): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
+  const port = await freePort();
   const log = await open(logFile, 'w');
   const env = {
     PATH: process.env['PATH'],
     NODE_ENV: 'production',
+    PORT: String(port),
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY,
     ...HIGH_LIMITS,
     ...WEBHOOKS_TO_THIS_MACHINE,
     ...settings,
   };
-  const parameters = ['--disable-warning=ExperimentalWarning', script];
+  const parameters = ['--disable-warning=ExperimentalWarning', join(root, script)];
   const child = spawn(process.execPath, parameters, { env, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
   await log.close();
-  const origin = originAt(port);
+  const origin = `http://127.0.0.1:${port}`;
   try {
     await untilListening(origin, child);
   } catch (cause) {

@@ -1,11 +1,9 @@
-// Runs variants of Charter in one process, each on a port of its own, because two processes of the same code differ by some
-// per cent. The environment variable VARIANTS contains their names and ports as JSON. Otherwise like src/main.ts.
-
+// Charter with a contract of 1,000 operations: the operations of today's, and copies of them under other paths. Otherwise like
+// src/main.ts.
 import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { type AppDeps, createApp } from '../../src/app.ts';
+import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { logRefusals } from '../../src/observability/overload-log.ts';
@@ -14,49 +12,29 @@ import { listen } from '../../src/server.ts';
 import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
-import { KEYRING } from './encryption.ts';
-import type { Variant } from './servers.ts';
+import { KEYRING } from './data.ts';
 
 const OPERATIONS = 1000;
-
-const VARIANTS: Record<Variant, () => Promise<Partial<AppDeps>>> = {
-  today: async () => ({}),
-  /** Without rate limits. */
-  unlimited: async () => ({ requestLimits: NO_LIMITS }),
-  /** With a contract of 1,000 operations: today's, and copies of them under other paths. */
-  vast: async () => ({ served: await multiply() }),
-  /** Validates one response in a hundred. */
-  sampling: async () => ({ responseCheck: { mode: 'report', sampleRate: 0.01 } }),
-};
 
 tuneGarbageCollection();
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';
 const db = openDatabase({ url, keyring: KEYRING, poolSize: config.databasePoolSize, onIdleError: () => undefined });
-const keyUses = startKeyUses(db, { onFailure: () => undefined });
-const variants: [Variant, number][] = JSON.parse(process.env['VARIANTS'] ?? '[]');
-for (const [name, port] of variants) {
-  const { listener } = await createApp({
-    db,
-    logger,
-    environment: config.environment,
-    keyUses,
-    outbox: createOutbox(null, () => undefined),
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
-    webhooks: config.webhooks,
-    requestLimits: config.requestLimits,
-    responseCacheBytes: config.responseCacheBytes,
-    responseCheck: config.responseCheck,
-    publication: openPublication(),
-    tracing: null,
-    countRefusal: logRefusals(logger).log,
-    isStopping: () => false,
-    ...(await VARIANTS[name]()),
-  });
-  await listen(listener, { ...config, port });
-}
+const { metrics: _, ...settings } = config;
+const { listener } = await createApp({
+  ...settings,
+  db,
+  logger,
+  keyUses: startKeyUses(db, { onFailure: () => undefined }),
+  outbox: createOutbox(null, () => undefined),
+  publication: openPublication(),
+  tracing: null,
+  countRefusal: logRefusals(logger).log,
+  isStopping: () => false,
+  served: await multiply(),
+});
+await listen(listener, config);
 process.once('disconnect', () => process.exit());
 process.once('SIGTERM', () => process.exit());
 

@@ -1,4 +1,0 @@
-/** A whole number as people read it: 17,696. */
-export function grouped(number: number): string {
-  return Math.round(number).toLocaleString('en');
-}

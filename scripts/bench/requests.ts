@@ -1,0 +1,83 @@
+// The requests that the cases send.
+import type pg from 'pg';
+import type { Data, Organization } from './data.ts';
+import { WRITTEN } from './fill.ts';
+import type { Load, RequestSpec } from './load.ts';
+import type { RunningServer } from './servers.ts';
+
+export const PATH = '/api/parent_programs';
+export const PAGE_ROWS = 25;
+const READS_PER_WRITE = 9;
+/** After the first page, so that updates do not change that page. */
+const UPDATED_FROM = 100;
+
+/** The id of a row and its time, as in a response. */
+export type Place = { readonly id: string; readonly value: string };
+
+export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+export const authorized = ({ key }: Pick<Organization, 'key'>) => ({ authorization: `Bearer ${key}` });
+
+export const seal = ({ cursorKey }: Organization) => ({
+  key: cursorKey,
+  list: '["/api/parent_programs","created_at"]',
+});
+
+/** The keys of the organizations in turn. Each connection starts with another one, so that requests at the same time differ. */
+export function each(
+  server: RunningServer,
+  organizations: readonly Organization[],
+  path = PATH,
+  headers: Record<string, string> = {},
+): Load {
+  const all = organizations.map((organization) => ({ path, headers: { ...authorized(organization), ...headers } }));
+  return {
+    server,
+    requests: (connection, connections) => {
+      const start = Math.floor((connection * all.length) / connections) % all.length;
+      return [...all.slice(start), ...all.slice(0, start)];
+    },
+  };
+}
+
+/** Each connection sends a share of its own, so that no two send the same request. */
+export function split(server: RunningServer, all: readonly RequestSpec[]): Load {
+  return { server, requests: (connection, connections) => all.filter((_, i) => i % connections === connection) };
+}
+
+export async function someIds(client: pg.Client, { id }: Organization, count: number): Promise<string[]> {
+  const text = 'select id from parent_programs where organization_id = $1 order by created_at, id offset $2 limit $3';
+  return (await client.query<{ id: string }>(text, [id, UPDATED_FROM, count])).rows.map((row) => row.id);
+}
+
+/** Reads of the first page, with a create and an update in turn. Each connection updates a program of its own. */
+export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
+  const ids = await someIds(client, organization, 300);
+  const read = { path: PATH, headers: authorized(organization) };
+  const headers = { ...authorized(organization), 'content-type': 'application/json' };
+  const write = (method: 'POST' | 'PATCH', path: string, body: object): RequestSpec[] => [
+    ...Array<RequestSpec>(READS_PER_WRITE).fill(read),
+    { method, path, headers, body: JSON.stringify(body) },
+  ];
+  return {
+    server,
+    requests: (connection) =>
+      ['morning', 'evening'].flatMap((description) => [
+        ...write('POST', PATH, { name: WRITTEN, description }),
+        ...write('PATCH', `${PATH}/${ids[connection]}`, { description }),
+      ]),
+  };
+}
+
+/** The rows at both sides of an offset. */
+export async function findRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
+  const { rows } = await client.query<Place>(
+    `select id, ${INSTANT} as value
+     from parent_programs where organization_id = $1 order by created_at, id offset $2 limit 2`,
+    [large.id, offset],
+  );
+  const [before, first] = rows;
+  if (before === undefined || first === undefined)
+    throw new Error('The large organization has too few rows. Run npm run bench -- --fresh.');
+  return [before, first];
+}
