@@ -1,0 +1,28 @@
+// What the commands share.
+import { InvalidArgumentError } from 'commander';
+import type { Config } from '../../src/config.ts';
+import { linkUrl } from '../../src/domain/access-link.ts';
+import type { DatabaseChoice } from '../../src/postgres/connect.ts';
+import { makeOperatorLink } from '../../src/service/accounts/access-links.ts';
+import type { Database } from '../../src/store/database.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Runs the work of a command on the configured database and prints its result. */
+export type Execute = (
+  work: (db: Database) => Promise<object>,
+  options?: Pick<DatabaseChoice, 'replacesUnusedKeys'>,
+) => Promise<void>;
+export type Context = { readonly config: Config; readonly execute: Execute };
+
+/** The link is below PUBLIC_URL or, without it, below the server's local address. */
+export async function linkFor(db: Database, email: string, config: Config) {
+  const link = await makeOperatorLink(db, email);
+  const url = linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, link.token);
+  return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
+}
+
+export function uuid(text: string): string {
+  if (!UUID.test(text)) throw new InvalidArgumentError('Give a UUID.');
+  return text.toLowerCase();
+}

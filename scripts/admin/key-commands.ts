@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../../src/domain/api-key.ts';
+import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
+import { issueKeyByEmail, revokeKeyById, revokeKeyByText, rotateEncryptionKey } from '../../src/service/operator.ts';
+import { type Context, uuid } from './context.ts';
+
+export function addKeyCommands(program: Command, { config, execute }: Context): void {
+  program
+    .command('issue-key')
+    .description('issue an API key for a user and print it once')
+    .requiredOption('--user <email>', 'the user for whom the key acts')
+    .requiredOption('--name <text>', "the key's name, unique among the user's keys")
+    .addOption(
+      new Option('--permissions <list>', 'comma-separated')
+        .default([...PERMISSIONS], PERMISSIONS.join(','))
+        .argParser(permissions),
+    )
+    .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
+    .action((options: { user: string; name: string; permissions: Permission[]; expiresDays: number | 'never' }) =>
+      execute(async (db) => {
+        const issued = await issueKeyByEmail(db, {
+          email: options.user,
+          name: options.name,
+          permissions: options.permissions,
+          lifeDays: options.expiresDays === 'never' ? null : options.expiresDays,
+          environment: config.environment,
+        });
+        const { id, key, name, permissions, expiresAt, organizationId } = issued;
+        return { key, id, name, permissions, expires_at: expiresAt, organization_id: organizationId };
+      }),
+    );
+
+  program
+    .command('revoke-key')
+    .description('revoke an API key; its next request gets 401')
+    .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(uuid).conflicts('key'))
+    .option('--key <text>', 'the key itself, or its prefix if no other key has it; a prefix of several keys lists them')
+    .action(({ id, key }: { id?: string; key?: string }, command: Command) => {
+      if (id !== undefined) return execute((db) => revokeKeyById(db, id).then(() => ({ revoked: id })));
+      if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then((revoked) => ({ revoked })));
+      return command.error("error: required option '--id <uuid>' or '--key <text>' not specified");
+    });
+
+  program
+    .command('rotate-encryption-key')
+    .description(
+      'encrypt all secrets with the first encryption key, and forget the others; first restart every process with that key',
+    )
+    .action(() =>
+      execute(
+        async (db) => ({
+          secrets_encrypted: await rotateEncryptionKey(db),
+          note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
+        }),
+        { replacesUnusedKeys: true },
+      ),
+    );
+}
+
+function permissions(text: string): Permission[] {
+  const given = text.split(',').map((each) => each.trim());
+  if (!given.every(isPermission)) throw new InvalidArgumentError(`There are: ${PERMISSIONS.join(', ')}.`);
+  return given;
+}
+
+/** "never" rather than null, because Commander takes null for an option without a value. */
+function lifeDays(text: string): number | 'never' {
+  if (text === 'never') return text;
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);
+  return Number(text);
+}

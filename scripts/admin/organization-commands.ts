@@ -1,0 +1,89 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
+import {
+  changeLimits,
+  createOrganization,
+  resumeOrganization,
+  suspendOrganization,
+} from '../../src/service/operator.ts';
+import { listOrganizations } from '../../src/store/unscoped.ts';
+import { type Context, linkFor, uuid } from './context.ts';
+
+const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;
+
+export function addOrganizationCommands(program: Command, { config, execute }: Context): void {
+  program
+    .command('create-organization')
+    .description('create an organization with its first administrator')
+    .requiredOption('--name <text>', "the organization's name, at most 200 characters")
+    .requiredOption('--admin-email <address>', "the first administrator's e-mail")
+    .requiredOption('--admin-name <text>', "the first administrator's name")
+    .action((options: { name: string; adminEmail: string; adminName: string }) =>
+      execute(async (db) => {
+        const administrator = {
+          email: options.adminEmail,
+          name: options.adminName,
+          role: 'administrator',
+          passwordHash: null,
+        } as const;
+        const { organizationId } = await createOrganization(db, { name: options.name, users: [administrator] });
+        const { email, ...link } = await linkFor(db, options.adminEmail, config);
+        return { organization_id: organizationId, name: options.name, administrator: email, ...link };
+      }),
+    );
+
+  program
+    .command('list-organizations')
+    .description('list the organizations, oldest first, at most 1,000')
+    .action(() =>
+      execute(async (db) => ({
+        organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, createdAt }) => ({
+          id,
+          name,
+          suspended_at: suspendedAt,
+          created_at: createdAt,
+        })),
+      })),
+    );
+
+  program
+    .command('suspend-organization')
+    .description("suspend an organization; its keys' requests get 403")
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .action(({ id }: { id: string }) => execute((db) => suspendOrganization(db, id).then(() => ({ suspended: id }))));
+
+  program
+    .command('resume-organization')
+    .description('resume a suspended organization')
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
+
+  program
+    .command('set-limits')
+    .description("set an organization's own rate limits, in requests per second; a limit that is not given stays")
+    .requiredOption('--organization <uuid>', "the organization's id", uuid)
+    .option('--per-key <requests>', LIMIT_HINT, limit)
+    .option('--per-organization <requests>', 'the same, for all its keys together', limit)
+    .action((options: { organization: string; perKey?: number | 'default'; perOrganization?: number | 'default' }) =>
+      execute(async (db) => {
+        const limits = await changeLimits(db, options.organization, {
+          perKey: options.perKey === 'default' ? null : options.perKey,
+          perOrganization: options.perOrganization === 'default' ? null : options.perOrganization,
+        });
+        return {
+          organization_id: options.organization,
+          requests_per_second_of_each_key: limits.perKey ?? 'default',
+          requests_per_second_of_all_keys: limits.perOrganization ?? 'default',
+        };
+      }),
+    );
+}
+
+/** "default" rather than null, because Commander takes null for an option without a value. */
+function limit(text: string): number | 'default' {
+  if (text === 'default') return text;
+  if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_REQUESTS_PER_SECOND) {
+    throw new InvalidArgumentError(`Give ${LIMIT_HINT}.`);
+  }
+  return Number(text);
+}
