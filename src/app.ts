@@ -43,6 +43,8 @@ export type AppDeps = {
   outbox: Outbox;
   /** Origin of the dashboard, such as https://charter.example.org; undefined: the one that the browser called. */
   publicUrl: string | undefined;
+  /** Where people get support: an https or mailto URL. */
+  supportUrl?: string | undefined;
   /** Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustedProxies: readonly string[];
   /** Where webhooks may be sent. */
@@ -86,6 +88,7 @@ export async function createApp({
   keyUses,
   outbox,
   publicUrl,
+  supportUrl,
   trustedProxies,
   webhooks,
   requestLimits,
@@ -162,6 +165,7 @@ export async function createApp({
       db,
       environment,
       publicUrl,
+      supportUrl,
       isHttps: isHttps(publicUrl),
       outbox,
       webhooks,

@@ -54,6 +54,8 @@ export type Config = {
   readonly environment: Environment;
   /** Origin of the dashboard, such as https://charter.example.org. Undefined: the one that the browser called. */
   readonly publicUrl: string | undefined;
+  /** Where people get support: an https or mailto URL. `undefined` if the installation names none. */
+  readonly supportUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];
   /** Null: no mail is sent, and a link is shown to the user who made it. */
@@ -113,6 +115,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowed: ENVIRONMENTS,
     }),
     publicUrl: publicUrl(given('PUBLIC_URL')),
+    supportUrl: supportUrl(given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
@@ -293,6 +296,13 @@ function publicUrl(text: string | undefined): string | undefined {
     'PUBLIC_URL is not an origin.',
     'Set it to http or https with a host and an optional port, such as https://charter.example.org, or unset it.',
   );
+}
+
+function supportUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw invalid('SUPPORT_CONTACT', text, 'an e-mail address or a URL, such as https://support.example.org');
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;

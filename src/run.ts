@@ -144,7 +144,16 @@ type Serving = Running & {
 async function serve(serving: Serving): Promise<void> {
   const { config, db, logger, keyUses, outbox, shutdown, worker, metrics, tracing } = serving;
   let isStopping = false;
-  const { environment, publicUrl, trustedProxies, webhooks, requestLimits, responseCacheBytes, responseCheck } = config;
+  const {
+    environment,
+    publicUrl,
+    supportUrl,
+    trustedProxies,
+    webhooks,
+    requestLimits,
+    responseCacheBytes,
+    responseCheck,
+  } = config;
   const publication = openPublication();
   const refusals = logRefusals(logger);
   const app = await createApp({
@@ -154,6 +163,7 @@ async function serve(serving: Serving): Promise<void> {
     keyUses,
     outbox,
     publicUrl,
+    supportUrl,
     trustedProxies,
     webhooks,
     requestLimits,

@@ -31,6 +31,7 @@ const DEFAULTS = {
   nodeEnv: 'development',
   environment: 'live',
   publicUrl: undefined,
+  supportUrl: undefined,
   mail: null,
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
@@ -83,6 +84,7 @@ test('every variable is read', () => {
     OTEL_TRACES_SAMPLER_ARG: '.25',
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
+    SUPPORT_CONTACT: 'https://support.example.org/charter',
   };
   expect(readConfig(env)).toEqual({
     port: 0,
@@ -96,6 +98,7 @@ test('every variable is read', () => {
     environment: 'test',
     mail: null,
     publicUrl: 'https://charter.example.org',
+    supportUrl: 'https://support.example.org/charter',
     responseCacheBytes: 1024 * 1024,
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
     eventRetentionDays: 365,
@@ -226,3 +229,13 @@ test('DATABASE_DIRECT_URL alone is refused', () => {
   expect(message).toBe('DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.');
   expect(remedy).toContain('Set DATABASE_URL to the URL of the connection pooler');
 });
+
+// The attack: a link on every page that runs a script.
+test.each(['javascript:alert(1)', 'support', 'help@acme.example?bcc=eve@evil.example', 'https://'])(
+  'SUPPORT_CONTACT %j is refused with an example',
+  (value) => {
+    const { message, remedy } = refusalOf({ SUPPORT_CONTACT: value });
+    expect(message).toBe(`SUPPORT_CONTACT is invalid: ${JSON.stringify(value)}.`);
+    expect(remedy).toContain('an e-mail address or a URL');
+  },
+);

@@ -92,6 +92,7 @@ const environment = {
   TRUSTED_PROXIES: 'loopback',
   SMTP_URL: smtp.url,
   MAIL_FROM: 'Ada of Acme <ada@acme.example>',
+  SUPPORT_CONTACT: 'help@acme.example',
 };
 /** Without effect where the others are set. */
 const elsewhere = { DATA_DIR: dataDir };
@@ -272,6 +273,12 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
   },
   async MAIL_FROM() {
     expect(await mailOfReset()).toContain('From: Ada of Acme <ada@acme.example>');
+  },
+  async SUPPORT_CONTACT() {
+    for (const path of ['/sign-in', '/organization/nothing'])
+      expect((await client.get(path, { headers: { Accept: 'text/html' } })).text).toContain(
+        '"mailto:help@acme.example"',
+      );
   },
   async DRAIN_SECONDS() {
     const startedAt = performance.now();

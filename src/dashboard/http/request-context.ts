@@ -20,6 +20,8 @@ export type DashboardDeps = {
   readonly environment: Environment;
   /** The address at which people reach Charter, such as https://charter.example.org; undefined: the address of the request. */
   readonly publicUrl?: string | undefined;
+  /** Where people get support: an https or mailto URL. */
+  readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
   /** Where webhooks may be sent. */
   readonly webhooks: WebhookTargets;

@@ -2,7 +2,7 @@ import { mayGovern, maySeeKeysOfOthers, maySeePeople, type Role } from '../../do
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
-import type { RequestContext, SignedInContext } from '../http/request-context.ts';
+import type { Dashboard, RequestContext, SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
@@ -44,12 +44,19 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
 
 const DOCUMENTATION: Html = html`<a class="with-icon" href="/docs">${icon('documentation')}API documentation</a>`;
 
+/** On every page, because messages say to contact support. */
+function supportLink({ supportUrl }: Dashboard): Html | false {
+  return (
+    supportUrl !== undefined && html` <a class="with-icon" href="${supportUrl}">${icon('people')}Contact support</a>`
+  );
+}
+
 function guestBody({ dashboard }: RequestContext, main: Html): Html {
   return html`<body class="guest">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="guest-head"><span class="brand">${LOGO}Charter</span>${environmentBadge(dashboard.environment)}</header>
 <main id="main" tabindex="-1">${main}</main>
-<footer class="guest-foot">${DOCUMENTATION}</footer>
+<footer class="guest-foot">${DOCUMENTATION}${supportLink(dashboard)}</footer>
 </body>`;
 }
 
@@ -114,11 +121,11 @@ function navigation({ actor, path }: SignedInContext): Html {
   return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
 }
 
-function account({ actor, formToken }: SignedInContext): Html {
+function account({ actor, dashboard, formToken }: SignedInContext): Html {
   return html`<div class="account">
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
-<p class="account-docs">${DOCUMENTATION}</p>
+<p class="account-docs">${DOCUMENTATION}${supportLink(dashboard)}</p>
 ${postForm({ action: '/sign-out', formToken }, html`<button class="button plain small">${icon('sign-out')}Sign out</button>`)}
 </div>`;
 }
