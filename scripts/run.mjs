@@ -15,9 +15,12 @@ const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** What each command runs, and whether it needs the generated code and the documentation first. */
+/**
+ * What each command runs, and whether it needs the generated code and the documentation first. Only commands with `lean` do
+ * without the development dependencies: the server with what generates its code and documentation.
+ */
 const COMMANDS = {
-  start: { entry: 'src/main.ts', generated: true, docs: true },
+  start: { entry: 'src/main.ts', generated: true, docs: true, lean: true },
   test: { entry: 'scripts/test/main.ts', generated: true, docs: true },
   generate: { entry: 'scripts/generate/main.ts', generated: false },
   docs: { entry: 'scripts/docs/main.ts', generated: true },
@@ -26,7 +29,7 @@ const COMMANDS = {
   migration: { entry: 'scripts/migration.ts', generated: true },
   'release-contract': { entry: 'scripts/release-contract/main.ts', generated: true },
   mock: { entry: 'scripts/mock/main.ts', generated: true },
-  admin: { entry: 'scripts/admin/main.ts', generated: true },
+  admin: { entry: 'scripts/admin/main.ts', generated: true, lean: true },
   workflows: { entry: 'scripts/workflows/main.ts', generated: false },
   soak: { entry: 'scripts/soak/main.ts', generated: true, docs: true },
   drift: { entry: 'scripts/drift/main.ts', generated: true, docs: true },
@@ -89,8 +92,10 @@ function findNode() {
 
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
-  const wanted = digest(['package.json', 'package-lock.json', '.npmrc']);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  const all = digest(['package.json', 'package-lock.json', '.npmrc']);
+  const wanted = command.lean ? `${all} lean` : all;
+  // All dependencies include those of a lean command.
+  if (existsSync(stamp) && [all, wanted].includes(readFileSync(stamp, 'utf8'))) return;
   // npm empties the folder before it installs, and another checkout may use the target of a link.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
@@ -99,7 +104,7 @@ function installDependencies() {
     );
   step(
     'Dependencies',
-    () => npm(['ci', '--include=dev', '--loglevel=error']),
+    () => npm(['ci', command.lean ? '--omit=dev' : '--include=dev', '--loglevel=error']),
     'Let npm reach its registry, check the disk for space, and try again.',
   );
   writeFileSync(stamp, wanted);

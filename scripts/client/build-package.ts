@@ -47,6 +47,6 @@ async function manifestOf() {
     types: './charter-client.d.ts',
     sideEffects: false,
     engines: { node: '>=20' },
-    dependencies: { 'openapi-fetch': ours.devDependencies['openapi-fetch'] },
+    dependencies: { 'openapi-fetch': ours.dependencies['openapi-fetch'] },
   };
 }

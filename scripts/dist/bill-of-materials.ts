@@ -69,8 +69,6 @@ function componentOf(folder: string, locked: Readonly<Record<string, unknown>>):
 function dependenciesOf(folder: string, refs: ReadonlyMap<string, string>): string[] {
   const manifest = readManifest(folder === '' ? 'package.json' : `${folder}/package.json`);
   const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies', 'peerDependenciesMeta'];
-  // The workflows run with a tool that is a development dependency of the checkout.
-  if (folder === '') kinds.push('devDependencies');
   const names = kinds.flatMap((kind) => Object.keys(Object(manifest[kind])));
   return [...new Set(names.flatMap((name) => refOf(name, folder, refs)))].toSorted();
 }

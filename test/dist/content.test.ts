@@ -12,6 +12,12 @@ import { filesLoadedBy } from '../../scripts/dist/traced.ts';
 const folder = await mkdtemp(join(tmpdir(), 'charter-tar-'));
 afterAll(() => rm(folder, { recursive: true }));
 
+/** Dependencies with which `npm start` generates the code and the documentation. The artifact contains what they generate. */
+const GENERATING = [
+  ...['@redocly/cli', 'markdown-it', 'openapi-fetch', 'openapi-to-postmanv2', 'openapi-typescript'],
+  ...['prisma', 'typescript', 'typescript-native'],
+];
+
 // Otherwise a file would be missing in the artifact, and its server would fail when it loads it.
 test('everything that the server and the admin command can load is known', async () => {
   const files = await filesLoadedBy(['src/main.ts', 'scripts/admin/main.ts']);
@@ -22,7 +28,7 @@ test('everything that the server and the admin command can load is known', async
     expect.arrayContaining(['express', '@prisma/client', '@prisma/schema-engine-wasm', 'commander']),
   );
   const { devDependencies } = readManifest('package.json');
-  expect(names.filter((name) => Object.hasOwn(Object(devDependencies), name))).toEqual([]);
+  expect(names.filter((name) => name in Object(devDependencies) || GENERATING.includes(name))).toEqual([]);
   expect(files.filter((file) => /(\.d\.ts|\.map)$|query_compiler.*(mysql|sqlite)/.test(file))).toEqual([]);
 
   // Their packages have 20 MB, mostly maps and modules in other formats.
