@@ -893,7 +893,7 @@ export interface components {
                 "application/json": components["schemas"]["NotFoundException"];
             };
         };
-        /** @description The parent program has changed since you read it: its entity tag is not one of those in `If-Match`. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
+        /** @description What you want to change or delete has changed since you read it: its entity tag is not one of those in `If-Match`. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
         PreconditionFailedException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -970,7 +970,7 @@ export interface components {
         IdempotencyKey: string;
         /** @description The ID of a parent program. */
         ParentProgramId: string;
-        /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
+        /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
         IfMatch: string;
         /** @description The `next_cursor` of an earlier page. Send it with the same `type` and the same `since` as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
         FeedCursor: string;
@@ -1235,7 +1235,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
+                /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -1292,7 +1292,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Apply the request only if the entity tag of the parent program is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches any existing parent program. A weak tag (`W/`) never matches. */
+                /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {

@@ -24,10 +24,23 @@ export function successOf(operation: Operation): number {
   return success;
 }
 
-/** The `message` of the first example; undefined: the operation does not have the status. */
+/**
+ * The `message` of the first example that names what the path is about, or else of the first example. Resources share responses,
+ * which have an example for each. Undefined if the operation does not have the status.
+ */
 export function exampleMessageOf(operation: Operation, status: number): string | undefined {
-  const [first] = examplesOf(operation, status);
-  if (first === undefined) return undefined;
-  const [, { value }] = first;
-  return isObject(value) ? String(value['message']) : '';
+  const messages = examplesOf(operation, status).map(([, { value }]) =>
+    isObject(value) ? String(value['message']) : '',
+  );
+  const noun = nounOf(operation);
+  return messages.find((message) => message.includes(` ${noun} `)) ?? messages[0];
+}
+
+/** "parent program" for "/api/parent_programs/{id}". */
+function nounOf({ path }: Operation): string {
+  const [list = ''] = path.split('/{');
+  return list
+    .slice(list.lastIndexOf('/') + 1)
+    .replace(/s$/, '')
+    .replaceAll('_', ' ');
 }
