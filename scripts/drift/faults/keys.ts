@@ -158,13 +158,6 @@ export const KEY_FAULTS: readonly Fault[] = [
     caughtBy: 'test/service/accounts/second-factor-set-up.test.ts',
   },
   {
-    title: 'a server starts without the key of the secrets in its database',
-    file: 'src/postgres/open-keyring.ts',
-    find: 'if (missing.length === 0) return;',
-    replace: 'if (missing.length === 0 || keyring.currentId !== source) return;',
-    caughtBy: 'test/postgres/encryption.test.ts',
-  },
-  {
     title: 'everybody on the machine can read the encryption key',
     file: 'src/postgres/encryption-key-file.ts',
     find: '{ mode: 0o600, flush: true }',

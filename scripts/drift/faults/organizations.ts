@@ -59,13 +59,6 @@ export const ORGANIZATION_FAULTS: readonly Fault[] = [
     caughtBy: 'test/contract/two-organizations.test.ts',
   },
   {
-    title: 'an endpoint gets the events of every organization',
-    file: 'prisma/migrations/20261123070100_deliveries_of_events/migration.sql',
-    find: 'ON w."organization_id" = e."organization_id"',
-    replace: 'ON true',
-    caughtBy: 'test/delivery/deliveries.test.ts',
-  },
-  {
     title: "another organization's webhook endpoint can be read",
     file: 'src/store/webhook-endpoints.ts',
     find: '${SELECT_DETAILS} and w.id = $2`',
