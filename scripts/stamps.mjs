@@ -11,17 +11,17 @@ const GROUPS = {
   committed: {
     stamp: 'generated/.charter-committed',
     sources: contractSources,
-    outputs: ['generated/openapi.yaml', 'generated/openapi.json', 'generated/openapi.d.ts'],
+    outputs: () => ['generated/openapi.yaml', 'generated/openapi.json', 'generated/openapi.d.ts'],
   },
   uncommitted: {
     stamp: 'generated/.charter-uncommitted',
     sources: contractSources,
-    outputs: ['generated/openapi.dereferenced.json', 'generated/postman.json', 'generated/prisma/client.ts'],
+    outputs: () => ['generated/openapi.dereferenced.json', 'generated/postman.json', 'generated/prisma/client.ts'],
   },
   docs: {
     stamp: 'generated/docs/.charter-docs',
     sources: docsSources,
-    outputs: ['index.html', 'plain.html', 'postman.json', 'charter-client.tgz'].map((name) => `generated/docs/${name}`),
+    outputs: () => filesIn('generated/docs').filter((name) => !name.endsWith('/.charter-docs')),
   },
 };
 
@@ -51,7 +51,7 @@ export function digest(files) {
 }
 
 function stampText(group, sources) {
-  return `${sources} ${digest(GROUPS[group].outputs)}`;
+  return `${sources} ${digest(GROUPS[group].outputs())}`;
 }
 
 function sourcesDigest(group) {

@@ -33,7 +33,8 @@ const PROGRAMS = [
 const READ = [
   'CHANGELOG.md',
   'LICENSE',
-  'generated/docs/*.{html,json,yaml,tgz}',
+  'generated/docs/**/*.*',
+  'generated/docs/.well-known/api-catalog',
   'generated/openapi.{json,yaml}',
   'node_modules/@prisma/schema-engine-wasm/schema_engine_bg.wasm',
   'openapi/workflows/*.arazzo.yaml',

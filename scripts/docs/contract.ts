@@ -32,9 +32,6 @@ type Sections = Pick<Contract, 'info' | 'tags'> & {
   readonly components: Pick<Contract, 'schemas' | 'securitySchemes'>;
 };
 
-/** The page of the rules that all requests share: the part of the contract's description after the introduction. */
-export const GENERAL = { name: 'conventions', title: 'Conventions' };
-
 const SAMPLES = `You can run the code samples unchanged. They read the URL of the server from the environment variable \`CHARTER_URL\`, without a slash at the end, and the key from \`CHARTER_API_KEY\`. The samples in Python and JavaScript need nothing else. Those in TypeScript use the client that each server publishes:
 
 \`\`\`sh
@@ -72,9 +69,13 @@ export function exampleUrlOf(server: unknown): string {
   return String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
 }
 
-/** The contract's description, split where its sections begin. */
-export function descriptionOf({ info: { description } }: Contract): { introduction: string; rules: string } {
-  const at = description.search(/^## /m);
-  const [introduction, rules] = at < 0 ? [description, ''] : [description.slice(0, at), description.slice(at)];
-  return { introduction: introduction.trim(), rules: `${rules.trim()}\n\n## Code samples\n\n${SAMPLES}` };
+/** What the API is for: the part of the contract's description before its first section. */
+export function introductionOf({ info: { description } }: Contract): string {
+  return description.split(/^## /m, 1)[0]?.trim() ?? '';
+}
+
+/** The rules that all requests share: the sections of the contract's description, in Markdown. */
+export function conventionsOf(contract: Contract): string {
+  const rules = contract.info.description.slice(introductionOf(contract).length).trim();
+  return `\n\nThese rules apply to all operations.\n\n${rules}\n\n## Code samples\n\n${SAMPLES}\n`;
 }

@@ -1,49 +1,76 @@
-// Reads the guides in openapi/guides.
+// Reads the guides in openapi/guides, and the settings of the writers beside them.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { guidesIn } from '../guides.ts';
+import { guidesIn, type Listed } from '../guides.ts';
+import { type Contract, conventionsOf } from './contract.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 import { errorOf, type Problem } from './problem.ts';
 
 export type Guide = {
   /** The path from the root of the checkout. */
   readonly file: string;
-  /** The file's name without ".md". */
+  /** The name of its page: the file's name without ".md". */
   readonly slug: string;
   readonly title: string;
+  /** The group that guides.yaml lists it under. */
+  readonly group: string;
   /** The Markdown, with an empty line in place of the title. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
 
-export type Guides = {
-  readonly all: readonly Guide[];
-  /** The data URI of each image, by the path in the guides ("images/x.png"). */
-  readonly images: ReadonlyMap<string, string>;
+/** Everything that is published, read from the files that are written by hand. */
+export type Source = {
+  readonly contract: Contract;
+  /** In reading order. The last one is about the conventions of the API, from the contract's description. */
+  readonly guides: readonly Guide[];
+  /** By the path in the guides: "images/x.png". */
+  readonly images: ReadonlyMap<string, Buffer>;
+  /** From branding.yaml, without the settings that are empty. */
+  readonly branding: ReadonlyMap<string, string>;
+  /** From synonyms.yaml: the words of the pages, by what readers search for. */
+  readonly synonyms: ReadonlyMap<string, string>;
 };
 
 const FOLDER = 'openapi/guides';
 const LIST = `${FOLDER}/guides.yaml`;
+/** Pages that are no guides. */
+const RESERVED = ['index', 'reference', 'all', 'plain', 'conventions', 'llms', 'images', 'assets'];
 
-/** Every guide, in the order of guides.yaml. */
-export async function readGuides(root: string): Promise<Guides> {
+export async function readSource(root: string, contract: Contract): Promise<Source> {
   const problems: Problem[] = [];
-  const names = guidesIn(await readFile(join(root, LIST), 'utf8'));
-  const all = (await Promise.all(names.map((name) => readGuide(root, name, problems)))).filter(
-    (guide) => guide !== null,
-  );
-  const images = await readImages(root, all, problems);
+  const listed = guidesIn(await readFile(join(root, LIST), 'utf8'));
+  const read = await Promise.all(listed.map((each) => readGuide(root, each, problems)));
+  const guides = read.filter((guide) => guide !== null);
+  const branding = await readPairs(root, 'branding.yaml');
+  const images = await readImages(root, guides, problems);
+  const logo = branding.get('logo');
+  if (logo !== undefined) images.set(logo, await readFile(join(root, FOLDER, logo)));
   if (problems.length > 0) throw errorOf(problems);
-  return { all, images };
+  const text = conventionsOf(contract);
+  const conventions = {
+    slug: 'conventions',
+    title: 'Conventions',
+    group: 'Reference',
+    text,
+    headings: headingsOf(text),
+  };
+  return {
+    contract,
+    guides: [...guides, { file: 'openapi/openapi.yaml', ...conventions }],
+    images,
+    branding,
+    synonyms: await readPairs(root, 'synonyms.yaml'),
+  };
 }
 
-type Listed = { readonly name: string; readonly line: number };
-
-async function readGuide(root: string, { name, line }: Listed, problems: Problem[]): Promise<Guide | null> {
+async function readGuide(root: string, { name, line, group }: Listed, problems: Problem[]): Promise<Guide | null> {
   const file = `${FOLDER}/${name}`;
+  const slug = name.slice(0, -'.md'.length);
   const whole = await readFile(join(root, file), 'utf8').catch(() => null);
-  if (whole === null) {
-    problems.push({ file: LIST, line, message: `There is no ${file}. Write it, or remove it from the list.` });
+  if (whole === null || RESERVED.includes(slug)) {
+    const message = whole === null ? `There is no ${file}.` : `The address /docs/${slug} is taken.`;
+    problems.push({ file: LIST, line, message: `${message} Write it under another name, or remove it from the list.` });
     return null;
   }
   const title = /^# +(.+?) *$/m.exec(whole.split('\n', 1)[0] ?? '')?.[1];
@@ -55,15 +82,16 @@ async function readGuide(root: string, { name, line }: Listed, problems: Problem
   const headings = headingsOf(text);
   for (const { line: at } of headings.filter(({ level }) => level === 1))
     problems.push({ file, line: at, message: 'A guide has only one title. Begin this heading with "##".' });
-  return { file, slug: name.slice(0, -'.md'.length), title, text, headings };
+  return { file, slug, title, group, text, headings };
 }
 
-async function readImages(root: string, guides: readonly Guide[], problems: Problem[]): Promise<Map<string, string>> {
-  const images = new Map<string, string>();
+async function readImages(root: string, guides: readonly Guide[], problems: Problem[]): Promise<Map<string, Buffer>> {
+  const images = new Map<string, Buffer>();
   for (const { file, text } of guides) {
     for (const { target, line } of linksOf(text).filter(({ isImage }) => isImage)) {
-      const uri = await readImage(root, target);
-      if (uri !== null) images.set(target, uri);
+      const isNamed = /^images\/[\w-]+\.(png|svg)$/.test(target);
+      const bytes = isNamed ? await readFile(join(root, FOLDER, target)).catch(() => null) : null;
+      if (bytes !== null) images.set(target, bytes);
       else {
         const message = `There is no picture "${target}". Add it to ${FOLDER}/images as .png or .svg.`;
         problems.push({ file, line, message });
@@ -73,9 +101,11 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
   return images;
 }
 
-async function readImage(root: string, name: string): Promise<string | null> {
-  const type = /^images\/[\w-]+\.(png|svg)$/.exec(name)?.[1];
-  if (type === undefined) return null;
-  const bytes = await readFile(join(root, FOLDER, name)).catch(() => null);
-  return bytes && `data:image/${type === 'svg' ? 'svg+xml' : type};base64,${bytes.toString('base64')}`;
+/** The lines "name: value" of a file. Lines without a value are left out. */
+async function readPairs(root: string, name: string): Promise<Map<string, string>> {
+  const text = await readFile(join(root, FOLDER, name), 'utf8').catch(() => '');
+  const pairs = text.matchAll(/^(?<key>[^#:\n][^:\n]*): +(?:"(?<quoted>.*)"|(?<plain>.*\S)) *$/gm);
+  return new Map(
+    [...pairs].map(({ groups }) => [groups?.['key'] ?? '', groups?.['quoted'] ?? groups?.['plain'] ?? '']),
+  );
 }

@@ -1,52 +1,120 @@
-// Builds the documentation from the contract and the guides, as static files that also work without a server, and what it
-// links to: the contract, the Postman collection and the client's package.
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+// Builds the documentation from the contract and the guides, as static files, and what it links to: the contract, the Postman
+// collection and the client's package. See --help.
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { readArguments } from '../arguments.ts';
 import { buildPackage } from '../client/build-package.ts';
 import { pack } from '../client/pack.ts';
 import { beginStamp } from '../stamps.mjs';
 import { root } from '../tool.ts';
-import { buildDocs } from './build.ts';
-import { readContract } from './contract.ts';
+import { originOf, readContract } from './contract.ts';
+import { readSource } from './guides.ts';
+import { readSite } from './site.ts';
 
-const folder = join(root, 'generated/docs');
+const HELP = `npm run docs   builds the documentation in generated/docs, from which "npm start" serves it at /docs
 
-const stamp = beginStamp('docs');
+npm run docs -- --server URL [--base PATH] [--out FOLDER]   builds it for another web server
+
+  --server  the URL of the API that the pages show, such as https://api.example.org
+  --base    where readers find the pages: a path on that server, or a URL (default: /docs)
+  --out     the folder for the files (default: generated/site). Copy its content to the web server
+
+A server of Charter shows its own URL instead, or PUBLIC_URL.
+`;
+const OPTIONS = {
+  server: { type: 'string' },
+  base: { type: 'string', default: '/docs' },
+  out: { type: 'string', default: 'generated/site' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
 try {
-  const [pages, client, ...documents] = await Promise.all([
-    buildDocs(root, await readContract(join(root, 'generated/openapi.json'))),
-    packClient(),
-    ...['openapi.json', 'openapi.yaml', 'postman.json'].map(readDocument),
-  ]);
-  await mkdir(folder, { recursive: true });
-  const files: readonly [string, string | Buffer][] = [...Object.entries(pages), client, ...documents];
-  await Promise.all(files.map(([name, content]) => publish(name, content)));
-  stamp();
-  process.stdout.write('generated/docs/index.html and generated/docs/plain.html are built.\n');
+  const { help, ...options } = readArguments(OPTIONS, HELP);
+  if (help) process.stdout.write(HELP);
+  else await build(options);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
-async function readDocument(name: string): Promise<[string, string]> {
-  return [name, await readFile(join(root, 'generated', name), 'utf8')];
+async function build(options: { server?: string | undefined; base: string; out: string }): Promise<void> {
+  const contract = await readContract(join(root, 'generated/openapi.json'));
+  const example = originOf(contract.document);
+  const server = options.server === undefined ? example : urlOf(options.server, '--server');
+  const folder = options.server === undefined ? join(root, 'generated/docs') : resolve(options.out);
+  const stamp = options.server === undefined ? beginStamp('docs') : () => {};
+  const address = urlOf(new URL(options.base, `${server}/`).href, '--base');
+  const [site, client, ...documents] = await Promise.all([
+    readSource(root, contract).then((source) => readSite(root, source, { server, address })),
+    packClient(),
+    ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),
+  ]);
+  const [json = '', yaml = '', postman = ''] = documents;
+  const files = new Map<string, string | Buffer>([
+    ...[...site].map(([name, content]): [string, string | Buffer] => [name, content()]),
+    ['openapi.json', json],
+    ['openapi.yaml', yaml],
+    ['postman.json', postman.replaceAll(example, () => server)],
+    ['charter-client.tgz', client],
+  ]);
+  await Promise.all([...files].map(([name, content]) => publish(join(folder, name), content)));
+  await removeOthers(folder, new Set(files.keys()));
+  stamp();
+  process.stdout.write(`${folder} contains the documentation.\n`);
+  if (options.server === undefined)
+    process.stdout.write(
+      `Its pages name ${example}, which "npm start" replaces. To publish them elsewhere, see --help.\n`,
+    );
 }
 
-async function packClient(): Promise<[string, Buffer]> {
+/** Without a slash at the end. */
+function urlOf(text: string, option: string): string {
+  if (!/^https?:\/\/[^/?#]/.test(text) || !URL.canParse(text))
+    throw new Error(`${option} is not a URL: "${text}".\n\n${HELP}`);
+  return text.replace(/\/+$/, '');
+}
+
+async function packClient(): Promise<Buffer> {
   const temporary = await mkdtemp(join(tmpdir(), 'charter-client-'));
   try {
     const built = join(temporary, 'client');
     await buildPackage(built);
-    return ['charter-client.tgz', await readFile(await pack(built, temporary))];
+    return await readFile(await pack(built, temporary));
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** Replaces the file atomically: readers get the old file or the new one. */
-async function publish(name: string, content: string | Buffer): Promise<void> {
-  const temporary = join(folder, `.${name}.${process.pid}`);
+/** Writes the file and, if its name is a hash of its content, compressed versions, which take seconds for the largest one. */
+async function publish(path: string, content: string | Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await replace(path, content);
+  if (!/\/assets\/.*\.(js|css)$/.test(path)) return;
+  const bytes = Buffer.from(content);
+  const compressed = [
+    ['br', () => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })],
+    ['gz', () => promisify(gzip)(bytes, { level: 9 })],
+  ] as const;
+  for (const [extension, compress] of compressed)
+    if (!existsSync(`${path}.${extension}`)) await replace(`${path}.${extension}`, await compress());
+}
+
+/** Removes the files of an earlier build. */
+async function removeOthers(folder: string, names: ReadonlySet<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const name = relative(folder, path).replace(/\.(br|gz)$/, '');
+    if (entry.isFile() && !names.has(name) && !entry.name.startsWith('.charter')) await rm(path);
+  }
+}
+
+/** Atomically: readers get the old file or the new one. */
+async function replace(path: string, content: string | Buffer): Promise<void> {
+  const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content);
-  await rename(temporary, join(folder, name));
+  await rename(temporary, path);
 }

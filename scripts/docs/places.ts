@@ -1,10 +1,37 @@
-import type { Operation } from '../../src/contract/document.ts';
-import type { Contract } from './contract.ts';
-import type { Guide, Guides } from './guides.ts';
-import { type Heading, withHeadings, withTargets } from './markdown.ts';
+import type { Operation, Webhook } from '../../src/contract/document.ts';
+import type { Guide, Source } from './guides.ts';
+import { withTargets } from './markdown.ts';
 import { errorOf, type Problem } from './problem.ts';
 
-/** Both pages have the same anchors, so that a link to one works on the other. */
+/** What a link of a guide leads to. */
+export type Target =
+  | { readonly kind: 'guide'; readonly slug: string; readonly anchor: string | null }
+  | { readonly kind: 'operation'; readonly operation: Operation | Webhook }
+  | { readonly kind: 'file'; readonly name: string };
+
+/** Where links lead in one form of the documentation. */
+export type Places = (target: Target) => string;
+
+/** From one page of the site to another, in the same folder. */
+export const ON_PAGES: Places = (target) => {
+  if (target.kind === 'operation') return `reference.html#${operationPlace(target.operation)}`;
+  return target.kind === 'file'
+    ? target.name
+    : `${target.slug}.html${target.anchor === null ? '' : `#${target.anchor}`}`;
+};
+
+/** On the page that holds everything. */
+export const ON_ONE_PAGE: Places = (target) => {
+  if (target.kind === 'operation') return `#${operationPlace(target.operation)}`;
+  return target.kind === 'file' ? target.name : `#${guidePlace(target.slug, target.anchor)}`;
+};
+
+/** Between the Markdown files. */
+export const IN_MARKDOWN: Places = (target) => {
+  if (target.kind === 'operation') return `reference/${target.operation.operationId}.md`;
+  return target.kind === 'file' ? target.name : `${target.slug}.md${target.anchor === null ? '' : `#${target.anchor}`}`;
+};
+
 export function guidePlace(slug: string, anchor: string | null = null): string {
   return anchor === null ? `/${slug}` : `/${slug}/${anchor}`;
 }
@@ -18,35 +45,34 @@ export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }
 
-/** The guide's Markdown for a page of the documentation, with its links resolved to places on that page. */
-export function placed(
-  { file, slug, text }: Guide,
-  { contract, guides, heading }: { contract: Contract; guides: Guides; heading: (heading: Heading) => string },
-): string {
+export function schemaPlace(name: string): string {
+  return `/schemas/${name}`;
+}
+
+/** The guide's Markdown, with its links as `places` writes them. */
+export function linked({ file, slug, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
-  const linked = withTargets(text, ({ target, line, isImage }) => {
-    const address = isImage ? guides.images.get(target) : addressOf(target, slug, { contract, guides });
-    if (address !== undefined) return address;
+  const written = withTargets(text, ({ target, line, isImage }) => {
+    if (/^(https?:\/\/|mailto:)/.test(target)) return target;
+    const found = isImage ? ({ kind: 'file', name: target } as const) : targetOf(target, slug, source);
+    if (found !== undefined) return places(found);
     const message = `The link to "${target}" has no target. Link to a guide (errors.md#anchor), an operation (operation:getKey) or a web address (https://...).`;
     problems.push({ file, line, message });
     return target;
   });
   if (problems.length > 0) throw errorOf(problems);
-  return withHeadings(linked, heading).trim();
+  return written;
 }
 
-type Known = { readonly contract: Contract; readonly guides: Guides };
-
-function addressOf(target: string, here: string, { contract, guides }: Known): string | undefined {
-  if (/^(https?:\/\/|mailto:)/.test(target)) return target;
+function targetOf(target: string, here: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];
     const operation = all.find(({ operationId }) => target === `operation:${operationId}`);
-    return operation && `#${operationPlace(operation)}`;
+    return operation && { kind: 'operation', operation };
   }
   const [whole, slug = here, anchor = null] = /^(?:([a-z0-9-]+)\.md)?(?:#(.+))?$/.exec(target) ?? [];
-  const guide = guides.all.find((each) => each.slug === slug);
+  const guide = guides.find((each) => each.slug === slug);
   if (whole === undefined || guide === undefined) return undefined;
   if (anchor !== null && !guide.headings.some((each) => each.anchor === anchor)) return undefined;
-  return `#${guidePlace(slug, anchor)}`;
+  return { kind: 'guide', slug, anchor };
 }

@@ -3,29 +3,28 @@ import { join } from 'node:path';
 
 // The documentation looks like the dashboard: it takes colours, fonts, basic rules and the icon from the dashboard's assets.
 
-/** The dashboard's CSS custom properties: colours, fonts and spaces. `dark` holds only those that differ. */
-export type Tokens = { readonly light: string; readonly dark: string };
-
-const LIGHT = /^:root \{\n([^}]*)\}/m;
 const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}/m;
-
-export async function readTokens(root: string): Promise<Tokens> {
-  const css = await readDashboardCss(root);
-  const [light, dark] = [LIGHT, DARK].map((pattern) => pattern.exec(css)?.[1]?.replace(/^ *color-scheme.*\n/m, ''));
-  if (light === undefined || dark === undefined)
-    throw new Error('The custom properties of dashboard.css were not found.');
-  return { light, dark };
-}
 
 /** The custom properties, and the rules for links, focus and the logo. */
 export async function readSharedStyle(root: string): Promise<string> {
-  const [shared = '', ...rest] = (await readDashboardCss(root)).split('/* For the dashboard only.');
+  const css = await readFile(join(root, 'src/dashboard/assets/dashboard.css'), 'utf8');
+  const [shared = '', ...rest] = css.split('/* For the dashboard only.');
   if (rest.length !== 1) throw new Error('The end of the shared rules of dashboard.css was not found.');
   return shared;
 }
 
-async function readDashboardCss(root: string): Promise<string> {
-  return readFile(join(root, 'src/dashboard/assets/dashboard.css'), 'utf8');
+/** The same with the company's colours, and with a theme that readers choose by a class of the root element. */
+export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
+  const shared = await readSharedStyle(root);
+  const dark = DARK.exec(shared)?.[1];
+  if (dark === undefined) throw new Error('The dark theme of dashboard.css was not found.');
+  const accent = (name: string) => (branding.has(name) ? `--accent: ${branding.get(name)};` : '');
+  return `${shared.replace(DARK, (theme) => theme.replace(':root', ':root:not(.light)'))}
+:root { ${accent('accent')} }
+:root.light { color-scheme: light; }
+:root.dark { color-scheme: dark; ${dark} ${accent('accent-dark')} }
+@media (prefers-color-scheme: dark) { :root:not(.light) { ${accent('accent-dark')} } }
+`;
 }
 
 export async function readIcon(root: string): Promise<string> {

@@ -1,7 +1,8 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { withPaths } from './paths.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Representation = { readonly bytes: Buffer; readonly entityTag: string };
@@ -16,114 +17,108 @@ export type PublishedFile = {
 /** The output folder of `npm run generate` and `npm run docs`. */
 export const GENERATED = new URL('../../generated/', import.meta.url);
 
-/** Paths of the published files. The built pages link to each other by file name. */
-const PATHS: Readonly<Record<string, string>> = {
-  'index.html': '/docs',
-  'plain.html': '/docs/plain.html',
-  'openapi.json': '/openapi.json',
-  'openapi.yaml': '/openapi.yaml',
-  'postman.json': '/postman.json',
-  'charter-client.tgz': '/charter-client.tgz',
-};
-const LINK = /href="(index\.html|plain\.html|openapi\.json|openapi\.yaml|postman\.json|charter-client\.tgz)"/g;
-
-/** The default of `base_url` in the contract, for which the pages and the collection are built. */
+/** The default of `base_url` in the contract, for which the documentation and the collection are built. */
 export const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
-/** `origin` is where readers reach the server. Null: the documentation has not been built. */
-export async function readPage(
-  folder: URL,
-  name: 'index.html' | 'plain.html',
-  origin: string,
-): Promise<PublishedFile | null> {
-  const built = await readFile(new URL(`docs/${name}`, folder), 'utf8').catch(nullIfMissing);
+/** RFC 8631. */
+export const LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
+
+/** Whether the file is the same for every origin. */
+export function isOriginless(name: string): boolean {
+  return !/\.(html|md|txt|xml)$|postman\.json$|api-catalog$/.test(name);
+}
+
+/** A file of `generated`. `origin` is where readers reach the server. `null` if the file does not exist. */
+export async function readPublished(folder: URL, name: string, origin: string): Promise<PublishedFile | null> {
+  const built = await readFile(new URL(name, folder)).catch(nullIfMissing);
   if (built === null) return null;
-  const page = built
-    .replace(LINK, (_, file: string) => `href="${PATHS[file]}"`)
-    .replaceAll(EXAMPLE_ORIGIN, () => origin);
-  return prepare(Buffer.from(page), {
-    ...COMMON,
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policyOf(page),
-  });
+  const headers = headersOf(name);
+  if (/\.(png|tgz)$/.test(name)) return { representations: { identity: represent(built) }, headers };
+  if (HASHED.test(name)) return { representations: await readCompressed(folder, name, built), headers };
+  const text = isOriginless(name) ? built : Buffer.from(shown(built.toString(), name, origin));
+  return { representations: await compress(text), headers };
 }
 
-/** Null: the contract has not been bundled. */
-export async function readDocument(folder: URL, name: 'openapi.json' | 'openapi.yaml'): Promise<PublishedFile | null> {
-  const bytes = await readFile(new URL(name, folder)).catch(nullIfMissing);
-  return bytes === null ? null : prepare(bytes, { ...DOCUMENT_HEADERS, 'Content-Type': TYPES[name] });
+function shown(text: string, name: string, origin: string): string {
+  return (name.endsWith('.html') ? withPaths(text) : text).replaceAll(EXAMPLE_ORIGIN, () => origin);
 }
 
-/** The Postman collection, whose address is `origin`. Null: the documentation has not been built. */
-export async function readCollection(folder: URL, origin: string): Promise<PublishedFile | null> {
-  const built = await readFile(new URL('docs/postman.json', folder), 'utf8').catch(nullIfMissing);
-  if (built === null) return null;
-  const collection = built.replaceAll(EXAMPLE_ORIGIN, () => origin);
-  return prepare(Buffer.from(collection), { ...DOCUMENT_HEADERS, 'Content-Type': 'application/json' });
-}
+/** The name contains a hash of the content. */
+const HASHED = /^docs\/assets\/.*\.(js|css)$/;
 
-/** The package `charter-client`, for `npm install`. Null: the documentation has not been built. */
-export async function readClient(folder: URL): Promise<PublishedFile | null> {
-  const bytes = await readFile(new URL('docs/charter-client.tgz', folder)).catch(nullIfMissing);
-  if (bytes === null) return null;
-  const headers = { ...DOCUMENT_HEADERS, 'Content-Type': 'application/gzip' };
-  return { representations: { identity: represent(bytes) }, headers };
-}
+/** Documents that editors, code generators and agents in a browser read from any origin. */
+const DOCUMENT = /\.(json|yaml|tgz|md|txt)$|api-catalog$/;
 
 /**
  * The media types of the OpenAPI Initiative; their suffixes name the syntax (RFC 6839, RFC 9512). "application/openapi+json" is
- * still a draft (draft-ietf-httpapi-rest-api-mediatypes).
+ * still a draft (draft-ietf-httpapi-rest-api-mediatypes). By the end of the name; the first one that fits.
  */
-const TYPES = {
-  'openapi.json': 'application/vnd.oai.openapi+json;version=3.1',
-  'openapi.yaml': 'application/vnd.oai.openapi+yaml;version=3.1',
-};
+const TYPES: readonly (readonly [string, string])[] = [
+  ['openapi.json', 'application/vnd.oai.openapi+json;version=3.1'],
+  ['openapi.yaml', 'application/vnd.oai.openapi+yaml;version=3.1'],
+  ['.html', 'text/html; charset=utf-8'],
+  ['.md', 'text/markdown; charset=utf-8'],
+  ['.txt', 'text/plain; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+  ['.png', 'image/png'],
+  ['.xml', 'application/xml'],
+  ['.json', 'application/json'],
+  ['.tgz', 'application/gzip'],
+  ['api-catalog', 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
+];
 
-const COMMON = {
-  // Revalidated each time, which mostly ends in a short 304.
-  'Cache-Control': 'public, no-cache',
-  Vary: 'Accept-Encoding',
-  // RFC 8631.
-  Link: '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"',
-};
-/** The document is public: editors and code generators in a browser read it from any origin. */
-const DOCUMENT_HEADERS = {
-  ...COMMON,
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Link',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-};
+export function typeOf(name: string): string {
+  return TYPES.find(([end]) => name.endsWith(end))?.[1] ?? 'application/octet-stream';
+}
 
-export const LINKS = COMMON.Link;
+function headersOf(name: string): Record<string, string> {
+  const isPage = name.endsWith('.html');
+  return {
+    'Content-Type': typeOf(name),
+    // All others are revalidated each time, which mostly ends in a short 304.
+    'Cache-Control': HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    Vary: isPage || name.endsWith('.md') ? 'Accept, Accept-Encoding' : 'Accept-Encoding',
+    Link: LINKS,
+    ...(isPage && { 'Content-Security-Policy': policyOf(name) }),
+    ...(DOCUMENT.test(name) && {
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Expose-Headers': 'ETag, Link',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    }),
+  };
+}
 
-/**
- * Content-Security-Policy of a page. Allows its own inline scripts by hash and no others, inline styles, which are created at run
- * time, and workers from blobs, in which its search runs.
- */
-function policyOf(page: string): string {
-  const scripts = [...page.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => {
-    return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
-  });
+/** Content-Security-Policy of a page. Redoc creates styles at run time, and workers for a search of its own. */
+function policyOf(name: string): string {
+  const isRedoc = name === 'docs/reference.html';
   return [
     "default-src 'none'",
-    `script-src ${scripts.length === 0 ? "'none'" : [...new Set(scripts)].join(' ')}`,
-    "style-src 'unsafe-inline'",
-    'img-src data:',
-    'font-src data:',
-    'worker-src blob:',
+    name === 'docs/all.html' ? "script-src 'none'" : "script-src 'self'",
+    isRedoc ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'",
+    "img-src 'self' data:",
+    ...(isRedoc ? ['font-src data:', 'worker-src blob:'] : []),
     "form-action 'none'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
 }
 
-async function prepare(bytes: Buffer, headers: Record<string, string>): Promise<PublishedFile> {
+/** The compressed versions that the build has left beside the file. */
+async function readCompressed(folder: URL, name: string, built: Buffer): Promise<PublishedFile['representations']> {
+  const [br, zipped] = await Promise.all(
+    ['br', 'gz'].map((extension) => readFile(new URL(`${name}.${extension}`, folder))),
+  );
+  return { identity: represent(built), ...(br && { br: represent(br) }), ...(zipped && { gzip: represent(zipped) }) };
+}
+
+async function compress(bytes: Buffer): Promise<PublishedFile['representations']> {
   const [br, zipped] = await Promise.all([
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
     promisify(gzip)(bytes),
   ]);
-  const representations = { br: represent(br), gzip: represent(zipped), identity: represent(bytes) };
-  return { representations, headers };
+  return { br: represent(br), gzip: represent(zipped), identity: represent(bytes) };
 }
 
 /** The highest quality takes ten times as long and saves another 2.5%. */
@@ -134,7 +129,8 @@ function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
+/** A part of the path that is a file, too, has nothing below it. */
 function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
   throw error;
 }

@@ -1,15 +1,14 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { fileAt, markdownOf, movedTo, OUTSIDE_PATHS } from './paths.ts';
 import {
   type Encoding,
   EXAMPLE_ORIGIN,
   GENERATED,
+  isOriginless,
   LINKS,
   type PublishedFile,
-  readClient,
-  readCollection,
-  readDocument,
-  readPage,
+  readPublished,
 } from './published-file.ts';
 
 export type Publication = {
@@ -30,35 +29,48 @@ export type RouteOptions = {
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
 export function openPublication(generated: URL = GENERATED): Publication {
-  const files = new Map([
-    ['/docs', cachedByOrigin((origin) => readPage(generated, 'index.html', origin))],
-    ['/docs/plain.html', cachedByOrigin((origin) => readPage(generated, 'plain.html', origin))],
-    ['/openapi.json', cached(() => readDocument(generated, 'openapi.json'))],
-    ['/openapi.yaml', cached(() => readDocument(generated, 'openapi.yaml'))],
-    ['/postman.json', cachedByOrigin((origin) => readCollection(generated, origin))],
-    ['/charter-client.tgz', cached(() => readClient(generated))],
-  ]);
+  const files = new Map<string, Read>();
+  /** A file that does not exist is not kept, because clients can ask for any number of names. */
+  const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
+    const readNamed = (of: string) => readPublished(generated, name, of);
+    const reading = files.get(name) ?? (isOriginless(name) ? cached(() => readNamed('')) : cachedByOrigin(readNamed));
+    const file = await reading(origin);
+    if (file !== null) files.set(name, reading);
+    return file;
+  };
   return {
-    routes: (options) => routesTo(files, options),
+    routes: (options) => routesTo(read, options),
     async prepare(origin) {
       // One after the other, because a sign-in needs the same threads for its password hash.
-      for (const read of files.values()) await read(origin).catch(() => null);
+      for (const path of ['/docs', '/docs/getting-started', '/docs/reference', '/docs/all', ...OUTSIDE_PATHS])
+        await read(fileAt(path) ?? '', origin).catch(() => null);
     },
   };
 }
 
-function routesTo(files: ReadonlyMap<string, Read>, options: RouteOptions): Router {
+type ReadNamed = (name: string, origin: string) => Promise<PublishedFile | null>;
+
+function routesTo(read: ReadNamed, options: RouteOptions): Router {
   const { setPageHeaders } = options;
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/', (_req: Request, res: Response, next: NextFunction) => {
-    res.setHeader('Link', LINKS);
-    next();
+  router.get('/', (req: Request, res: Response, next: NextFunction) => {
+    res.setHeader('Link', `${LINKS}, </.well-known/api-catalog>; rel="api-catalog"`);
+    res.setHeader('Vary', 'Accept');
+    // The dashboard is for browsers.
+    if (accepts(req).type(['json', 'html']) === 'html') next();
+    else res.redirect(303, '/.well-known/api-catalog');
   });
-  for (const [path, read] of files) router.all(path, respond(read, options));
-  router.all(['/docs/', '/docs/index.html'], (_req: Request, res: Response) => {
-    setPageHeaders(res);
-    res.redirect(308, '/docs');
-  });
+  router.all(
+    ['/docs', '/docs/', '/docs/*name', ...OUTSIDE_PATHS],
+    (req: Request, res: Response, next: NextFunction) => {
+      setPageHeaders(res);
+      const moved = movedTo(req.path);
+      if (moved !== null) return res.redirect(308, moved);
+      const file = fileAt(req.path);
+      if (file === null) return next();
+      respond(read, options, { file, req, res, next }).catch(next);
+    },
+  );
   return router;
 }
 
@@ -115,24 +127,26 @@ const METHODS = 'GET, HEAD, OPTIONS';
 /** The smallest encoding first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
-function respond(read: Read, { setPageHeaders, publicUrl }: RouteOptions) {
-  return async (req: Request, res: Response): Promise<void> => {
-    setPageHeaders(res);
-    if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
-    const file = await read(publicUrl ?? originOf(req));
-    if (file === null) return respondMissing(res);
-    for (const [name, value] of Object.entries(file.headers)) res.setHeader(name, value);
-    if (req.method === 'OPTIONS') return respondOptions(res);
-    const accepted = accepts(req).encodings();
-    const { representations } = file;
-    const encoding = ENCODINGS.find((each) => representations[each] && accepted.includes(each)) ?? 'identity';
-    const { bytes, entityTag } = representations[encoding] ?? representations.identity;
-    res.setHeader('ETag', entityTag);
-    if (matches(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
-    if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
-    res.writeHead(200, { 'Content-Length': bytes.length });
-    res.end(bytes);
-  };
+type Asked = { readonly file: string; readonly req: Request; readonly res: Response; readonly next: NextFunction };
+
+async function respond(read: ReadNamed, { publicUrl }: RouteOptions, { file, req, res, next }: Asked): Promise<void> {
+  if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
+  const origin = publicUrl ?? originOf(req);
+  const isMarkdown = file.endsWith('.html') && accepts(req).type(['html', 'text/markdown']) === 'text/markdown';
+  const found = await read(isMarkdown ? markdownOf(file) : file, origin);
+  if (found === null) return (await read('docs/index.html', origin)) === null ? respondMissing(res) : next();
+  for (const [name, value] of Object.entries(found.headers)) res.setHeader(name, value);
+  if (isMarkdown) res.setHeader('Vary', 'Accept, Accept-Encoding');
+  if (req.method === 'OPTIONS') return respondOptions(res);
+  const accepted = accepts(req).encodings();
+  const { representations } = found;
+  const encoding = ENCODINGS.find((each) => representations[each] && accepted.includes(each)) ?? 'identity';
+  const { bytes, entityTag } = representations[encoding] ?? representations.identity;
+  res.setHeader('ETag', entityTag);
+  if (matches(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
+  if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
+  res.writeHead(200, { 'Content-Length': bytes.length });
+  res.end(bytes);
 }
 
 const HOST = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;

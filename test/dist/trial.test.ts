@@ -196,7 +196,10 @@ async function expectToServe(url: string, key: string): Promise<void> {
   expect(assets.length).toBeGreaterThan(0);
   const published = [
     '/docs',
-    '/docs/plain.html',
+    '/docs/all',
+    '/docs/reference',
+    '/llms.txt',
+    '/.well-known/api-catalog',
     '/openapi.json',
     '/openapi.yaml',
     '/postman.json',

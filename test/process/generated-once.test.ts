@@ -25,7 +25,7 @@ for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.t
   await writeFile(join(checkout, entry), '');
 // What the documentation holds does not matter either, and to build it takes longer than everything else.
 const STUBS = {
-  'scripts/docs/build.ts': `export const buildDocs = async () => ({ 'index.html': '', 'plain.html': '' });`,
+  'scripts/docs/site.ts': `export const readSite = async () => new Map([['index.html', () => '']]);`,
   'scripts/client/build-package.ts': 'export const buildPackage = async () => {};',
   'scripts/client/pack.ts': 'export const pack = async () => import.meta.filename;',
 };

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -15,16 +14,27 @@ import { operations } from '../support/contract/contract.ts';
 import { useServer } from '../support/http/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
-const TEXTS = ['/docs', '/docs/plain.html', '/openapi.json', '/openapi.yaml', '/postman.json'];
+const TEXTS = ['/docs', '/docs/all', '/docs/getting-started', '/docs/reference', '/llms.txt', '/llms-full.txt'];
+TEXTS.push(
+  '/sitemap.xml',
+  '/robots.txt',
+  '/.well-known/api-catalog',
+  '/openapi.json',
+  '/openapi.yaml',
+  '/postman.json',
+);
 const PATHS = [...TEXTS, '/charter-client.tgz'];
 /** Shown where a host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();
 
+const PAGES = ['index.html', 'all.html', 'getting-started.html', 'reference.html'];
 const FILES = [
-  'docs/index.html',
-  'docs/plain.html',
+  ...PAGES.map((name) => `docs/${name}`),
+  ...['llms.txt', 'llms-full.txt', 'sitemap.xml', 'robots.txt', '.well-known/api-catalog'].map(
+    (name) => `docs/${name}`,
+  ),
   'docs/postman.json',
   'docs/charter-client.tgz',
   'openapi.json',
@@ -33,7 +43,7 @@ const FILES = [
 
 /** Writes every published file, with its name as its text. */
 async function writeBuilt(folder: string): Promise<void> {
-  await mkdir(join(folder, 'docs'), { recursive: true });
+  await mkdir(join(folder, 'docs/.well-known'), { recursive: true });
   for (const name of FILES) await writeFile(join(folder, name), name);
 }
 
@@ -100,33 +110,97 @@ test.each([
       expect(packed.encoding).toBe(encoding);
       expect(packed.tag).not.toBe(plain.headers.get('etag'));
       expect(unpack(packed.bytes).toString()).toBe(plain.text);
-      expect(plain.headers.get('vary')).toBe('Accept-Encoding');
+      expect(plain.headers.get('vary')).toContain('Accept-Encoding');
     }
   },
 );
 
-// The attack: a script injected into the page. Only the scripts of the build may run.
-test.each(['/docs', '/docs/plain.html'])('%s allows only its own scripts, by hash, and loads nothing', async (path) => {
-  const { headers, text } = await send(path);
+// The attack: a script injected into the page. Only the files of the build may run.
+test.each([
+  ['/docs', ["'self'"]],
+  ['/docs/getting-started', ["'self'"]],
+  ['/docs/reference', ["'self'"]],
+  ['/docs/all', ["'none'"]],
+])('%s allows no inline script, and loads nothing from other hosts', async (path, scripts) => {
+  const { headers } = await send(path);
   const policy = new Map(
     (headers.get('content-security-policy') ?? '').split('; ').map((directive): [string, string[]] => {
       const [name = '', ...sources] = directive.split(' ');
       return [name, sources];
     }),
   );
-  const scripts = [...text.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
-  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
-  expect(policy.get('script-src')).toEqual(path === '/docs' ? [...new Set(hashes)] : ["'none'"]);
+  expect(policy.get('script-src')).toEqual(scripts);
   expect(policy.get('default-src')).toEqual(["'none'"]);
   expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
   for (const sources of policy.values()) expect(sources.join(' ')).not.toMatch(/https?:|\*/);
 });
 
-test('every page and document has links to the documentation and the contract as RFC 8631 defines', async () => {
-  for (const path of ['/', ...PATHS]) {
-    const { headers } = await send(path, { headers: { Accept: 'text/html' } });
-    expect(headers.get('link')).toBe('</openapi.json>; rel="service-desc", </docs>; rel="service-doc"');
+test('files whose names are hashes are kept for good, and are sent as the build compressed them', async () => {
+  const { text } = await send('/docs/reference');
+  const assets = [...text.matchAll(/"(\/docs\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path);
+  expect(new Set(assets).size).toBe(5);
+  let bytes = 0;
+  for (const path of new Set(assets)) {
+    const { headers } = await send(path, { method: 'HEAD', headers: { 'Accept-Encoding': 'br' } });
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('content-encoding')).toBe('br');
+    bytes += Number(headers.get('content-length'));
   }
+  // Redoc alone has 519 kB.
+  expect(bytes).toBeLessThan(540_000);
+});
+
+test('every page and document has links to the documentation and the contract as RFC 8631 defines', async () => {
+  for (const path of PATHS)
+    expect((await send(path)).headers.get('link')).toBe(
+      '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"',
+    );
+});
+
+test('the start page leads a browser to the dashboard, and everything else to the catalog of RFC 9727', async () => {
+  const browser = await send('/', { headers: { Accept: 'text/html' } });
+  expect([browser.headers.get('location'), browser.headers.get('vary')]).toEqual(['/sign-in', 'Accept']);
+  expect(browser.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
+  const program = await send('/');
+  expect([program.status, program.headers.get('location')]).toEqual([303, '/.well-known/api-catalog']);
+  const { headers, text } = await send('/.well-known/api-catalog');
+  expect(headers.get('content-type')).toContain('application/linkset+json');
+  const [{ anchor, ...links }] = JSON.parse(text).linkset;
+  expect(anchor).toBe(`${server.url}/api`);
+  expect(Object.keys(links)).toEqual(['service-desc', 'service-doc', 'status']);
+  for (const { href } of Object.values<{ href: string }[]>(links).flat())
+    expect([href, (await fetch(href)).status]).toEqual([href, 200]);
+});
+
+test('a page is also Markdown: at its own address, and for a reader who prefers it', async () => {
+  for (const [path, markdown] of [
+    ['/docs', '/docs/index.md'],
+    ['/docs/limits', '/docs/limits.md'],
+    ['/docs/reference', '/docs/reference.md'],
+    ['/docs/all', '/llms-full.txt'],
+  ] as const) {
+    const asked = await send(path, { headers: { Accept: 'text/markdown, text/html;q=0.9' } });
+    expect(asked.text).toBe((await send(markdown)).text);
+    expect(asked.text).toMatch(/^# /);
+    expect(asked.headers.get('vary')).toBe('Accept, Accept-Encoding');
+    for (const accept of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8'])
+      expect((await send(path, { headers: { Accept: accept } })).text).toMatch(/^<!doctype html>/);
+  }
+  expect((await send('/docs/reference/listParentPrograms.md')).headers.get('content-type')).toBe(
+    'text/markdown; charset=utf-8',
+  );
+});
+
+// The attack: a name that leaves the folder, or that lists what the build leaves beside the pages.
+test.each([
+  '/docs/nothing',
+  '/docs/..%2f..%2fpackage.json',
+  '/docs/.charter-docs',
+  '/docs/limits/',
+  '/docs/constructor',
+])('%s gets the 404 of the contract', async (path) => {
+  const { status, text } = await send(path);
+  expect([status, JSON.parse(text)]).toEqual([404, { message: expect.any(String) }]);
 });
 
 test('a method that the start page does not have gets the 404 of the contract, without these links', async () => {
@@ -135,14 +209,17 @@ test('a method that the start page does not have gets the 404 of the contract, w
 });
 
 test('the pages link to each other and to the paths of the documents on this server', async () => {
-  const [docs, plain] = await Promise.all([send('/docs'), send('/docs/plain.html')]);
-  expect(docs.text).toContain('<a href="/docs/plain.html">');
-  const files = ['/openapi.json', '/openapi.yaml', '/postman.json', '/charter-client.tgz'];
-  for (const address of files) for (const page of [docs, plain]) expect(page.text).toContain(`<a href="${address}">`);
-  expect(plain.text).toContain('<a href="/docs">');
-  for (const other of ['/docs/', '/docs/index.html']) {
-    const { status, headers } = await send(other);
-    expect([status, headers.get('location')]).toEqual([308, '/docs']);
+  const { text } = await send('/docs');
+  for (const path of ['/docs/limits', '/docs/reference', '/openapi.json', '/openapi.yaml', '/postman.json'])
+    expect(text).toContain(`<a href="${path}">`);
+  for (const [old, path] of [
+    ['/docs/', '/docs'],
+    ['/docs/index.html', '/docs'],
+    ['/docs/plain.html', '/docs/all'],
+    ['/docs/limits.html', '/docs/limits'],
+  ]) {
+    const { status, headers } = await send(old ?? '');
+    expect([old, status, headers.get('location')]).toEqual([old, 308, path]);
   }
 });
 
@@ -220,7 +297,7 @@ test('the server reads and compresses the prepared files at its start, before th
 
 test('the pages and the collection show the address that the reader called', async () => {
   const port = new URL(server.url).port;
-  for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
+  for (const path of ['/docs', '/docs/all', '/llms.txt', '/sitemap.xml', '/postman.json']) {
     const { text } = await send(path);
     const elsewhere = await sendTo(path, `charter.test:${port}`);
     expect([path, shown(text), shown(elsewhere.text)]).toEqual([path, server.url, `http://charter.test:${port}`]);
@@ -234,7 +311,7 @@ test('with PUBLIC_URL, they show that, whatever host the reader called', async (
   const app = express().use(openPublication().routes({ ...OPTIONS, publicUrl }));
   const own = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
-    for (const path of ['/docs', '/docs/plain.html', '/postman.json']) {
+    for (const path of ['/docs', '/docs/all', '/llms.txt', '/sitemap.xml', '/postman.json']) {
       const text = await (await fetch(`${own.url}${path}`)).text();
       expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
     }
@@ -247,7 +324,7 @@ test('with PUBLIC_URL, they show that, whatever host the reader called', async (
 test.each(['"><script>alert(1)</script>', 'evil host', 'evil.test/path', `${'x'.repeat(20)}:123456`])(
   'a Host that is not a host, %j, is not shown',
   async (host) => {
-    const { status, text } = await sendTo('/docs/plain.html', host);
+    const { status, text } = await sendTo('/docs/all', host);
     expect([status, shown(text)]).toEqual([200, EXAMPLE]);
     expect(text.includes(host)).toBe(false);
   },
@@ -317,9 +394,12 @@ test('npm reads the client from its address on the server, in the version of the
   await rm(folder, { recursive: true });
 });
 
-/** The address in the page or in the collection. */
+/** The address in the page, the index or the collection. */
 function shown(text: string): string | undefined {
-  return /<p>Server:? <code>(.+?)<\/code>|"value": "(http[^"]+)"/.exec(text)?.slice(1).join('');
+  return /"canonical" href="(.+?)\/docs|<loc>(.+?)\/docs|documentation is (\S+)\.|"value": "(http[^"]+)"/
+    .exec(text)
+    ?.slice(1)
+    .join('');
 }
 
 /** With any Host header, which fetch does not send. */

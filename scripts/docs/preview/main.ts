@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   // It loads Redocly, which takes longer than to refuse a port or to print the help.
   const { startPreview } = await import('./server.ts');
   const preview = await startPreview(options);
-  process.stdout.write(`\n  ${preview.url} reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);
+  process.stdout.write(`\n  ${preview.url}/docs reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);
   stop.started();
   await stop.reason;
   preview.close();

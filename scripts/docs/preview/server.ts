@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { Json } from '../../../src/contract/document.ts';
-import { onChange } from '../../watch.ts';
-import { createBuilder, type Preview } from './build.ts';
+import { fileAt, movedTo, withPaths } from '../../../src/publication/paths.ts';
+import { typeOf } from '../../../src/publication/published-file.ts';
+import { bundleContract } from '../../bundle.ts';
+import { onChange, whenChanged } from '../../watch.ts';
+import { contractOf } from '../contract.ts';
+import { readSource } from '../guides.ts';
+import { readSite, type SiteFiles } from '../site.ts';
 import { createLinter } from './problems.ts';
 
 export type PreviewServer = { readonly url: string; close(): void };
@@ -14,72 +19,109 @@ export type PreviewOptions = {
   readonly print: (line: string) => void;
 };
 
-/** Serves the documentation, and notifies every open page when a file was saved. */
+/** The path that an open page shows, and the hash of its content. */
+type Reader = { readonly path: string; shown: string };
+
+/** Serves the documentation under the same paths as a server, and reloads every open page that a saved file changes. */
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
-  const build = createBuilder(root);
-  const problemsNow = createLinter(root);
-  const readers = new Set<ServerResponse>();
-  let preview: Preview | null = null;
-  let version = 0;
+  const linter = createLinter(root);
+  const readers = new Map<ServerResponse, Reader>();
+  let site: SiteFiles = new Map();
   let problems = '';
+  let url = '';
 
-  const tell = (reader: ServerResponse) => {
-    reader.write(`event: version\ndata: ${version}\n\nevent: problems\ndata: ${JSON.stringify(problems)}\n\n`);
+  const isOfContract = (file: string) => /\/openapi\/(openapi\.yaml$|paths\/|webhooks\/|components\/)/.test(file);
+  const bundled = whenChanged(join(root, 'openapi'), isOfContract, async () =>
+    contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
+  );
+  /** Made when it is asked for: only the pages that are open are built. */
+  const contentAt = (path: string): { type: string; content: string | Buffer } | null => {
+    const file = fileAt(path);
+    const content = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
+    if (file === null || content === undefined) return null;
+    const isPage = file.endsWith('.html');
+    return { type: typeOf(file), content: isPage ? withScript(withPaths(String(content)), '/preview.js') : content };
   };
-  const tellAll = () => readers.forEach(tell);
-  const report = (text: string) => {
-    problems = text;
+  const hashAt = (path: string) => hash('sha256', contentAt(path)?.content ?? '');
+  const tellProblems = (res: ServerResponse) => res.write(`event: problems\ndata: ${JSON.stringify(problems)}\n\n`);
+  const report = (found: string) => {
+    if (found === problems) return;
+    problems = found;
     if (problems !== '') print(problems);
-    tellAll();
+    for (const res of readers.keys()) tellProblems(res);
   };
-  const tellFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
+  const printFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
+
   let round = 0;
-  const lint = async (document: Json | null, own: number) => {
-    const found = await problemsNow(document);
-    if (own === round) report(found);
-  };
   const refresh = async () => {
     const startedAt = Date.now();
     round += 1;
     const own = round;
+    let failure = '';
+    const contract = await bundled().catch((error: unknown) => {
+      failure = String(error);
+      return null;
+    });
     try {
-      preview = await build();
+      if (contract !== null)
+        site = await readSite(root, await readSource(root, contract), { server: url, address: `${url}/docs` });
+      for (const [res, reader] of readers) {
+        const shown = hashAt(reader.path);
+        if (shown !== reader.shown) res.write('event: reload\ndata:\n\n');
+        reader.shown = shown;
+      }
+      print(`Rebuilt in ${Date.now() - startedAt} ms.`);
     } catch (error) {
-      const found = await problemsNow(null);
-      // Shows the build's own error if the linter finds no problem.
-      return report(found === '' ? String(error) : found);
+      failure = String(error);
     }
-    version += 1;
-    tellAll();
-    print(`Rebuilt in ${Date.now() - startedAt} ms.`);
-    // A page that can be built may still have problems. They are found when the pages have been rendered, so that neither the
-    // reader nor the next save waits for the linter.
-    const { document } = preview.contract;
-    setTimeout(() => own === round && lint(document, own).catch(tellFailure), LINT_AFTER_MS).unref();
+    // The problems of what was saved come at once, and those of everything else when no further change has come.
+    const document = contract?.document ?? null;
+    const lintAll = async () => {
+      const found = await linter.inAll(document);
+      if (own === round) report(found === '' ? failure : found);
+    };
+    report((await linter.inSaved(document)) || failure);
+    setTimeout(() => own === round && lintAll().catch(printFailure), LINT_AFTER_MS).unref();
   };
 
   const server = createServer((req, res) => {
-    if (req.url === '/events') {
-      res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-      readers.add(res);
-      res.once('close', () => readers.delete(res));
-      return tell(res);
+    try {
+      respond(req, res);
+    } catch (error) {
+      // A page that cannot be built shows why.
+      res.writeHead(200, { 'Content-Type': HTML }).end(withScript(NOTHING, '/preview.js'));
+      report(error instanceof Error ? error.message : String(error));
     }
-    const current = { preview, version, script };
-    respond(req, res, current).catch((error: unknown) => {
-      tellFailure(error);
-      res.destroy();
-    });
   });
+  const respond = (req: IncomingMessage, res: ServerResponse) => {
+    const { pathname, searchParams } = new URL(req.url ?? '/', 'http://preview');
+    if (pathname === '/events') {
+      res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+      const path = searchParams.get('path') ?? '/docs';
+      readers.set(res, { path, shown: hashAt(path) });
+      res.once('close', () => readers.delete(res));
+      return tellProblems(res);
+    }
+    const send = (type: string, content: string | Buffer) =>
+      res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(content);
+    if (pathname === '/preview.js') return send('text/javascript; charset=utf-8', script);
+    const moved = pathname === '/' ? '/docs' : movedTo(pathname);
+    if (moved !== null) return res.writeHead(307, { Location: moved }).end();
+    const found = contentAt(pathname);
+    if (found !== null) return send(found.type, found.content);
+    if (site.size === 0) return send(HTML, withScript(NOTHING, '/preview.js'));
+    return res.writeHead(404).end();
+  };
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  const endWatching = await onChange(join(root, 'openapi'), () => refresh().catch(tellFailure), { atOnce: true });
   const address = server.address();
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`;
+  const endWatching = await onChange(join(root, 'openapi'), () => refresh().catch(printFailure), { atOnce: true });
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`,
+    url,
     close() {
       endWatching();
       server.close();
@@ -89,39 +131,12 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
 }
 
 /** Long enough for an open page to show the change first. */
-const LINT_AFTER_MS = 500;
+const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-type Current = { readonly preview: Preview | null; readonly version: number; readonly script: string };
-
-async function respond(req: IncomingMessage, res: ServerResponse, current: Current): Promise<void> {
-  const send = (type: string, text: string) =>
-    void res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text);
-  const { preview } = current;
-  switch (req.url?.split('?', 1)[0]) {
-    case '/':
-    case '/index.html':
-      return send(HTML, withScript(preview?.index() ?? NOTHING, current));
-    case '/plain.html':
-      return send(HTML, withScript((await preview?.plain()) ?? NOTHING, current));
-    case '/openapi.json':
-      return send(JSON_TYPE, JSON.stringify(preview?.contract.document ?? null, null, 2));
-    // JSON is also YAML. Only the published documentation has a file of its own.
-    case '/openapi.yaml':
-      return void res.writeHead(307, { Location: '/openapi.json' }).end();
-    case '/document.json':
-      return send(JSON_TYPE, preview?.document ?? 'null');
-    default:
-      return void res.writeHead(404).end();
-  }
-}
 
 /** An empty page, on which only the problems appear. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
 
-function withScript(page: string, { version, script }: Current): string {
-  const end = page.lastIndexOf('</body>');
-  const marked = `${page.slice(0, end)}<script type="module">\n${script}</script>\n${page.slice(end)}`;
-  return marked.replace('<html', `<html data-version="${version}"`);
+function withScript(page: string, path: string): string {
+  return page.replace('</body>', () => `<script type="module" src="${path}"></script>\n</body>`);
 }

@@ -23,7 +23,7 @@ ${endpoints.length === 0 ? noEndpoints(context) : endpointList(context, endpoint
 }
 
 const ADD: Html = html`<a class="button primary" href="${WEBHOOKS_URL}/new">${icon('create')}Add an endpoint</a>`;
-const GUIDE: Html = html`<a href="/docs#/managing-webhooks">About webhooks</a>`;
+const GUIDE: Html = html`<a href="/docs/managing-webhooks">About webhooks</a>`;
 
 function noEndpoints({ actor }: SignedInContext): Html {
   return html`<section class="card empty" aria-labelledby="webhooks">${WEBHOOK_ICON}

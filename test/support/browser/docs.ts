@@ -1,12 +1,8 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { readContract } from '../../../scripts/docs/contract.ts';
-import { readGuides } from '../../../scripts/docs/guides.ts';
+import { readSource } from '../../../scripts/docs/guides.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** The built pages as files, which a browser opens without a server. */
-export const BUILT = pathToFileURL(join(ROOT, 'generated/docs/')).href;
-
 export const contract = await readContract(join(ROOT, 'generated/openapi.json'));
-export const guides = await readGuides(ROOT);
+export const source = await readSource(ROOT, contract);

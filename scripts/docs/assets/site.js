@@ -1,0 +1,257 @@
+// The script of every page but the one without JavaScript. It runs before the page is shown, so that the theme does not change.
+const root = document.documentElement;
+const here = document.currentScript;
+root.classList.add('js');
+// Redoc reads and writes the same choice.
+const THEME = 'redoc.colorMode';
+const chosen = localStorage.getItem(THEME);
+if (chosen === 'dark' || chosen === 'light') root.classList.add(chosen);
+
+addEventListener('DOMContentLoaded', () => {
+  followOldAddress();
+  switchTheme();
+  for (const code of document.querySelectorAll('.code')) addCopyButton(code);
+  for (const group of groupsOfSamples()) addTabs(group);
+  const toc = document.querySelector('.toc');
+  if (toc !== null) followReading(toc);
+  openSearch();
+});
+
+/** The address of a page of this site, from a link that every page has: it ends with ".html" only without a server. */
+function addressOf(name, anchor = '') {
+  return document.querySelector('.head nav a').href.replace(/reference(?=(\.html)?$)/, name) + anchor;
+}
+
+/** Until version 1.0, all guides and operations were on the start page: "/docs#/limits/read-the-limits". */
+function followOldAddress() {
+  const [, first, rest] = /^#\/([^/]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
+  if (document.body.dataset.page !== 'index' || first === undefined) return;
+  const isGuide = [...document.querySelectorAll('#contents a')].some(({ href }) => href === addressOf(first));
+  location.replace(isGuide ? addressOf(first, rest && `#${rest}`) : addressOf('reference', location.hash));
+}
+
+function switchTheme() {
+  const button = document.getElementById('theme');
+  const isDark = () =>
+    root.classList.contains('dark') ||
+    (!root.classList.contains('light') && matchMedia('(prefers-color-scheme: dark)').matches);
+  const show = () => button.setAttribute('aria-pressed', String(isDark()));
+  button.addEventListener('click', () => {
+    const theme = isDark() ? 'light' : 'dark';
+    localStorage.setItem(THEME, theme);
+    const ofRedoc = document.querySelector('[data-testid="color-mode-switcher"]');
+    if (ofRedoc !== null) ofRedoc.click();
+    root.classList.remove('light', 'dark');
+    root.classList.add(theme);
+    show();
+  });
+  show();
+}
+
+function addCopyButton(code) {
+  if (navigator.clipboard === undefined) return;
+  const button = document.createElement('button');
+  button.className = 'copy';
+  button.textContent = 'Copy';
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(code.querySelector('code').textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  });
+  code.append(button);
+}
+
+const LANGUAGE = 'docs.language';
+const LANGUAGES = ['Shell', 'curl', 'TypeScript', 'JavaScript', 'Python', 'Go', 'PHP'];
+
+/** Code blocks in different languages that follow each other. */
+function groupsOfSamples() {
+  const groups = [];
+  for (const code of document.querySelectorAll('.code')) {
+    if (!LANGUAGES.includes(code.dataset.language)) continue;
+    const group = groups.at(-1);
+    if (group?.at(-1) === code.previousElementSibling) group.push(code);
+    else groups.push([code]);
+  }
+  return groups.filter(
+    (group) => new Set(group.map(({ dataset }) => dataset.language)).size === group.length && group.length > 1,
+  );
+}
+
+/** Shows one language at a time; the choice holds for all pages. */
+function addTabs(group) {
+  const tabs = document.createElement('div');
+  tabs.className = 'tabs';
+  const list = document.createElement('div');
+  list.setAttribute('role', 'tablist');
+  list.setAttribute('aria-label', 'Language');
+  group[0].before(tabs);
+  tabs.append(list, ...group);
+  for (const panel of group) {
+    const tab = document.createElement('button');
+    tab.setAttribute('role', 'tab');
+    tab.textContent = panel.dataset.language;
+    tab.addEventListener('click', () => choose(panel.dataset.language));
+    panel.setAttribute('role', 'tabpanel');
+    panel.setAttribute('aria-label', panel.dataset.language);
+    list.append(tab);
+  }
+  list.addEventListener('keydown', ({ key }) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (step === undefined) return;
+    const at = group.findIndex(({ hidden }) => !hidden);
+    choose(group.at((at + step) % group.length).dataset.language);
+    list.querySelector('[aria-selected="true"]').focus();
+  });
+  const show = (language) => {
+    const shown = group.find(({ dataset }) => dataset.language === language) ?? group.find(({ hidden }) => !hidden);
+    for (const [i, panel] of group.entries()) {
+      panel.hidden = panel !== shown;
+      list.children[i].setAttribute('aria-selected', String(panel === shown));
+      list.children[i].tabIndex = panel === shown ? 0 : -1;
+    }
+  };
+  addEventListener('language', ({ detail }) => show(detail));
+  show(localStorage.getItem(LANGUAGE));
+}
+
+function choose(language) {
+  localStorage.setItem(LANGUAGE, language);
+  dispatchEvent(new CustomEvent('language', { detail: language }));
+}
+
+/** "On this page" is open beside the text, and marks the section that is read. */
+function followReading(toc) {
+  const wide = matchMedia('(width >= 80rem)');
+  const unfold = () => {
+    toc.open = wide.matches;
+  };
+  wide.addEventListener('change', unfold);
+  unfold();
+  const links = new Map(
+    [...toc.querySelectorAll('a')].map((link) => [document.getElementById(link.hash.slice(1)), link]),
+  );
+  const mark = () => {
+    const passed = [...links.keys()].filter((heading) => heading.getBoundingClientRect().top < 120);
+    for (const [heading, link] of links) {
+      if (heading === passed.at(-1)) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
+  };
+  addEventListener('scroll', mark, { passive: true });
+  mark();
+}
+
+function openSearch() {
+  const dialog = document.createElement('dialog');
+  dialog.id = 'search';
+  dialog.setAttribute('aria-label', 'Search');
+  dialog.innerHTML =
+    '<form method="dialog"><input enterkeyhint="search" aria-label="Search the documentation" autocomplete="off"><button>Close</button></form><p role="status"></p><ul></ul>';
+  document.body.append(dialog);
+  const [input, status, list] = dialog.querySelectorAll('input, p, ul');
+  const update = () => {
+    const query = input.value.trim();
+    const found = query === '' ? [] : search(query);
+    list.replaceChildren(...found.map(resultOf));
+    status.textContent =
+      globalThis.siteSearch === undefined
+        ? 'Loading'
+        : query === ''
+          ? ''
+          : `${found.length === 0 ? 'No' : found.length} results`;
+  };
+  const open = () => {
+    dialog.showModal();
+    input.select();
+    load().then(update);
+    update();
+  };
+  input.addEventListener('input', update);
+  document.getElementById('find').addEventListener('click', open);
+  // Before Redoc, whose own search has the same shortcuts.
+  addEventListener(
+    'keydown',
+    (event) => {
+      const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
+      const isShortcut =
+        (event.key === '/' && !isTyping) || (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey));
+      if (!isShortcut || dialog.open) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      open();
+    },
+    { capture: true },
+  );
+  dialog.addEventListener('keydown', (event) => {
+    const links = [...list.querySelectorAll('a')];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter' && document.activeElement === input) {
+      event.preventDefault();
+      // Enter may come before the index is there.
+      load().then(() => {
+        update();
+        list.querySelector('a')?.click();
+      });
+    }
+    if (step === undefined) return;
+    event.preventDefault();
+    const at = links.indexOf(document.activeElement) + step;
+    (at < 0 ? input : (links[at] ?? links.at(-1)))?.focus();
+  });
+  list.addEventListener('click', () => dialog.close());
+}
+
+function resultOf({ title, page, name, anchor, text }) {
+  const item = document.createElement('li');
+  const link = document.createElement('a');
+  link.href = addressOf(name, anchor);
+  const [kind, excerpt] = [document.createElement('small'), document.createElement('span')];
+  kind.textContent = ` ${page}`;
+  excerpt.textContent = text.slice(0, 140);
+  link.append(title, kind, excerpt);
+  item.append(link);
+  return item;
+}
+
+let loading;
+
+/** Loads the library and the texts when the search is opened for the first time. */
+function load() {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = new URL('../search.js', here.src);
+    script.onload = () => resolve(addAll());
+    script.onerror = reject;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+let index;
+
+function addAll() {
+  const { entries } = globalThis.siteSearch;
+  index = new globalThis.MiniSearch({ fields: ['title', 'page', 'text'], idField: 'id' });
+  index.addAll(entries.map((entry, id) => ({ ...entry, id })));
+}
+
+/** First the entries that have the words of the pages for one that readers use, then those with all words, or else with some. */
+function search(query) {
+  if (index === undefined) return [];
+  const { entries, synonyms } = globalThis.siteSearch;
+  const words = query.toLowerCase();
+  const spoken = Object.entries(synonyms).filter(([said]) => ` ${words} `.includes(` ${said} `));
+  const readings = [...spoken.map(([said, written]) => words.replace(said, () => written)), query];
+  const options = {
+    prefix: (term) => term.length > 2,
+    fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+    boost: { title: 4, page: 3 },
+    boostDocument: (id) => entries[id].weight,
+  };
+  const all = readings.flatMap((reading) => index.search(reading, { ...options, combineWith: 'AND' }));
+  const found = all.length > 0 ? all : index.search(query, options);
+  return [...new Set(found.map(({ id }) => id))].slice(0, 12).map((id) => entries[id]);
+}

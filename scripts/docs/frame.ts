@@ -1,0 +1,98 @@
+// What every page of the site has: the head, the header and the contents.
+import { type Html, html } from '../../src/html/html.ts';
+import { LOGO } from '../../src/html/icons.ts';
+import type { Source } from './guides.ts';
+
+/** Files whose names change with their content, by their name without the hash. */
+export type Assets = ReadonlyMap<string, string>;
+
+/** What a page needs besides its content. */
+export type Site = {
+  readonly source: Source;
+  readonly assets: Assets;
+  /** The URL of the server that the pages show, without a slash at the end. */
+  readonly server: string;
+  /** The URL of the documentation, without a slash at the end. */
+  readonly address: string;
+};
+
+export type Page = {
+  /** The name of its file without ".html". */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The name of its Markdown file; `null` if it has none. */
+  readonly markdown: string | null;
+  /** Between header and footer. */
+  readonly content: Html;
+  /** More elements of the head. */
+  readonly head?: Html;
+  /** False for a page without scripts. */
+  readonly isScripted?: boolean;
+};
+
+export function nameOf({ source: { branding } }: Site): string {
+  return branding.get('name') ?? 'Charter';
+}
+
+/** The URL of a page. */
+export function addressOf({ address }: Site, name: string): string {
+  return name === 'index' ? address : `${address}/${name}`;
+}
+
+export function framed(site: Site, page: Page): string {
+  const { name, title, description, markdown, content, head, isScripted = true } = page;
+  const brand = nameOf(site);
+  const { info } = site.source.contract;
+  const url = addressOf(site, name);
+  const whole = name === 'index' ? title : `${title} - ${brand}`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${whole}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${description}">
+<meta name="color-scheme" content="light dark">
+<link rel="canonical" href="${url}">
+<meta property="og:type" content="article">
+<meta property="og:site_name" content="${info.title}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${url}">
+<link rel="icon" href="${site.assets.get('icon.svg')}" type="image/svg+xml">
+${markdown !== null && html`<link rel="alternate" type="text/markdown" href="${markdown}">`}
+<link rel="stylesheet" href="${site.assets.get('site.css')}">
+${head}${isScripted && html`<script src="${site.assets.get('site.js')}"></script>`}
+</head>
+<body data-page="${name}">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="head">${name === 'reference' && html`<h1 class="heard">${title}</h1>`}<a class="brand" href="index.html">${logoOf(site)}${brand} <span>API</span></a>
+${name !== 'all' && html`<button class="menu"${name !== 'reference' && html` popovertarget="contents"`}>Contents</button>`}
+${isScripted && html`<button id="find" class="scripted"><span>Search</span><kbd>/</kbd></button>`}
+<nav aria-label="Site"><a href="reference.html">Reference</a><a href="${site.server}/">Dashboard</a></nav>
+${isScripted && html`<button id="theme" class="scripted" aria-label="Dark theme" aria-pressed="false">◐</button>`}</header>
+${content}
+</body>
+</html>
+`.toString();
+}
+
+function logoOf({ source: { branding } }: Site): Html {
+  const logo = branding.get('logo');
+  return logo === undefined ? LOGO : html`<img src="${logo}" alt="" width="26" height="26">`;
+}
+
+/** The pages of the site. On a phone, they open from the header. */
+export function contentsOf({ source: { guides } }: Site, here: string): Html {
+  const entry = (name: string, title: string) =>
+    html`<li><a href="${name}.html"${name === here && html` aria-current="page"`}>${title}</a></li>`;
+  const groups = [...Map.groupBy(guides, ({ group }) => group)];
+  return html`<nav id="contents" class="contents" popover aria-label="Contents">${groups.map(
+    ([group, listed]) =>
+      html`<h2>${group}</h2><ul>${listed.map(({ slug, title }) => entry(slug, title))}${
+        group === 'Reference' &&
+        html`${entry('reference', 'Operations and webhooks')}${entry('all', 'Everything on one page')}`
+      }</ul>`,
+  )}</nav>`;
+}

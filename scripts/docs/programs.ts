@@ -1,0 +1,118 @@
+// What the documentation offers to programs: Markdown, indexes for agents and crawlers, and the catalog of the API.
+import { addressOf, type Site } from './frame.ts';
+import type { Guide } from './guides.ts';
+import { startMarkdown, summaryOf } from './pages.ts';
+import { IN_MARKDOWN, linked, type Places } from './places.ts';
+import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
+
+/** The Markdown files and the indexes of the site, by path. */
+export function filesForPrograms(site: Site): ReadonlyMap<string, () => string> {
+  const { contract, guides } = site.source;
+  const operations = [...contract.operations, ...contract.webhooks];
+  return new Map<string, () => string>([
+    ['index.md', () => `# ${contract.info.title}\n\n${startMarkdown(site)}`],
+    [
+      'reference.md',
+      () =>
+        `# Reference\n\n${operations.map(({ summary, operationId }) => `- [${summary}](reference/${operationId}.md)\n`).join('')}- [Schemas](reference/schemas.md)\n- [Response headers](reference/headers.md)\n`,
+    ],
+    ...guides.map((guide): [string, () => string] => [
+      `${guide.slug}.md`,
+      () => guideMarkdown(site, guide, IN_MARKDOWN),
+    ]),
+    ...operations.map((each): [string, () => string] => [
+      `reference/${each.operationId}.md`,
+      () =>
+        published(`# ${each.summary}\n\n${operationMarkdown(each, (name) => `schemas.md#${name.toLowerCase()}`)}\n`),
+    ]),
+    ['reference/schemas.md', () => schemasMarkdown(site)],
+    ['reference/headers.md', () => `# Response headers\n\n${headersMarkdown(contract)}\n`],
+    ['llms.txt', () => llmsIndex(site)],
+    ['llms-full.txt', () => llmsFull(site)],
+    ['sitemap.xml', () => sitemap(site)],
+    ['robots.txt', () => `User-agent: *\nDisallow: /api/\n\nSitemap: ${site.address}/sitemap.xml\n`],
+    ['.well-known/api-catalog', () => apiCatalog(site)],
+  ]);
+}
+
+function guideMarkdown(site: Site, guide: Guide, places: Places): string {
+  return published(`# ${guide.title}\n${linked(guide, site.source, places)}`);
+}
+
+function schemasMarkdown({ source: { contract } }: Site): string {
+  const sections = Object.entries(contract.schemas).map(
+    ([name, schema]) => `## ${name}\n\n${schemaMarkdown(schema, (other) => `#${other.toLowerCase()}`)}\n`,
+  );
+  return published(`# Schemas\n\n${sections.join('\n')}`);
+}
+
+/** Without the labels of code blocks that the tests read. */
+function published(markdown: string): string {
+  return markdown.replace(/^( *```\w+) .*$/gm, '$1');
+}
+
+/** https://llmstxt.org */
+function llmsIndex(site: Site): string {
+  const { contract, guides } = site.source;
+  const guideLinks = guides.map(
+    (guide) => `- [${guide.title}](${addressOf(site, guide.slug)}.md): ${summaryOf(guide)}`,
+  );
+  const operationLinks = [...contract.operations, ...contract.webhooks].map(
+    (each) =>
+      `- [${each.summary}](${site.address}/reference/${each.operationId}.md): ${each.method.toUpperCase()} ${'path' in each ? each.path : each.name}`,
+  );
+  return `# ${contract.info.title}
+
+> ${contract.info.summary} The server of this documentation is ${site.server}.
+
+Everything in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
+
+## Guides
+
+${guideLinks.join('\n')}
+
+## Reference
+
+${operationLinks.join('\n')}
+- [Schemas](${site.address}/reference/schemas.md): the bodies of requests and responses
+- [Response headers](${site.address}/reference/headers.md): what each header says
+`;
+}
+
+function llmsFull(site: Site): string {
+  const { contract, guides } = site.source;
+  const places: Places = (target) => `${site.address}/${IN_MARKDOWN(target)}`;
+  const schemas = (name: string) => `${site.address}/reference/schemas.md#${name.toLowerCase()}`;
+  return [
+    `# ${contract.info.title}\n\n${contract.info.summary} Server: ${site.server}`,
+    ...guides.map((guide) => guideMarkdown(site, guide, places).trim()),
+    ...[...contract.operations, ...contract.webhooks].map((each) =>
+      published(`# ${each.summary}\n\n${operationMarkdown(each, schemas)}`),
+    ),
+    schemasMarkdown(site),
+    `# Response headers\n\n${headersMarkdown(contract)}\n`,
+  ].join('\n\n');
+}
+
+function sitemap(site: Site): string {
+  const names = ['index', ...site.source.guides.map(({ slug }) => slug), 'reference', 'all'];
+  const urls = names.map((name) => `<url><loc>${addressOf(site, name)}</loc></url>\n`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
+}
+
+/** RFC 9727 and RFC 9264. */
+function apiCatalog({ server, address }: Site): string {
+  const entry = {
+    anchor: `${server}/api`,
+    'service-desc': [
+      { href: `${server}/openapi.json`, type: 'application/vnd.oai.openapi+json;version=3.1' },
+      { href: `${server}/openapi.yaml`, type: 'application/vnd.oai.openapi+yaml;version=3.1' },
+    ],
+    'service-doc': [
+      { href: address, type: 'text/html' },
+      { href: `${server}/llms.txt`, type: 'text/markdown' },
+    ],
+    status: [{ href: `${server}/readyz`, type: 'application/json' }],
+  };
+  return `${JSON.stringify({ linkset: [entry] }, null, 2)}\n`;
+}

@@ -1,0 +1,204 @@
+// The reference as Markdown, for programs and for the page that holds everything.
+import { STATUS_CODES } from 'node:http';
+import {
+  type Examples,
+  firstExample,
+  type Operation,
+  type Parameter,
+  type Response,
+  type Schema,
+  schemaNameOf,
+  type Webhook,
+} from '../../src/contract/document.ts';
+import type { Contract } from './contract.ts';
+import { samplesOf } from './samples/languages.ts';
+
+/** Where the Markdown of a schema is. */
+export type SchemaPlaces = (name: string) => string;
+
+/** The operation or webhook, without its title. Its sections begin with "##". */
+export function operationMarkdown(operation: Operation | Webhook, placeOf: SchemaPlaces): string {
+  const { method, description, parameters = [], requestBody, responses } = operation;
+  const isWebhook = !('path' in operation);
+  const target = isWebhook ? `${operation.name}\`, sent to your endpoint` : `${operation.path}\``;
+  const body = requestBody?.content['application/json'];
+  return paragraphs(
+    `\`${method.toUpperCase()} ${target}`,
+    description,
+    isWebhook ? null : permission(operation),
+    ...(['path', 'query', 'header'] as const).map((location) => parameterList(location, parameters, placeOf)),
+    requestBody && body
+      ? paragraphs(
+          '## Request body',
+          requestBody.description,
+          `${Object.keys(requestBody.content).join(' or ')}: ${kind(body.schema, placeOf)}`,
+          examples(body.examples),
+        )
+      : null,
+    isWebhook
+      ? null
+      : paragraphs(
+          '## Code samples',
+          ...samplesOf(operation).map(({ lang, label, source }) => code(`${lang} label=${label}`, source)),
+        ),
+    isWebhook ? '## Your response' : '## Responses',
+    ...Object.entries(responses)
+      // JavaScript puts the name "410" before "2XX".
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([status, response]) => responseSection(status, response, placeOf)),
+  );
+}
+
+/** A named schema, without its title. */
+export function schemaMarkdown(schema: Schema, placeOf: SchemaPlaces): string {
+  const { properties = {}, required = [], additionalProperties, description = '' } = schema;
+  const fields = Object.entries(properties).map(([name, each]) =>
+    field(
+      {
+        name,
+        schema: each,
+        description: each.description,
+        isRequired: required.includes(name),
+        example: each.examples?.[0],
+      },
+      placeOf,
+    ),
+  );
+  return paragraphs(
+    description,
+    fields.length > 0 ? fields.join('\n') : kind(schema, placeOf),
+    typeof additionalProperties === 'object' ? `Each value: ${kind(additionalProperties, placeOf)}` : null,
+    schema.examples?.[0] === undefined ? null : json(schema.examples[0]),
+  );
+}
+
+/** Every response header, with each of its descriptions once. */
+export function headersMarkdown({ operations }: Contract): string {
+  const all = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ headers }) => Object.entries(headers ?? {})),
+  );
+  const sections = Map.groupBy(all, ([name]) => name);
+  return [...sections]
+    .map(([name, headers]) => {
+      const descriptions = new Map(headers.map(([, header]) => [header.description, header]));
+      return paragraphs(
+        `## ${name}`,
+        ...[...descriptions.values()].map(
+          ({ description, schema, examples: shown }) =>
+            `${description} ${kind(schema, () => '')}. Example: \`${String(firstExample(shown))}\``,
+        ),
+      );
+    })
+    .join('\n\n');
+}
+
+const LOCATIONS = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' } as const;
+
+function parameterList(
+  location: Parameter['in'],
+  parameters: readonly Parameter[],
+  placeOf: SchemaPlaces,
+): string | null {
+  const here = parameters.filter((parameter) => parameter.in === location);
+  if (here.length === 0) return null;
+  const fields = here.map(({ name, schema, description, required, examples: shown }) =>
+    field({ name, schema, description, isRequired: required, example: firstExample(shown) }, placeOf),
+  );
+  return `## ${LOCATIONS[location]}\n\n${fields.join('\n')}`;
+}
+
+function permission({ security }: Operation): string {
+  const [needed] = security.flatMap((scheme) => Object.values(scheme)).flat();
+  return needed === undefined ? 'Requires any valid API key.' : `Requires the permission \`${needed}\`.`;
+}
+
+function responseSection(
+  status: string,
+  { description, headers = {}, content = {} }: Response,
+  placeOf: SchemaPlaces,
+): string {
+  const body = content['application/json'];
+  const names = Object.entries(headers).map(
+    ([name, { schema }]) => `\`${schema.const === undefined ? name : `${name}: ${String(schema.const)}`}\``,
+  );
+  return paragraphs(
+    `### ${status} ${STATUS_CODES[Number(status)] ?? ''}`.trim(),
+    description,
+    names.length === 0 ? null : `Response headers: ${names.join(', ')}`,
+    body === undefined ? 'No body' : `Body: ${kind(body.schema, placeOf)}`,
+    body === undefined ? null : examples(body.examples),
+  );
+}
+
+/** Each example with its summary. */
+function examples(shown: Examples): string {
+  return paragraphs(
+    ...Object.entries(shown).flatMap(([name, { summary = name, value }]) => [
+      `Example: ${summary}`,
+      typeof value === 'string' ? code('text', value) : json(value),
+    ]),
+  );
+}
+
+type Field = {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly description?: string | undefined;
+  readonly isRequired?: boolean | undefined;
+  readonly example?: unknown;
+};
+
+/** An item of a list. */
+function field({ name, schema, description, isRequired, example }: Field, placeOf: SchemaPlaces): string {
+  const shown = typeof example === 'string' ? example : JSON.stringify(example);
+  const body = paragraphs(
+    `\`${name}\` (${kind(schema, placeOf)}${isRequired ? ', **required**' : ''})`,
+    description ?? null,
+    example === undefined ? null : `Example: \`${shown}\``,
+  );
+  return `- ${body.replaceAll('\n', '\n  ').replace(/^ +$/gm, '')}`;
+}
+
+/** "string, 1 to 200 characters", or a link to a named schema. */
+function kind(schema: Schema, placeOf: SchemaPlaces): string {
+  const name = schemaNameOf(schema);
+  if (name !== undefined) return `[${name}](${placeOf(name)})`;
+  const bounds = boundsOf(schema)
+    .map((bound) => `, ${bound}`)
+    .join('');
+  if (schema.items !== undefined) return `array of ${kind(schema.items, placeOf)}${bounds}`;
+  const pattern = schema.pattern === undefined ? '' : `, matching \`${schema.pattern}\``;
+  return `${[schema.type ?? []].flat().join(' or ')}${bounds}${pattern}`;
+}
+
+function boundsOf(schema: Schema): string[] {
+  const { format, enum: choices, default: preset, const: fixed } = schema;
+  return [
+    format,
+    span(schema.minLength, schema.maxLength, ' characters'),
+    span(schema.minimum, schema.maximum, ''),
+    span(schema.minItems, schema.maxItems, ' items'),
+    span(undefined, schema.maxProperties, ' entries'),
+    choices && `one of ${choices.map((choice) => `\`${JSON.stringify(choice)}\``).join(', ')}`,
+    fixed === undefined ? undefined : `always \`${JSON.stringify(fixed)}\``,
+    preset === undefined ? undefined : `default \`${JSON.stringify(preset)}\``,
+  ].filter((bound) => bound !== undefined);
+}
+
+function span(least: number | undefined, most: number | undefined, unit: string): string | undefined {
+  if (least === undefined) return most === undefined ? undefined : `up to ${most}${unit}`;
+  if (most === undefined) return `at least ${least}${unit}`;
+  return least === most ? `${least}${unit}` : `${least} to ${most}${unit}`;
+}
+
+function paragraphs(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join('\n\n');
+}
+
+function code(label: string, source: string): string {
+  return `\`\`\`${label}\n${source}\n\`\`\``;
+}
+
+function json(value: unknown): string {
+  return code('json', JSON.stringify(value, null, 2));
+}

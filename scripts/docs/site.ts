@@ -1,0 +1,75 @@
+// The published documentation: static files that link to each other, and name the server and their own address.
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Assets, Site } from './frame.ts';
+import type { Source } from './guides.ts';
+import { allPage, guidePage, referencePage, startPage } from './pages.ts';
+import { filesForPrograms } from './programs.ts';
+import { searchEntries } from './search.ts';
+import { readThemes } from './style.ts';
+
+/** By path, each made when it is asked for. */
+export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
+
+export type SiteOptions = Pick<Site, 'server' | 'address'>;
+
+const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
+const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';
+
+/** Leads old links, and pages that others have bookmarked, to the page that took the place of this one. */
+const PLAIN =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=all.html"><a href="all.html">This page has moved.</a></html>\n';
+
+export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
+  const assets = await readAssets(root, source.branding);
+  const minisearch = await readFile(join(root, MINISEARCH), 'utf8');
+  const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
+  const site: Site = { source, assets: names, ...options };
+  return new Map<string, () => string | Buffer>([
+    ['index.html', () => startPage(site)],
+    ...source.guides.map((guide): [string, () => string] => [`${guide.slug}.html`, () => guidePage(site, guide)]),
+    ['reference.html', () => referencePage(site)],
+    ['all.html', () => allPage(site)],
+    ['plain.html', () => PLAIN],
+    ['search.js', () => `${minisearch}\n${searchData(source)}`],
+    ['openapi.json', () => JSON.stringify(source.contract.document, null, 2)],
+    // JSON is also YAML. The published files have more readable ones.
+    ['openapi.yaml', () => JSON.stringify(source.contract.document, null, 2)],
+    ...filesForPrograms(site),
+    ...[...source.images].map(([name, bytes]): [string, () => Buffer] => [name, () => bytes]),
+    ...[...assets].map(([name, content]): [string, () => string] => [names.get(name) ?? name, () => content]),
+  ]);
+}
+
+function searchData(source: Source): string {
+  const data = { entries: searchEntries(source), synonyms: Object.fromEntries(source.synonyms) };
+  return `globalThis.siteSearch = ${JSON.stringify(data)};\n`;
+}
+
+async function readAssets(root: string, branding: Source['branding']): Promise<Map<string, string>> {
+  const own = (name: string) => readFile(join(import.meta.dirname, 'assets', name), 'utf8');
+  const [shared, css, js, referenceCss, referenceJs, icon, redoc] = await Promise.all([
+    readThemes(root, branding),
+    own('site.css'),
+    own('site.js'),
+    own('reference.css'),
+    own('reference.js'),
+    readFile(join(root, 'src/dashboard/assets/icon.svg'), 'utf8'),
+    readFile(join(root, REDOC), 'utf8'),
+  ]);
+  return new Map([
+    ['site.css', shared + css],
+    ['site.js', js],
+    ['reference.css', referenceCss],
+    ['reference.js', referenceJs],
+    ['icon.svg', icon],
+    ['redoc.js', redoc],
+  ]);
+}
+
+/** "assets/site.0123abcd.css": browsers can keep it for good. */
+function hashedName(name: string, content: string): string {
+  const [stem, extension] = name.split('.');
+  return `assets/${stem}.${hash('sha256', content, 'hex').slice(0, 12)}.${extension}`;
+}
