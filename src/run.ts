@@ -1,4 +1,4 @@
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { readDocument } from './contract/contract.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
@@ -7,23 +7,19 @@ import { VERSION } from './domain/release.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { startHousekeeping } from './observability/housekeeping.ts';
 import { DeliveryMeasures } from './observability/instruments/delivery-measures.ts';
-import type { Tracing } from './observability/instruments/tracing.ts';
 import { createLogger, type Logger } from './observability/logs.ts';
 import { deliveryMetrics } from './observability/metrics/delivery-metrics.ts';
 import type { Metrics } from './observability/metrics/metrics.ts';
-import { logRefusals } from './observability/overload-log.ts';
+import type { Observers } from './observability/observers.ts';
 import type { Traces } from './observability/tracing/open-telemetry.ts';
 import { endOnUnexpectedError } from './observability/unexpected-error.ts';
 import { logUnreadable } from './observability/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
-import { openPublication } from './publication/routes.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
-import { createOutbox, type Outbox } from './service/mail.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
 import { traceStatements } from './store/trace-statements.ts';
-import { type KeyUses, startKeyUses } from './traffic/last-used.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
@@ -68,8 +64,9 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
   } else {
     const tracing = await startTracing(config, logger);
     const measuring = await startMetrics(config, { logger, worker });
+    const observers = { logger, metrics: measuring?.metrics, tracing };
     try {
-      await connectAndServe({ config, logger, shutdown, worker, metrics: measuring?.metrics, tracing });
+      await connectAndServe({ config, shutdown, worker, observers });
     } finally {
       await tracing?.close();
       await measuring?.close();
@@ -83,7 +80,7 @@ type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
 /** Loads the metrics only if they are wanted. The supervisor serves those of a worker. */
 async function startMetrics(
   { metrics: address }: Config,
-  { logger, worker }: Pick<Running, 'logger' | 'worker'>,
+  { logger, worker }: { readonly logger: Logger; readonly worker: Worker | null },
 ): Promise<Measuring | undefined> {
   if (address === null) return undefined;
   const { Metrics } = await import('./observability/metrics/metrics.ts');
@@ -107,74 +104,40 @@ async function startTracing({ traces }: Config, logger: Logger): Promise<Traces 
 
 type Running = {
   readonly config: Config;
-  readonly logger: Logger;
   readonly shutdown: Shutdown;
   /** Null: the only process of this server. */
   readonly worker: Worker | null;
-  readonly metrics: Metrics | undefined;
-  /** Null: traces are off. */
-  readonly tracing: Tracing | null;
+  readonly observers: Observers;
 };
 
 async function connectAndServe(running: Running): Promise<void> {
-  const { config, logger, shutdown, tracing } = running;
-  const outbox = createOutbox(config.mail, (error) => logger.warn({ err: error }, 'could not send a mail'));
+  const { config, shutdown } = running;
+  const { logger, tracing } = running.observers;
   const { db, pooler, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
   );
   if (pooler !== null) logger.info(pooler, 'the database is behind a connection pooler');
   if (tracing !== null) traceStatements(db, tracing);
-  const keyUses = startKeyUses(db, {
-    onFailure: (error) => logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),
-  });
   try {
-    if (!shutdown.isRequested()) await serve({ ...running, db, keyUses, outbox });
-    await Promise.all([keyUses.stop(), outbox.settle()]);
+    if (!shutdown.isRequested()) await createAppAndServe(running, db);
   } finally {
     await leave();
   }
 }
 
-type Serving = Running & {
-  readonly db: Database;
-  readonly keyUses: KeyUses;
-  readonly outbox: Outbox;
-};
+async function createAppAndServe(running: Running, db: Database): Promise<void> {
+  const { config, observers } = running;
+  const app = await createApp({ config, db, observers });
+  await serve(running, { db, app });
+  await app.close();
+}
 
-async function serve(serving: Serving): Promise<void> {
-  const { config, db, logger, keyUses, outbox, shutdown, worker, metrics, tracing } = serving;
-  let isStopping = false;
-  const {
-    environment,
-    publicUrl,
-    supportUrl,
-    trustedProxies,
-    webhooks,
-    requestLimits,
-    responseCacheBytes,
-    responseCheck,
-  } = config;
-  const publication = openPublication();
-  const refusals = logRefusals(logger);
-  const app = await createApp({
-    db,
-    logger,
-    environment,
-    keyUses,
-    outbox,
-    publicUrl,
-    supportUrl,
-    trustedProxies,
-    webhooks,
-    requestLimits,
-    responseCacheBytes,
-    responseCheck,
-    publication,
-    metrics,
-    tracing,
-    countRefusal: refusals.log,
-    isStopping: () => isStopping,
-  });
+async function serve(
+  { config, shutdown, worker, observers }: Running,
+  { db, app }: { readonly db: Database; readonly app: App },
+): Promise<void> {
+  const { environment, publicUrl } = config;
+  const { logger, metrics, tracing } = observers;
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db, environment);
   if (shutdown.isRequested()) return;
@@ -199,16 +162,13 @@ async function serve(serving: Serving): Promise<void> {
     tracing,
     logger,
     sender: createSender({ targets: config.webhooks }),
-    outbox,
+    outbox: app.outbox,
     publicUrl,
     userAgent: `Charter/${(await readDocument()).info.version}`,
   });
   if (worker === null) logger.info({ url: server.url, environment, version: VERSION }, 'Charter is listening');
   else worker.reportReady();
-  const preparing = setTimeout(() => {
-    void app.prepare();
-    void publication.prepare(publicUrl ?? server.url);
-  }, PREPARE_AFTER_MS);
+  const preparing = setTimeout(() => void app.prepare(server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
   const welcome = !speaksForAll
     ? undefined
@@ -217,13 +177,12 @@ async function serve(serving: Serving): Promise<void> {
       });
   process.stdout.write((await welcome) ?? '');
   const reason = await shutdown.reason;
-  isStopping = true;
+  app.announceShutdown();
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
   const stopped = Promise.all([stopHousekeeping(), deliveries.stop()]);
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: SHUTDOWN_IDLE_SECONDS });
   unreadable.stop();
-  refusals.stop();
   await stopped;
 }
 

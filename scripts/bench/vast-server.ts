@@ -6,12 +6,8 @@ import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/observability/logs.ts';
-import { logRefusals } from '../../src/observability/overload-log.ts';
-import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
-import { createOutbox } from '../../src/service/mail.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { KEYRING } from './data.ts';
 
 const OPERATIONS = 1000;
@@ -21,18 +17,10 @@ const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const url = config.databaseUrl ?? '';
 const db = openDatabase({ url, keyring: KEYRING, poolSize: config.databasePoolSize, onIdleError: () => undefined });
-const { metrics: _, ...settings } = config;
 const { listener } = await createApp({
-  ...settings,
+  config: { ...config, contract: await multiply() },
   db,
-  logger,
-  keyUses: startKeyUses(db, { onFailure: () => undefined }),
-  outbox: createOutbox(null, () => undefined),
-  publication: openPublication(),
-  tracing: null,
-  countRefusal: logRefusals(logger).log,
-  isStopping: () => false,
-  served: await multiply(),
+  observers: { logger, tracing: null },
 });
 await listen(listener, config);
 process.once('disconnect', () => process.exit());

@@ -4,7 +4,8 @@ import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { ContractRouter } from '../../src/api/contract-router.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
-import { rawResponse, type Send } from '../../src/api/response.ts';
+import { rawResponse } from '../../src/api/response.ts';
+import type { Send } from '../../src/api/send.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
 import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
@@ -80,11 +81,11 @@ function isFor(operation: Operation, override: Override): boolean {
 }
 
 /** Throws a 422, with the limits of a key, for a response that the operation does not have. */
-function chosenResponse({ req, headers }: ApiRequest, operation: Operation): Preference | undefined {
+function chosenResponse(request: ApiRequest, operation: Operation): Preference | undefined {
   try {
-    return responseOf(readPreferences(headers['prefer']), operation);
+    return responseOf(readPreferences(request.headers['prefer']), operation);
   } catch (error) {
-    addLimits(req);
+    addLimits(request);
     throw error;
   }
 }

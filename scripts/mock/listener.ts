@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
-import { errorHandler } from '../../src/api/error-handler.ts';
+import { apiMiddleware } from '../../src/api/middleware.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
+import { createRefuse } from '../../src/api/refuse.ts';
 import { originFormOf } from '../../src/api/request-target.ts';
-import { createSend } from '../../src/api/response.ts';
+import { createSend } from '../../src/api/send.ts';
 import { createAjv, type Document } from '../../src/contract/contract.ts';
 import { type Operation, operationsOf } from '../../src/contract/document.ts';
 import type { Environment } from '../../src/domain/api-key.ts';
+import { Exchange } from '../../src/domain/exchange.ts';
 import { apiSecurityHeaders } from '../../src/security-headers.ts';
 import { controlRoutes } from './control-routes.ts';
 import { createCors } from './cors.ts';
@@ -71,6 +73,8 @@ export async function createMockListener(document: Document, options: MockListen
     };
   };
   const api = await createMockApi(document, { operations, handlerOf, environmentOf: () => environment, send });
+  const refuse = createRefuse({ send, onFault });
+  const { answer, answerError } = apiMiddleware(api, refuse);
   const allowEveryOrigin = createCors(operations, onBrowser);
   const forceResponse = createForcedResponses({ router: api.router, operations, overrides, notes, dataOf, send });
 
@@ -78,15 +82,20 @@ export async function createMockListener(document: Document, options: MockListen
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((req, res, next) => {
-    res.locals = { requestId: randomUUID() };
+    res.locals = new Exchange(randomUUID());
     if (!allowEveryOrigin(req, res)) next();
   });
   app.use(await controlRoutes({ document: json, operations, overrides, store }));
   app.use(async (req, res, next) => {
-    if (!(await forceResponse(new ApiRequest(req, res, res.locals['requestId'])))) next();
+    const request = new ApiRequest(req, res, Exchange.of(res));
+    try {
+      if (!(await forceResponse(request))) next();
+    } catch (error) {
+      refuse(request, error);
+    }
   });
-  app.use(api.middleware);
-  app.use(errorHandler({ send, onFault }));
+  app.use(answer);
+  app.use(answerError);
   return (req, res) => {
     req.url = originFormOf(req.url ?? '/');
     app(req, res);

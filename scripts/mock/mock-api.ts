@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
+import type { ApiRequest } from '../../src/api/api-request.ts';
 import { keyOf } from '../../src/api/authentication.ts';
-import { type ContractApi, type ContractApiDeps, createContractApi } from '../../src/api/contract-api.ts';
+import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
-import type { Send } from '../../src/api/response.ts';
+import type { Send } from '../../src/api/send.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { authenticate } from '../../src/service/authenticate.ts';
+import { acceptKey, callerOf, findKnownKey, hashOfKey } from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';
 
@@ -28,7 +29,12 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     definition,
     handlers: Object.fromEntries(operations.map((operation) => [operation.operationId, handlerOf(operation)])),
     permissions: operations.flatMap(({ security }) => security.flatMap((scheme) => Object.values(scheme).flat())),
-    authorize: acceptEveryKey(environmentOf),
+    authenticate: acceptEveryKey(environmentOf),
+    limit: addLimits,
+    // Each key has every permission.
+    permit(request) {
+      request.caller = callerOf(request.key);
+    },
     send,
   });
 }
@@ -38,20 +44,18 @@ export function mockKey(environment: Environment): string {
   return formatKey(environment, 'Mock'.repeat(10));
 }
 
-/** The server's own check of keys, with a look-up that finds every well-formed key. Each key has every permission. */
-function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']): ContractApiDeps['authorize'] {
-  return async (req) => {
-    const environment = environmentOf(req);
-    const options = { findKey: async () => KEY, environment, now: () => new Date(), keyUses: NO_KEY_USES };
-    const caller = await authenticate(keyOf(req), options);
-    addLimits(req);
-    return caller;
+/** The server's own check of keys, with a look-up that finds every well-formed key. */
+function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']) {
+  const options = { findKey: async () => KEY, now: () => new Date(), keyUses: NO_KEY_USES };
+  return async (request: ApiRequest): Promise<void> => {
+    const { req } = request;
+    request.key = acceptKey(await findKnownKey(hashOfKey(keyOf(req), environmentOf(req)), options));
   };
 }
 
 /** The response to the request has the headers of an accepted key. */
-export function addLimits(req: IncomingMessage): void {
-  applyAdmission(req, UNLIMITED);
+export function addLimits(request: ApiRequest): void {
+  applyAdmission(request, UNLIMITED);
 }
 
 /** The mock limits nothing, and responds like a server whose limits are far away. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Send } from '../../src/api/response.ts';
+import type { Send } from '../../src/api/send.ts';
 import type { Preference } from './prefer.ts';
 import type { Preferences } from './preferences.ts';
 

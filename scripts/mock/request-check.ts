@@ -4,6 +4,7 @@ import { ApiRequest } from '../../src/api/api-request.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
+import { Exchange } from '../../src/domain/exchange.ts';
 import { createMockApi } from './mock-api.ts';
 
 export type Refusal = { readonly status: number; readonly message: string };
@@ -22,7 +23,7 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
   return async (req, body) => {
     const copy = copyOf(req, body);
     try {
-      await api.handle(new ApiRequest(copy, new ServerResponse(copy), ''));
+      await api.handle(new ApiRequest(copy, new ServerResponse(copy), new Exchange('')));
       return null;
     } catch (error) {
       const exception = exceptionOf(error);

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'openapi-backend';
 import type { Caller } from '../domain/caller.ts';
-import { noteCalled } from './called-operation.ts';
+import type { Exchange } from '../domain/exchange.ts';
+import type { AcceptedKey } from '../service/authenticate.ts';
+import type { UseRecorder } from '../traffic/last-used.ts';
 import type { ContractOperation } from './contract-operation.ts';
 import { decodeComponent, type Query, readQuery } from './request-query.ts';
 import type { RenderedResponse } from './response.ts';
@@ -17,16 +19,16 @@ export type Match = {
 
 const NO_MATCH: Match = { operation: undefined, allow: '', values: [] };
 const NO_COOKIES = {};
-const NOTHING_REPEATED: readonly string[] = [];
+const NOTHING: readonly string[] = [];
 
 /**
- * A request on its way through openapi-backend, as it was sent and as it was parsed, in one object: a response from the
- * cache never needs the parsed form, so nothing is decoded before it is asked for.
+ * A request on its way through the steps of the API: as it was sent, as it was parsed, and what the steps have found out. A
+ * response from the cache never needs the parsed form, so nothing is decoded before it is asked for.
  */
 export class ApiRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly requestId: string;
+  readonly exchange: Exchange;
   readonly method: string;
   /** The request target in origin form, with its query. */
   readonly url: string;
@@ -36,20 +38,25 @@ export class ApiRequest {
   /** The parsed JSON; undefined: there is none, or it has not been read yet. */
   requestBody: unknown;
   /** The paths of fields that the body has more than once. */
-  repeatedFields: readonly string[] = NOTHING_REPEATED;
+  repeatedFields: readonly string[] = NOTHING;
   /** The response that the cache holds for this caller and URL. */
   cached: RenderedResponse | undefined;
   /** True where the response comes from the cache and no header asks for anything that validation could refuse. */
   isKnownValid = false;
+  /** Records what becomes of the request. `undefined` if its key is not known, or the client has given up. */
+  use: UseRecorder | undefined = undefined;
+  /** Names and values of the rate limit headers in turn; empty if no limit applies, or the key is not accepted. */
+  rateLimitFields: readonly string[] = NOTHING;
   #match = NO_MATCH;
+  #key: AcceptedKey | undefined;
   #caller: Caller | undefined;
   #params: Readonly<Record<string, string>> | undefined;
   #query: Query | undefined;
 
-  constructor(req: IncomingMessage, res: ServerResponse, requestId: string) {
+  constructor(req: IncomingMessage, res: ServerResponse, exchange: Exchange) {
     this.req = req;
     this.res = res;
-    this.requestId = requestId;
+    this.exchange = exchange;
     this.method = req.method ?? 'GET';
     this.url = req.url ?? '/';
     this.headers = req.headers;
@@ -67,7 +74,9 @@ export class ApiRequest {
 
   match(match: Match): void {
     this.#match = match;
-    if (match.operation !== undefined) noteCalled(this.req, match.operation.operationId);
+    if (match.operation === undefined) return;
+    this.exchange.handledBy = match.operation.operationId;
+    this.exchange.route = match.operation.path;
   }
 
   get operation(): ContractOperation {
@@ -79,8 +88,17 @@ export class ApiRequest {
     return this.#match.allow;
   }
 
+  get key(): AcceptedKey {
+    if (this.#key === undefined) throw new TypeError('The request has not been authenticated.');
+    return this.#key;
+  }
+
+  set key(key: AcceptedKey) {
+    this.#key = key;
+  }
+
   get caller(): Caller {
-    if (this.#caller === undefined) throw new TypeError('The request has not been authenticated.');
+    if (this.#caller === undefined) throw new TypeError('The request has not been permitted.');
     return this.#caller;
   }
 

@@ -8,21 +8,20 @@ import { hashOfKey } from '../service/authenticate.ts';
 const BEARER = /^bearer +(\S+)$/i;
 export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
 
-const HASHED = Symbol('hashed key');
-
 /**
- * Holds the last key of the connection, until it closes. Most clients send the same key with every request of a connection, and
- * inspecting and hashing it takes 5% of the processor time of a cached response.
+ * The last key of each open connection. Most clients send the same key with every request of a connection, and inspecting and
+ * hashing it takes 5% of the processor time of a cached response.
  */
-type KeyedConnection = Socket & { [HASHED]?: { readonly authorization: string; readonly hash: string } };
+const hashed = new WeakMap<Socket, { readonly authorization: string; readonly hash: string }>();
 
 /** The hash of the key in a request's one Authorization header. Throws a 401 unless it is a key of this environment. */
 export function keyHashOf(req: IncomingMessage, environment: Environment): string {
   const authorization = authorizationOf(req);
-  const connection: KeyedConnection = req.socket;
-  if (connection[HASHED]?.authorization !== authorization)
-    connection[HASHED] = { authorization, hash: hashOfKey(keyIn(authorization), environment) };
-  return connection[HASHED].hash;
+  const known = hashed.get(req.socket);
+  if (known?.authorization === authorization) return known.hash;
+  const hash = hashOfKey(keyIn(authorization), environment);
+  hashed.set(req.socket, { authorization, hash });
+  return hash;
 }
 
 /** The key in a request's one Authorization header; throws a 401 where there is none. */

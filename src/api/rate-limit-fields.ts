@@ -1,28 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import type { Admission } from '../traffic/request-limiter.ts';
+import type { ApiRequest } from './api-request.ts';
 
-const FIELDS = Symbol('rate limit fields');
-const NONE: readonly string[] = [];
-
-/** On the request, because errors are sent elsewhere than successes. A WeakMap would cost the garbage collector more. */
-type LimitedRequest = IncomingMessage & { [FIELDS]?: readonly string[] };
-
-/** A key that ended after it was accepted gets the response of a key that is not accepted, which has no such fields. */
-export function removeRateLimitFields(req: LimitedRequest): void {
-  req[FIELDS] = NONE;
-}
-
-/** Header names and values in turn, for the response to the request. */
-export function rateLimitFieldsOf(req: LimitedRequest): readonly string[] {
-  return req[FIELDS] ?? NONE;
-}
-
-/** The fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
-export function applyAdmission(req: LimitedRequest, { isAdmitted, limits, closest, remaining }: Admission): void {
+/** Sets the fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
+export function applyAdmission(request: ApiRequest, { isAdmitted, limits, closest, remaining }: Admission): void {
   const texts = textsOf(limits);
-  req[FIELDS] = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
+  request.rateLimitFields = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
   if (!isAdmitted) throw texts.refusals[closest];
 }
 

@@ -1,8 +1,8 @@
 import { type CheckedResponse, createConformityCheck } from '../contract/conformity.ts';
 import type { Json } from '../contract/document.ts';
 import { exceptionOf } from './exceptions.ts';
-import { rateLimitFieldsOf } from './rate-limit-fields.ts';
-import { type RawResponse, renderException, type Send } from './response.ts';
+import { type RawResponse, renderException } from './response.ts';
+import type { Send } from './send.ts';
 
 export type ResponseCheck = {
   /** "report" reports a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
@@ -38,27 +38,24 @@ export function sendChecked(
   let [checked, broken] = [0, 0];
   /** A cached response is the same object each time that it is sent, so it needs to pass only once. */
   const passed = new WeakSet<RawResponse>();
-  return (exchange, response) => {
-    if (Math.random() >= sampleRate || passed.has(response)) return send(exchange, response);
-    const { requestId, req } = exchange;
-    const { method = 'GET', url = '/' } = req;
+  return (request, response) => {
+    if (Math.random() >= sampleRate || passed.has(response)) return send(request, response);
+    const { method, url, rateLimitFields: limits } = request;
+    const { requestId } = request.exchange;
     const isHead = method === 'HEAD';
     const { operations, disagreements } = check(
       { method, url },
-      checkedResponse(response, { requestId, isHead, limits: rateLimitFieldsOf(req) }),
+      checkedResponse(response, { requestId, isHead, limits }),
     );
     checked += 1;
     if (disagreements.length === 0) {
       if (!isHead) passed.add(response);
-      return send(exchange, response);
+      return send(request, response);
     }
     broken += 1;
     const operation = operations.map(({ operationId }) => operationId).join(', ') || undefined;
     onBroken({ requestId, operation, status: response.status, disagreements, isWithheld, checked, broken });
-    send(
-      exchange,
-      isWithheld ? renderException(exceptionOf(new Error('The response breaks the contract.'))) : response,
-    );
+    send(request, isWithheld ? renderException(exceptionOf(new Error('The response breaks the contract.'))) : response);
   };
 }
 

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
 import type { ContractOperation } from './contract-operation.ts';
 import type { Exception } from './exceptions.ts';
 import { encodeJson } from './json-text.ts';
 import type { HandlerResult } from './operation.ts';
-import { rateLimitFieldsOf } from './rate-limit-fields.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -60,18 +59,4 @@ export function rawResponse(status: number, headers: Headers, bytes: Buffer | un
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(bytes?.length ?? 0));
   // Node sends a Latin-1 string in one piece with the headers, and does not encode it again.
   return { status, fields, text: bytes?.toString('latin1') };
-}
-
-/** A request, and where its response goes. */
-export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
-
-export type Send = (exchange: Exchange, response: RawResponse) => void;
-
-/** `securityHeaders`: by name; sent with every response. */
-export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
-  const always = Object.entries(securityHeaders).flat();
-  return ({ req, res, requestId }, { status, fields, text }) => {
-    res.writeHead(status, ['X-Request-Id', requestId, ...always, ...rateLimitFieldsOf(req), ...fields]);
-    res.end(req.method === 'HEAD' ? undefined : text, 'latin1');
-  };
 }

@@ -1,141 +1,93 @@
 import type { IncomingMessage } from 'node:http';
 import { type Document, readDocument } from '../contract/contract.ts';
-import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
-import type { Caller } from '../domain/caller.ts';
-import { clientProductOf } from '../domain/client-product.ts';
-import { ExpiredKeyError, UnauthenticatedError } from '../domain/errors.ts';
-import { networkOf } from '../domain/network.ts';
+import type { Environment } from '../domain/api-key.ts';
+import { ExpiredKeyError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
-import {
-  type AcceptedKey,
-  acceptKey,
-  callerOf,
-  type FindKey,
-  findKnownKey,
-  type KnownKey,
-  type RecordExpiry,
-  recordExpiriesIn,
-  requirePermission,
-} from '../service/authenticate.ts';
+import type { Tracing } from '../observability/instruments/tracing.ts';
+import { findKeysIn, type RecordExpiry, recordExpiriesIn } from '../service/authenticate.ts';
 import type { Database } from '../store/database.ts';
-import type { FairQueue } from '../traffic/fair-queue.ts';
-import type { KeyUses } from '../traffic/last-used.ts';
-import type { RequestLimiter } from '../traffic/request-limiter.ts';
-import { keyHashOf } from './authentication.ts';
-import { type ContractApi, createContractApi } from './contract-api.ts';
-import { countResponses, recordResponseIn } from './counted-responses.ts';
-import { handlers } from './handlers/index.ts';
-import type { HandlerDeps, Handlers, OperationHandler, OperationId } from './operation.ts';
-import { createPause, REFUSAL_PAUSE_MS } from './pause.ts';
-import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
-import { createSend, type Send } from './response.ts';
+import type { Traffic } from '../traffic/traffic.ts';
+import { createContractApi } from './contract-api.ts';
+import { handlers as ourHandlers } from './handlers/index.ts';
+import { keySteps } from './key-steps.ts';
+import { type ApiMiddleware, apiMiddleware } from './middleware.ts';
+import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
+import { createRefuse, type RefuseDeps } from './refuse.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
+import { createSend } from './send.ts';
+
+/** A contract with its handlers. */
+export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };
+
+export type ServerApiConfig = {
+  readonly environment: Environment;
+  /** `null`: responses are not checked, at no cost. */
+  readonly responseCheck: ResponseCheck | null;
+  /** The published contract by default. */
+  readonly contract?: ServedContract | undefined;
+};
 
 export type ServerApiDeps = {
-  db: Database;
-  environment: Environment;
-  now: () => Date;
-  keyUses: KeyUses;
-  findKey: FindKey;
-  limiter: RequestLimiter;
-  /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 by default. */
-  refusalPauseMs?: number | undefined;
-  /** Delays a request from this address if the address sends too many requests without a valid key. */
-  throttle: (ip: string) => Promise<void>;
+  readonly db: Database;
+  readonly now: () => Date;
+  readonly traffic: Traffic;
+  readonly cache: ResponseCache;
+  readonly tracing: Tracing | null;
+  readonly reporter: Omit<RefuseDeps, 'send'> & { readonly onBrokenResponse: (broken: BrokenResponse) => void };
   /** The address of the client, behind trusted proxies too. */
-  clientAddressOf: (req: IncomingMessage) => string;
-  /** Runs the handlers that need the database; the tenants are organizations. */
-  queue: FairQueue;
-  cache: ResponseCache;
+  readonly clientAddressOf: (req: IncomingMessage) => string;
   /** By name; sent with every response. */
-  securityHeaders: Readonly<Record<string, string>>;
-  /** Another contract than the published one, with its handlers. */
-  served?: { definition: Document; handlers: Handlers } | undefined;
-  /** Null: responses are not checked, at no cost. */
-  responseCheck: ResponseCheck | null;
-  onBrokenResponse: (broken: BrokenResponse) => void;
+  readonly securityHeaders: Readonly<Record<string, string>>;
 };
 
-export type ServerApi = ContractApi & {
-  /** For errors too: the one place where the API's responses leave. */
-  readonly send: Send;
+export type ServerApi = ApiMiddleware & {
+  /** Compiles what requests need, in the background. */
+  prepare(): Promise<void>;
 };
-
-/** Operations whose handlers do not use the database. */
-const WITHOUT_DATABASE: ReadonlySet<string> = new Set<OperationId>(['getKey']);
 
 /** The contract, served from the database. */
-export async function createServerApi(deps: ServerApiDeps): Promise<ServerApi> {
-  const { served, queue, responseCheck, onBrokenResponse, cache, securityHeaders } = deps;
-  const definition = served?.definition ?? (await readDocument());
-  const recordExpiry = recordExpiriesIn(deps.db);
-  const unchecked = countResponses(createSend(securityHeaders));
+export async function createServerApi(config: ServerApiConfig, deps: ServerApiDeps): Promise<ServerApi> {
+  const { environment, responseCheck, contract } = config;
+  const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;
+  const { definition, handlers } = contract ?? { definition: await readDocument(), handlers: ourHandlers };
+  const findKey = findKeysIn(db, { measures: traffic.lookUps, tracing });
+  const recordExpiry = recordExpiriesIn(db);
+  const usingDatabase = operationsUsingDatabase(handlers);
+  const unchecked = createSend(securityHeaders);
   const send =
     responseCheck === null
       ? unchecked
-      : sendChecked({ ...definition }, { ...responseCheck, send: unchecked, onBroken: onBrokenResponse });
+      : sendChecked({ ...definition }, { ...responseCheck, send: unchecked, onBroken: reporter.onBrokenResponse });
   const api = await createContractApi({
     definition,
-    handlers: bindHandlers(served?.handlers ?? handlers, { ...deps, recordExpiry }),
+    handlers: bindHandlers(handlers, { db, keyUses: traffic.keyUses }, recordExpiry),
     permissions: PERMISSIONS,
-    authorize: authorizeByKey({ ...deps, recordExpiry }),
-    runInTurn: ({ operation, caller, req }, work) =>
-      WITHOUT_DATABASE.has(operation.operationId) ? work() : queue.run(caller.scope.organizationId, req.socket, work),
-    throttle: (req) => deps.throttle(deps.clientAddressOf(req)),
-    send,
+    throttle: (req) => traffic.throttle(clientAddressOf(req)),
+    ...keySteps({ findKey, environment, now, traffic, clientAddressOf, recordExpiry }),
     cache,
+    runInTurn: ({ operation, caller, req }, work) =>
+      usingDatabase.has(operation.operationId)
+        ? traffic.queues.api.run(caller.scope.organizationId, req.socket, work)
+        : work(),
+    send,
   });
-  return { ...api, send };
+  return { ...apiMiddleware(api, createRefuse({ ...reporter, send })), prepare: api.prepare };
 }
 
-type AuthorizeDeps = Pick<
-  ServerApiDeps,
-  'findKey' | 'environment' | 'now' | 'keyUses' | 'limiter' | 'refusalPauseMs' | 'clientAddressOf'
-> & { readonly recordExpiry: RecordExpiry };
-
-function authorizeByKey(deps: AuthorizeDeps) {
-  const { limiter } = deps;
-  const pause = createPause(deps.refusalPauseMs ?? REFUSAL_PAUSE_MS);
-  const accept = async (req: IncomingMessage): Promise<AcceptedKey> => {
-    let known: KnownKey | undefined;
-    try {
-      known = await findKnownKey(keyHashOf(req, deps.environment), deps);
-      recordResponseIn(req, known.use);
-      return acceptKey(known);
-    } catch (error) {
-      if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
-        await deps.recordExpiry(known.record, error.expiresAt);
-      if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(deps.clientAddressOf(req))))
-        throw error;
-      await pause();
-      throw TOO_MANY_WITHOUT_KEY;
-    }
-  };
-  return async (req: IncomingMessage, permission: string | undefined): Promise<Caller> => {
-    const accepted = await accept(req);
-    const admission = limiter.admitKey(accepted.record);
-    if (admission !== null) applyAdmission(req, admission instanceof Promise ? await admission : admission);
-    const caller = callerOf(accepted);
-    recordClient(accepted, req, deps);
-    requirePermission(caller.permissions, permission);
-    return caller;
-  };
-}
-
-function recordClient({ use, at }: AcceptedKey, req: IncomingMessage, { clientAddressOf }: AuthorizeDeps): void {
-  if (!use.lacksClient(at)) return;
-  const address = clientAddressOf(req);
-  const network = address === '' ? null : networkOf(address);
-  use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);
+/** A handler whose only parameter is its input cannot use the database. */
+function operationsUsingDatabase(handlers: Handlers): ReadonlySet<string> {
+  const using = Object.entries(handlers).filter(([, handler]) => handler.length !== 1);
+  return new Set(using.map(([operationId]) => operationId));
 }
 
 function bindHandlers(
-  served: Handlers,
-  { recordExpiry, ...deps }: HandlerDeps & { readonly recordExpiry: RecordExpiry },
+  handlers: Handlers,
+  deps: HandlerDeps,
+  recordExpiry: RecordExpiry,
 ): Record<string, OperationHandler> {
   return Object.fromEntries(
-    Object.entries(served).map(([operationId, handler]) => {
+    Object.entries(handlers).map(([operationId, handler]) => {
       // The contract's validators make the input the one of this operation; from here on the types hold.
       const typed = handler as (input: unknown, deps: HandlerDeps) => ReturnType<OperationHandler>;
       const bound: OperationHandler = async (input) => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import type { Exchange } from '../domain/exchange.ts';
 import { describeError } from './describe-error.ts';
 
 export type { Logger };
@@ -97,33 +98,20 @@ function createBlocks(output: Writable): { write: (line: string) => void } {
   };
 }
 
-const unlogged = new WeakSet<ServerResponse>();
-
-/** Omits the line of a request that was refused under load: such refusals are counted instead. */
-export function omitRequestLine(res: ServerResponse): void {
-  unlogged.add(res);
-}
-
 /** Called after the response to a request was sent, or its connection closed. */
-type OnFinished = (req: IncomingMessage, res: ServerResponse, milliseconds: number) => void;
-
-export type RequestIds = {
-  readonly requestId: string;
-  /** Undefined: traces are off, and the line has none. */
-  readonly traceId?: string | undefined;
-};
+type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
 
 /** Logs one line for each request, after its response was sent or its connection closed. */
 export function logRequests(logger: Logger, onFinished?: OnFinished) {
-  return (req: IncomingMessage, res: ServerResponse, { requestId, traceId }: RequestIds): void => {
+  return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
       const milliseconds = performance.now() - startedAt;
-      onFinished?.(req, res, milliseconds);
-      if (res.statusCode === 503 && unlogged.has(res)) return;
+      onFinished?.(exchange, res, milliseconds);
+      if (res.statusCode === 503 && !exchange.isLogged) return;
       logger.info({
-        requestId,
+        requestId: exchange.requestId,
         traceId,
         method,
         path: pathOf(url),

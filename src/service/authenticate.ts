@@ -24,7 +24,7 @@ import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts'
 /** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
-type AuthenticateOptions = { findKey: FindKey; environment: Environment; now: () => Date; keyUses: KeyUses };
+type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readonly keyUses: KeyUses };
 
 export function findKeysIn(
   db: Database,
@@ -37,11 +37,6 @@ export function findKeysIn(
 
 const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
-
-/** The caller of a key. Throws if the key is not accepted, or if its organization is suspended. */
-export async function authenticate(key: string, options: AuthenticateOptions): Promise<Caller> {
-  return callerOf(acceptKey(await findKnownKey(hashOfKey(key, options.environment), options)));
-}
 
 /** The hash by which a key is looked up. Throws unless the text is a key of this environment. */
 export function hashOfKey(key: string, environment: Environment): string {
@@ -60,10 +55,7 @@ export type KnownKey = {
 export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
 
 /** Throws if no key has this hash. */
-export async function findKnownKey(
-  hash: string,
-  { findKey, now, keyUses }: Omit<AuthenticateOptions, 'environment'>,
-): Promise<KnownKey> {
+export async function findKnownKey(hash: string, { findKey, now, keyUses }: FindOptions): Promise<KnownKey> {
   const record = await findKey(hash);
   if (record === null) throw unknownKey();
   const at = now();

@@ -20,7 +20,7 @@ const metrics = new Metrics();
 const server = await useServer({
   metrics,
   clock: () => time,
-  served: {
+  contract: {
     definition: await readDocument(),
     handlers: {
       ...handlers,

@@ -57,7 +57,7 @@ test('a response that depends on another header is not cached', async () => {
   const definition = await readDocument();
   const part = { name: 'X-Part', in: 'header', required: true, schema: { type: 'string' } } as const;
   definition.paths?.[LIST]?.get?.parameters?.push(part);
-  const own = await startServer({ served: { definition, handlers } });
+  const own = await startServer({ contract: { definition, handlers } });
   try {
     const { client } = await createTestOrganization(own);
     // An empty list is never cached.

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { type Logger, pino } from 'pino';
+import { ApiRequest } from '../../src/api/api-request.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
 import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';
+import { Exchange } from '../../src/domain/exchange.ts';
 import { operations } from '../support/contract/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/contract/every-operation.ts';
 import { Client } from '../support/http/client.ts';
@@ -48,8 +50,8 @@ async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched
       return { ...response, body: { data: wrong, page } };
     },
   };
-  const served = { definition: await readDocument(), handlers: faulty };
-  return { ...(await startServer({ logger, responseCheck, served })), lines };
+  const contract = { definition: await readDocument(), handlers: faulty };
+  return { ...(await startServer({ logger, responseCheck, contract })), lines };
 }
 
 const document: Json = JSON.parse(await readFile('generated/openapi.json', 'utf8'));
@@ -68,7 +70,8 @@ test.each(declared)('enforce withholds a broken $status of $operationId', ({ ope
   });
   const url = path.replace(/\{\w+\}/, crypto.randomUUID());
   const req = Object.assign(new IncomingMessage(new Socket()), { method: method.toUpperCase(), url });
-  send({ req, res: new ServerResponse(req), requestId: crypto.randomUUID() }, { status, fields: [], text: '{"a":1}' });
+  const request = new ApiRequest(req, new ServerResponse(req), new Exchange(crypto.randomUUID()));
+  send(request, { status, fields: [], text: '{"a":1}' });
   expect({ broken, sent }).toMatchObject({ broken: [{ operation: operationId, status }], sent: [500] });
 });
 

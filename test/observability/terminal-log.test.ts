@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
+import { Exchange } from '../../src/domain/exchange.ts';
 import { createLogger, logRequests } from '../../src/observability/logs.ts';
 
 /** A logger on a terminal, and the rows that it has written. */
@@ -16,7 +17,7 @@ test('a request is one row on a terminal', () => {
   const { logger, read } = useTerminal();
   const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/api/key?search=private' });
   const res = new ServerResponse(req);
-  logRequests(logger)(req, res, { requestId: 'the-id' });
+  logRequests(logger)(req, res, new Exchange('the-id'));
   res.statusCode = 404;
   res.emit('close');
   expect(read()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/api\/key 404 [\d.]+ ms requestId=the-id aborted=true\n$/);

@@ -147,7 +147,7 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'requests without a valid key are not limited',
-    file: 'src/api/server-api.ts',
+    file: 'src/api/key-steps.ts',
     find: '!(error instanceof UnauthenticatedError) ||',
     replace: '!(error instanceof UnauthenticatedError) || req.url !== undefined ||',
     caughtBy: 'test/api/rate-limits.test.ts',

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type ErrorCode, isOfLoad, OverloadError } from '../../domain/errors.ts';
+import { Exchange } from '../../domain/exchange.ts';
 import { html } from '../../html/html.ts';
 import { listAdministrators } from '../../service/accounts/organization.ts';
 import type { Conflict } from '../../service/outcome.ts';
@@ -72,7 +73,7 @@ export function reportError(
   error: unknown,
   { context: { dashboard, auditSource }, res }: { context: RequestContext; res: ServerResponse },
 ): void {
-  if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, res);
+  if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, Exchange.of(res));
   const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
   if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, auditSource.requestId);
 }

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
 import type { Overloaded } from '../../domain/errors.ts';
+import type { Exchange } from '../../domain/exchange.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
@@ -38,7 +39,7 @@ export type DashboardDeps = {
   /** Called for every bug and outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Called for every refusal under load. */
-  readonly onOverload: (overloaded: Overloaded, res: ServerResponse) => void;
+  readonly onOverload: (overloaded: Overloaded, exchange: Exchange) => void;
 };
 
 export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };

@@ -1,27 +1,16 @@
-import type { KeyRefusalReason, Overloaded } from '../../domain/errors.ts';
 import type { Database } from '../../store/database.ts';
-import type { LookUpMeasures } from '../../traffic/batch-look-ups.ts';
-import type { DatabaseQueues } from '../../traffic/database-queues.ts';
-import type { RequestLimiter } from '../../traffic/request-limiter.ts';
-import type { Tally } from '../instruments/tally.ts';
+import type { Traffic } from '../../traffic/traffic.ts';
+import type { Reporter } from '../reporter.ts';
 import { counter, gauge, histogram, type Metric, samplesBy } from './metric.ts';
 import type { RequestDurations } from './request-durations.ts';
 
 export type AppMeasures = {
   readonly requests: RequestDurations;
-  readonly keyRefusals: Tally<KeyRefusalReason | ForbiddenReason>;
-  readonly overloads: Tally<Overloaded>;
-  readonly queues: DatabaseQueues;
-  readonly limiter: Pick<RequestLimiter, 'refused' | 'waiting' | 'failedLeases'>;
-  readonly lookUps: LookUpMeasures;
+  readonly reporter: Pick<Reporter, 'keyRefusals' | 'overloads'>;
+  readonly traffic: Pick<Traffic, 'queues' | 'limiter' | 'lookUps'>;
   readonly cache: CacheMeasures;
-  readonly pool: Pick<Database['pool'], 'totalCount' | 'idleCount' | 'waitingCount'>;
-  readonly poolSize: number;
+  readonly db: Pick<Database, 'pool' | 'poolSize'>;
 };
-
-/** Why an accepted key may not do what a request asks: its organization is suspended, or it lacks the permission. */
-export const FORBIDDEN_REASONS = ['suspended', 'permission'] as const;
-type ForbiddenReason = (typeof FORBIDDEN_REASONS)[number];
 
 export type CacheMeasures = {
   readonly found: Readonly<Record<string, number>>;
@@ -41,7 +30,7 @@ export function appMetrics(measures: AppMeasures): Metric[] {
   ];
 }
 
-function requestMetrics({ requests, keyRefusals }: AppMeasures): Metric[] {
+function requestMetrics({ requests, reporter: { keyRefusals } }: AppMeasures): Metric[] {
   return [
     histogram(
       {
@@ -64,7 +53,7 @@ function requestMetrics({ requests, keyRefusals }: AppMeasures): Metric[] {
   ];
 }
 
-function queueMetrics({ queues, lookUps, overloads }: AppMeasures): Metric[] {
+function queueMetrics({ traffic: { queues, lookUps }, reporter: { overloads } }: AppMeasures): Metric[] {
   return [
     gauge({ name: 'charter_queue_running', help: 'Requests that use the database now.' }, () =>
       samplesBy('queue', [
@@ -94,7 +83,7 @@ function queueMetrics({ queues, lookUps, overloads }: AppMeasures): Metric[] {
   ];
 }
 
-function limitMetrics({ limiter }: AppMeasures): Metric[] {
+function limitMetrics({ traffic: { limiter } }: AppMeasures): Metric[] {
   return [
     counter(
       {
@@ -135,7 +124,7 @@ function cacheMetrics({ cache }: AppMeasures): Metric[] {
   ];
 }
 
-function databaseMetrics({ pool, poolSize }: AppMeasures): Metric[] {
+function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
   return [
     gauge({ name: 'charter_database_connections', help: 'Open connections to PostgreSQL.' }, () =>
       samplesBy('state', [

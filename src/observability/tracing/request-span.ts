@@ -1,13 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import type { Exchange } from '../../domain/exchange.ts';
 import type { Span, SpanEnd, Tracing } from '../instruments/tracing.ts';
-
-/** Which part of the server handled a request. None of the values comes from the request itself. */
-export type Handled = {
-  /** As in the metrics. */
-  readonly operation: string;
-  /** The template of the path, such as /api/parent_programs/{id}. Undefined: there is none. */
-  readonly route: string | undefined;
-};
 
 /** Any other method is recorded as "_OTHER", because clients can make up any number of them. */
 const METHODS: ReadonlySet<string | undefined> = new Set([
@@ -23,13 +17,12 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Starts the span of a request, which ends when the response has been sent or the connection closed; `handledBy` is asked then.
- * The path, the query and the headers are left out, because they can contain a key, or name an organization's rows.
+ * Starts the span of a request, which ends when the response has been sent or the connection closed. The span
+ * names the template of the path, and the operation or part of the server that handled the request. The path, the query and the headers are left out, because they can contain a key, or name an organization's rows.
  */
-export function startRequestSpan<Req extends IncomingMessage>(
+export function startRequestSpan(
   tracing: Tracing,
-  { req, res, requestId }: { readonly req: Req; readonly res: ServerResponse; readonly requestId: string },
-  handledBy: (req: Req) => Handled,
+  { req, res, exchange }: { readonly req: Request; readonly res: ServerResponse; readonly exchange: Exchange },
 ): Span {
   const { traceparent } = req.headers;
   const method = METHODS.has(req.method) ? String(req.method) : '_OTHER';
@@ -37,15 +30,22 @@ export function startRequestSpan<Req extends IncomingMessage>(
     {
       name: method,
       kind: 'server',
-      attributes: { 'http.request.method': method, 'http.response.header.x-request-id': [requestId] },
+      attributes: { 'http.request.method': method, 'http.response.header.x-request-id': [exchange.requestId] },
     },
     typeof traceparent === 'string' ? traceparent : undefined,
   );
-  res.once('close', () => span.end(endOf(res, { method, ...handledBy(req) })));
+  res.once('close', () => {
+    // The pages are routes of Express.
+    const path: unknown = exchange.route ?? req.route?.path;
+    const route = typeof path === 'string' ? path : undefined;
+    span.end(endOf(res, { method, operation: exchange.handledBy, route }));
+  });
   return span;
 }
 
-function endOf(res: ServerResponse, { method, operation, route }: Handled & { readonly method: string }): SpanEnd {
+type Handled = { readonly method: string; readonly operation: string; readonly route: string | undefined };
+
+function endOf(res: ServerResponse, { method, operation, route }: Handled): SpanEnd {
   const { statusCode, headersSent } = res;
   return {
     name: [method === '_OTHER' ? 'HTTP' : method, ...(route === undefined ? [] : [route])].join(' '),

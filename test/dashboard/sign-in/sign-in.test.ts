@@ -1,28 +1,16 @@
-import type { Outbox } from '../../../src/service/mail.ts';
 import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createActor, createScope } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
 import { Browser, filled, type Page } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { startSmtp } from '../../support/http/smtp.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
 
-const mails: string[] = [];
-const outbox = outboxOf(mails);
-const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', outbox });
-
-/** Collects the mails, and holds back background work until `settle` runs it. */
-function outboxOf(sent: string[]): Outbox {
-  const later: (() => Promise<void>)[] = [];
-  return {
-    canSend: true,
-    send: async ({ to }) => void sent.push(to.address),
-    post: ({ to }) => void sent.push(to.address),
-    later: (work) => void later.push(work),
-    async settle() {
-      for (const work of later.splice(0)) await work();
-    },
-  };
-}
+/** It receives no mail before a test lets it. */
+const smtp = await startSmtp({ isSlow: true });
+const mail = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', mail });
+afterAll(() => smtp.close());
 
 let address = 0;
 
@@ -83,11 +71,12 @@ test('a forgotten password gets the same response for every e-mail, before any m
   }
   expect(responses[0]?.status).toBe(200);
   for (const response of responses) expect(response).toEqual(responses[0]);
-  const mailed = () => mails.filter((to) => emails.includes(to));
-  expect(mailed()).toEqual([]);
-  await outbox.settle();
+  expect(smtp.mails).toEqual([]);
+  smtp.greet();
+  await dashboard.outbox.settle();
   // To the account and to the invited person, and not to the deactivated one.
-  expect(mailed()).toEqual(emails.slice(0, 2));
+  const mailed = smtp.mails.flatMap((text) => emails.filter((email) => text.includes(`<${email}>`)));
+  expect(mailed.toSorted()).toEqual(emails.slice(0, 2).toSorted());
 });
 
 test('an unknown e-mail is rate-limited with the same page as a known one', async () => {

@@ -1,17 +1,13 @@
 import type { Caller } from '../../../src/domain/caller.ts';
-import { authenticate, findKeysIn } from '../../../src/service/authenticate.ts';
+import { acceptKey, callerOf, findKeysIn, findKnownKey, hashOfKey } from '../../../src/service/authenticate.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { outcomeOf } from './actors.ts';
 
 /** The caller of a request that is sent now. Throws if the key is refused. */
 export async function callerWith(db: Database, key: string): Promise<Caller> {
-  return authenticate(key, {
-    findKey: findKeysIn(db),
-    environment: 'live',
-    now: () => new Date(),
-    keyUses: NO_KEY_USES,
-  });
+  const options = { findKey: findKeysIn(db), now: () => new Date(), keyUses: NO_KEY_USES };
+  return callerOf(acceptKey(await findKnownKey(hashOfKey(key, 'live'), options)));
 }
 
 /** "done", or the refusal of a request that is sent now. */

@@ -4,7 +4,7 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import type { Environment } from '../../../src/domain/api-key.ts';
 import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
-import { createOutbox, type Outbox } from '../../../src/service/mail.ts';
+import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
 import { openSession } from '../data/accounts.ts';
@@ -21,6 +21,7 @@ export type TestDashboard = {
   /** Every path that the dashboard serves, in the router's notation: "/people/users/:userId". */
   readonly paths: readonly string[];
   readonly isSecure: boolean;
+  readonly outbox: Outbox;
   passMinutes(minutes: number): void;
   now(): Date;
   /** The API's response to the key. */
@@ -34,7 +35,7 @@ type Options = {
   environment?: Environment;
   databaseUrl?: string;
   publicUrl?: string;
-  outbox?: Outbox;
+  mail?: MailConfig;
   trustedProxies?: readonly string[];
   webhooks?: WebhookTargets;
 };
@@ -51,7 +52,7 @@ export async function startDashboard({
   environment = 'live',
   databaseUrl,
   publicUrl,
-  outbox = createOutbox(null, () => {}),
+  mail,
   trustedProxies = [],
   webhooks = TARGETS,
 }: Options = {}): Promise<TestDashboard> {
@@ -59,14 +60,14 @@ export async function startDashboard({
   const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
   let ahead = 0;
   const now = () => new Date(Date.now() + ahead);
-  const { db, url, keyUses, anonymous, ...server } = await startServer({
+  const { db, url, keyUses, outbox, anonymous, ...server } = await startServer({
     environment,
     databaseUrl,
     publicUrl,
     trustedProxies,
     webhooks,
     logger,
-    outbox,
+    mail: mail ?? null,
     clock: () => Date.now() + ahead,
     requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
   });
@@ -94,6 +95,7 @@ export async function startDashboard({
     paths,
     now,
     isSecure: publicUrl?.startsWith('https:') ?? false,
+    outbox,
     passMinutes(minutes) {
       ahead += minutes * 60_000;
     },

@@ -1,16 +1,12 @@
 import { pino } from 'pino';
 import type { TimeLimits } from '../../../src/api/unreadable-request.ts';
-import { type AppDeps, createApp } from '../../../src/app.ts';
-import type { Environment } from '../../../src/domain/api-key.ts';
+import { type App, type AppConfig, createApp } from '../../../src/app.ts';
 import type { RequestLimits } from '../../../src/domain/request-limits.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
-import { logRefusals } from '../../../src/observability/overload-log.ts';
-import { openPublication } from '../../../src/publication/routes.ts';
-import { createOutbox } from '../../../src/service/mail.ts';
+import type { Observers } from '../../../src/observability/observers.ts';
 import { createOrganization, issueKeyByEmail } from '../../../src/service/operator.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { traceStatements } from '../../../src/store/trace-statements.ts';
-import { type KeyUseWriter, startKeyUses } from '../../../src/traffic/last-used.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { createScratchDatabase } from '../postgres/postgres.ts';
@@ -29,7 +25,8 @@ export type TestServer = {
   readonly url: string;
   /** A client without a key. */
   readonly anonymous: Client;
-  readonly keyUses: KeyUseWriter;
+  readonly keyUses: App['keyUses'];
+  readonly outbox: App['outbox'];
   /** Moves the server's clock forward. */
   passDays(days: number): void;
   close(): Promise<void>;
@@ -44,29 +41,26 @@ export type TestOrganization = {
 };
 
 type Options = {
-  environment?: Environment;
   databaseUrl?: string | undefined;
   /** Milliseconds since 1970. */
   clock?: () => number;
   timeLimits?: TimeLimits;
-} & Partial<
-  Pick<
-    AppDeps,
-    | 'logger'
-    | 'outbox'
-    | 'publicUrl'
-    | 'trustedProxies'
-    | 'webhooks'
-    | 'requestLimits'
-    | 'responseCheck'
-    | 'served'
-    | 'responseCacheBytes'
-    | 'apiWaitMs'
-    | 'refusalPauseMs'
-    | 'metrics'
-    | 'tracing'
-  >
->;
+} & Partial<Observers> &
+  Partial<Omit<AppConfig, 'now'>>;
+
+const CONFIG: AppConfig = {
+  environment: 'live',
+  publicUrl: undefined,
+  supportUrl: undefined,
+  trustedProxies: [],
+  webhooks: TARGETS,
+  requestLimits: HIGH_LIMITS,
+  responseCheck: null,
+  responseCacheBytes: 64 * 1024 * 1024,
+  mail: null,
+  // The machine that runs the tests may be slow.
+  apiWaitMs: 30_000,
+};
 
 /** A server for the tests of a file, closed after them. */
 export async function useServer(options: Options = {}): Promise<TestServer> {
@@ -77,24 +71,13 @@ export async function useServer(options: Options = {}): Promise<TestServer> {
 
 /** The application on a free port, over a database of its own. The caller closes it. */
 export async function startServer({
-  environment = 'live',
   databaseUrl,
   clock = () => Date.now(),
   logger = SILENT,
-  outbox = createOutbox(null, () => {}),
-  publicUrl,
-  trustedProxies = [],
-  webhooks = TARGETS,
-  requestLimits = HIGH_LIMITS,
-  responseCheck = null,
-  responseCacheBytes = 64 * 1024 * 1024,
-  served,
-  // The machine that runs the tests may be slow.
-  apiWaitMs = 30_000,
-  refusalPauseMs,
   metrics,
   tracing = null,
   timeLimits,
+  ...config
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
@@ -102,45 +85,22 @@ export async function startServer({
   if (tracing !== null) traceStatements(db, tracing);
   let ahead = 0;
   const now = () => new Date(clock() + ahead);
-  const keyUses = startKeyUses(db, { onFailure: (error) => logger.warn({ err: error }) });
-  const refusals = logRefusals(logger);
-  const { listener } = await createApp({
-    db,
-    logger,
-    environment,
-    keyUses,
-    outbox,
-    publicUrl,
-    trustedProxies,
-    webhooks,
-    requestLimits,
-    responseCacheBytes,
-    responseCheck,
-    apiWaitMs,
-    refusalPauseMs,
-    metrics,
-    tracing,
-    publication: openPublication(),
-    countRefusal: refusals.log,
-    served,
-    now,
-    isStopping: () => false,
-  });
-  const listening = await listen(listener, { limits: timeLimits });
+  const observers = { logger, metrics, tracing };
+  const app = await createApp({ config: { ...CONFIG, ...config, now }, db, observers });
+  const listening = await listen(app.listener, { limits: timeLimits });
   return {
     db,
     databaseUrl: url,
     url: listening.url,
     anonymous: new Client(listening.url),
-    keyUses,
+    keyUses: app.keyUses,
+    outbox: app.outbox,
     passDays(days) {
       ahead += days * 86_400_000;
     },
     async close() {
       await listening.stop();
-      refusals.stop();
-      await outbox.settle();
-      await keyUses.stop();
+      await app.close();
       await db.close();
       await scratch?.drop();
     },

@@ -8,7 +8,7 @@ export type Smtp = {
   readonly mails: string[];
   /** True once a client has connected. */
   isAsked(): boolean;
-  /** Lets the clients of a slow server continue. */
+  /** Lets the clients of a slow server continue, and later ones not wait. */
   greet(): void;
   close(): void;
 };
@@ -16,11 +16,13 @@ export type Smtp = {
 /** The part of SMTP (RFC 5321) that receives a mail; a slow server delays its greeting until it is released. */
 export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   const mails: string[] = [];
-  let greet: (() => void) | undefined;
+  let isReleased = !isSlow;
+  const greetings: (() => void)[] = [];
   const server = createServer((socket) => {
     let [text, isData] = ['', false];
-    greet = () => socket.write('220 test\r\n');
-    if (!isSlow) greet();
+    const greet = () => socket.write('220 test\r\n');
+    greetings.push(greet);
+    if (isReleased) greet();
     socket.on('data', (chunk) => {
       text += chunk.toString();
       if (isData && text.includes('\r\n.\r\n')) {
@@ -41,8 +43,11 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
-    isAsked: () => greet !== undefined,
-    greet: () => greet?.(),
+    isAsked: () => greetings.length > 0,
+    greet() {
+      isReleased = true;
+      for (const greet of greetings) greet();
+    },
     close: () => server.close(),
   };
 }

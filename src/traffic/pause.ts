@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OverloadError } from '../domain/errors.ts';
-import type { RequestLimiter } from '../traffic/request-limiter.ts';
+import type { RequestLimiter } from './request-limiter.ts';
 
 /** Returns a function that waits for at most this time. All calls during one wait end with it and share its timer. */
 export function createPause(milliseconds: number): () => Promise<void> {
@@ -19,11 +19,10 @@ export function createPause(milliseconds: number): () => Promise<void> {
 export const REFUSAL_PAUSE_MS = 100;
 
 /**
- * Returns a function that delays a request that needs no key, such as one for the sign-in page, by at most this time if its
+ * Returns a function that delays a request that needs no key, such as one for the sign-in page, by at most this pause if its
  * address sends too many requests without a valid key. It never waits longer than that for PostgreSQL, which may be down.
  */
-export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, milliseconds = REFUSAL_PAUSE_MS) {
-  const pause = createPause(milliseconds);
+export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pause: () => Promise<void>) {
   return async (ip: string): Promise<void> => {
     const admitted = admit(limiter, ip);
     if (admitted === true) return;

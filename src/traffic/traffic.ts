@@ -1,0 +1,56 @@
+import type { RequestLimits } from '../domain/request-limits.ts';
+import type { Database } from '../store/database.ts';
+import { leaseTokens } from '../store/rate-limits.ts';
+import { LookUpMeasures } from './batch-look-ups.ts';
+import { createDatabaseQueues, type DatabaseQueues } from './database-queues.ts';
+import { type KeyUseWriter, startKeyUses } from './last-used.ts';
+import { createPause, createThrottle, REFUSAL_PAUSE_MS } from './pause.ts';
+import { RequestLimiter } from './request-limiter.ts';
+
+/** What all requests of this process share: limits, queues and counts of use. */
+export type Traffic = {
+  readonly limiter: RequestLimiter;
+  readonly queues: DatabaseQueues;
+  readonly keyUses: KeyUseWriter;
+  readonly lookUps: LookUpMeasures;
+  /** Waits before a refusal of an address that sends too many requests without a valid key. */
+  readonly pause: () => Promise<void>;
+  /** Delays a request from this address if the address sends too many requests without a valid key. */
+  readonly throttle: (ip: string) => Promise<void>;
+};
+
+export type TrafficOptions = {
+  readonly requestLimits: RequestLimits;
+  /** How long a request to the API may wait for its turn; 1,200 by default. */
+  readonly apiWaitMs?: number | undefined;
+  /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 ms by default. */
+  readonly refusalPauseMs?: number | undefined;
+};
+
+type OnTrafficFailure = {
+  /** Called when requests can no longer be counted in the database. */
+  readonly onLeaseFailure: (error: unknown) => void;
+  /** Called when the uses of keys could not be written. */
+  readonly onUseFailure: (error: unknown) => void;
+};
+
+export function createTraffic(
+  db: Database,
+  { requestLimits, apiWaitMs, refusalPauseMs = REFUSAL_PAUSE_MS }: TrafficOptions,
+  { onLeaseFailure, onUseFailure }: OnTrafficFailure,
+): Traffic {
+  const limiter = new RequestLimiter({
+    limits: requestLimits,
+    lease: (requests) => leaseTokens(db, requests),
+    onFailure: onLeaseFailure,
+  });
+  const pause = createPause(refusalPauseMs);
+  return {
+    limiter,
+    queues: createDatabaseQueues(db.poolSize, { apiWaitMs }),
+    keyUses: startKeyUses(db, { onFailure: onUseFailure }),
+    lookUps: new LookUpMeasures(),
+    pause,
+    throttle: createThrottle(limiter, pause),
+  };
+}
