@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
+import { requireConsistency } from './config-rules.ts';
+import { databaseUrl, integer, invalid, keyring, networks, oneOf, publicUrl, ratioOf } from './config-values.ts';
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
-import { isNetwork, type WebhookTargets } from './domain/forbidden-address.ts';
-import { type Keyring, parseKeyring } from './domain/keyring.ts';
+import type { WebhookTargets } from './domain/forbidden-address.ts';
+import type { Keyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { SAMPLERS, type SamplerName } from './observability/tracing/samplers.ts';
@@ -119,21 +121,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
-  requirePublicUrl(config);
-  requireKeyring(config);
-  requireDatabaseUrl(config);
+  requireConsistency(config);
   return config;
-}
-
-function integer(
-  name: string,
-  text: string | undefined,
-  { fallback, min, max }: { fallback: number; min: number; max: number },
-): number {
-  if (text === undefined) return fallback;
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw invalid(name, text, `an integer from ${min} to ${max}`);
 }
 
 const MAX_WORKERS = 256;
@@ -147,17 +136,6 @@ function workers(text: string | undefined): number {
 
 function perSecond(name: string, text: string | undefined, fallback: number): number {
   return integer(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
-}
-
-function oneOf<T extends string>(
-  name: string,
-  text: string | undefined,
-  { fallback, allowed }: { fallback: T; allowed: readonly T[] },
-): T {
-  if (text === undefined) return fallback;
-  const value = allowed.find((each) => each === text);
-  if (value === undefined) throw invalid(name, text, `one of ${allowed.join(', ')}`);
-  return value;
 }
 
 /** Off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
@@ -196,18 +174,6 @@ function traces({
   };
 }
 
-/** At most 1, which is also the default. */
-function ratioOf(name: string, text: string | undefined, { allowsZero }: { readonly allowsZero: boolean }): number {
-  if (text === undefined) return 1;
-  const value = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && value <= 1 && (allowsZero || value > 0)) return value;
-  throw invalid(
-    name,
-    text,
-    allowsZero ? 'a number from 0 to 1, such as 0.1' : 'a number above 0 and up to 1, such as 0.01',
-  );
-}
-
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
 /** In development, broken responses are reported but sent, so that a demonstration behaves as production does. */
@@ -226,17 +192,6 @@ function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Addresses, subnets and the given names. */
-function networks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
-  const given = (text ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-  if (given.every((each) => names.includes(each) || isNetwork(each))) return given;
-  const others = names.length === 0 ? '' : `, or ${names.join(', ')}`;
-  throw invalid(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
-}
-
 /** Express refuses a subnet of all addresses: every client could then choose its own address. */
 function trustedProxies(text: string | undefined): string[] {
   const given = networks('TRUSTED_PROXIES', text, PROXY_NAMES);
@@ -244,82 +199,11 @@ function trustedProxies(text: string | undefined): string[] {
   throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
 }
 
-function databaseUrl(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  // The message omits the value, which contains a password.
-  if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
-  throw new StartUpError(
-    `${name} is not a PostgreSQL URL.`,
-    `Set it to one such as postgresql://user:password@host:5432/charter, or unset it${name === 'DATABASE_URL' ? ' to use the embedded PostgreSQL' : ''}.`,
-  );
-}
-
-function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Config): void {
-  if (databaseDirectUrl === undefined || databaseUrl !== undefined) return;
-  throw new StartUpError(
-    'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
-    'Set DATABASE_URL to the URL of the connection pooler, or unset DATABASE_DIRECT_URL.',
-  );
-}
-
-const MAKE_A_KEY = 'openssl rand -base64 32';
-
-function keyring(text: string | undefined): Keyring | undefined {
-  if (text === undefined) return undefined;
-  const parsed = parseKeyring(text);
-  if (parsed !== null) return parsed;
-  // The message omits the value, which is a secret.
-  throw new StartUpError(
-    'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
-    `Correct it. Only for a new database, set it to the output of: ${MAKE_A_KEY}`,
-  );
-}
-
-/**
- * Several processes, on any machine, share an external database, so a key that one of them made for itself would lock out the
- * others. In development, which is one machine, the key is in a file, as with the embedded PostgreSQL.
- */
-function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Config): void {
-  if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;
-  throw new StartUpError(
-    'ENCRYPTION_KEY is missing. It is required in production with DATABASE_URL.',
-    `Set it, for every process that uses this database, to the key that the database already has. Only for a new database, set it to the output of: ${MAKE_A_KEY} and keep a copy apart from the backups of the database.`,
-  );
-}
-
-function publicUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-  if (isOrigin) return url.origin;
-  throw new StartUpError(
-    'PUBLIC_URL is not an origin.',
-    'Set it to http or https with a host and an optional port, such as https://charter.example.org, or unset it.',
-  );
-}
-
 function supportUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
   throw invalid('SUPPORT_CONTACT', text, 'an e-mail address or a URL, such as https://support.example.org');
-}
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
-
-/**
- * For users on other machines, a proxy terminates HTTPS, and without PUBLIC_URL nothing reliable tells the server so: cookies
- * would not be Secure, and the curl command beside a new key would send it over http. On loopback without a proxy, which may be
- * a trial, the server only warns.
- */
-function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Config): void {
-  const isLoopback = LOOPBACK.test(host);
-  if (nodeEnv !== 'production' || publicUrl !== undefined || (isLoopback && trustedProxies.length === 0)) return;
-  const reason = isLoopback ? `TRUSTED_PROXIES is "${trustedProxies.join(',')}"` : `HOST is "${host}"`;
-  throw new StartUpError(
-    `PUBLIC_URL is missing. It is required in production if ${reason}.`,
-    'Set PUBLIC_URL to the URL under which people reach Charter, such as https://charter.example.org. Cookies are Secure only with https.',
-  );
 }
 
 const MAIL_FROM = /^([^<>\p{C}]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/u;
@@ -352,8 +236,4 @@ function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undef
     );
   }
   return { smtpUrl, mailFrom };
-}
-
-function invalid(name: string, text: string, allowed: string): StartUpError {
-  return new StartUpError(`${name} is invalid: ${JSON.stringify(text)}.`, `Set it to ${allowed}, or unset it.`);
 }

@@ -1,30 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
-import { signatureOf } from '../domain/webhook-signature.ts';
 import type { DeliveryMeasures } from '../observability/instruments/delivery-measures.ts';
-import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
 import type { Outbox } from '../service/mail.ts';
 import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhooks/disabling.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { isOutage } from '../store/database-errors.ts';
-import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/secrets.ts';
 import {
-  type AttemptResult,
   type ClaimedDelivery,
   claimDeliveries,
   countPendingDeliveries,
-  type EndpointAtUrl,
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
-  recordAttempts,
 } from '../store/webhook-deliveries.ts';
-import { AttemptLimits } from './attempt-limits.ts';
-import { EVENT_NOT_KEPT } from './failure.ts';
-import { retryMsAfter } from './schedule.ts';
-import { type Reply, type Sender, TIMEOUT_SECONDS } from './sender.ts';
+import { type AttemptResult, type EndpointAtUrl, recordAttempts } from '../store/webhook-results.ts';
+import { Attempter, type AttempterOptions, isSuccessful } from './attempt.ts';
+import { ConcurrencyLimits } from './concurrency-limits.ts';
+import { TIMEOUT_SECONDS } from './sender.ts';
 
 /** Poll interval while no delivery is due: half a second to a second, at random. */
 const POLL_MS = 500;
@@ -35,25 +28,18 @@ const RESULTS_AT_ONCE = 200;
 /** An attempt begins at most 15 seconds after its claim, the statement timeout, and takes at most 15. */
 const LEASE_SECONDS = 2 * TIMEOUT_SECONDS + 5;
 const REPORT_SECONDS = 60;
-const WARN_MS = 60_000;
 /** How long a shutdown waits for attempts in progress, and for the database to take their results. */
 const STOP_MS = 5000;
 const GONE = 410;
 
-export type DeliveryOptions = {
-  readonly logger: Logger;
-  readonly sender: Sender;
+export type DeliveryOptions = AttempterOptions & {
   /** Tells the administrators that an endpoint was disabled. */
   readonly outbox: Outbox;
   readonly publicUrl: string | undefined;
-  /** Such as "Charter/1.4.0". */
-  readonly userAgent: string;
   readonly leaseSeconds?: number;
   /** Interval of the lines in the log with numbers of deliveries; 60 except in tests. */
   readonly reportSeconds?: number;
   readonly measures?: DeliveryMeasures | undefined;
-  /** Records a span for each attempt; null: traces are off. */
-  readonly tracing: Tracing | null;
 };
 
 export type Deliveries = {
@@ -65,18 +51,18 @@ export type Deliveries = {
 export function startDeliveries(db: Database, options: DeliveryOptions): Deliveries {
   const dispatcher = new Dispatcher(db, options);
   const running = dispatcher.run();
-  return {
-    async stop() {
-      dispatcher.stop();
-      await running;
-    },
+  const stop = () => {
+    dispatcher.stop();
+    return running;
   };
+  return { stop };
 }
 
 class Dispatcher {
   readonly #db: Database;
   readonly #options: DeliveryOptions;
-  readonly #limits = new AttemptLimits();
+  readonly #limits = new ConcurrencyLimits();
+  readonly #attempter: Attempter;
   readonly #attempts = new Set<Promise<void>>();
   /** Not written yet. */
   #results: AttemptResult[] = [];
@@ -88,11 +74,11 @@ class Dispatcher {
   #isStopping = false;
   #wake = () => {};
   #report = { since: performance.now(), succeeded: 0, failed: 0 };
-  #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(db: Database, options: DeliveryOptions) {
     this.#db = db;
     this.#options = options;
+    this.#attempter = new Attempter(db.keyring, options);
   }
 
   async run(): Promise<void> {
@@ -152,7 +138,7 @@ class Dispatcher {
   #start(delivery: ClaimedDelivery, isFailing: boolean): void {
     const place = { ...delivery, isFailing };
     this.#limits.start(place);
-    const attempt = this.#attempt(delivery).then((result) => {
+    const attempt = this.#attempter.attempt(delivery).then((result) => {
       const isSuccess = result !== null && isSuccessful(result);
       this.#limits.end(place, { isSuccess, durationMs: result?.durationMs ?? 0 });
       this.#attempts.delete(attempt);
@@ -161,72 +147,6 @@ class Dispatcher {
       if (this.#results.length === 1 && !this.#isPaused) setTimeout(() => this.#wake(), GATHER_MS);
     });
     this.#attempts.add(attempt);
-  }
-
-  /** Null: there is no result, and the delivery is due again when the lease ends. */
-  async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
-    const { organizationId, endpointId, messageId, number, failures, url, body } = delivery;
-    const at = new Date();
-    const startedAt = performance.now();
-    const reply = body === null ? NOT_SENT : await this.#send({ ...delivery, body, at });
-    if (reply === null) return null;
-    const retryMs = body === null ? null : retryMsAfter(failures + 1, Math.random());
-    return {
-      organizationId,
-      endpointId,
-      messageId,
-      number,
-      failures,
-      url,
-      wasSent: body !== null,
-      at,
-      durationMs: performance.now() - startedAt,
-      status: reply.status,
-      error: reply.error,
-      responseBody: reply.body,
-      retryMs,
-    };
-  }
-
-  async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
-    const { url, messageId: id, body, at } = delivery;
-    const { sender, userAgent, tracing } = this.#options;
-    const span = tracing?.startTrace(attemptStep(delivery));
-    try {
-      const timestamp = Math.floor(at.getTime() / 1000);
-      const headers = {
-        'Content-Type': 'application/json',
-        'User-Agent': userAgent,
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureOf({ id, timestamp, body }, this.#secretsOf(delivery)),
-      };
-      const reply = await sender.send({ url, headers, body });
-      span?.end(endOfAttempt(reply));
-      return reply;
-    } catch (error) {
-      span?.end({ error: 'unknown' });
-      this.#warn(error, delivery);
-      return null;
-    }
-  }
-
-  /** At most once a minute: each delivery of an endpoint may fail alike. */
-  #warn(error: unknown, { organizationId, endpointId }: EndpointKey): void {
-    const now = performance.now();
-    if (now - this.#warnedAt < WARN_MS) return;
-    this.#warnedAt = now;
-    const line = { err: error, organizationId, endpointId };
-    this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
-  }
-
-  /** The current secret first. Throws if this process lacks the encryption key of one of them. */
-  #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
-    const { keyring } = this.#db;
-    const endpoint = { organizationId, id: endpointId };
-    const current = keyring.decrypt(secret, placeOfWebhookSecret(endpoint));
-    if (previousSecret === null) return [current];
-    return [current, keyring.decrypt(previousSecret, placeOfPreviousWebhookSecret(endpoint))];
   }
 
   /** Keeps the results during an outage. Any other failure concerns one result, and must not keep the others from being written. */
@@ -277,7 +197,7 @@ class Dispatcher {
 
   #count(result: AttemptResult): void {
     const { organizationId, endpointId, messageId, number, durationMs, status, error, retryMs } = result;
-    const { measures } = this.#options;
+    const { measures, logger } = this.#options;
     measures?.durations.record(durationMs / 1000);
     if (isSuccessful(result)) {
       this.#report.succeeded += 1;
@@ -288,7 +208,7 @@ class Dispatcher {
     measures?.attempts.count(retryMs === null ? 'failed' : 'retried');
     if (retryMs !== null) return;
     const line = { organizationId, endpointId, messageId, attempts: number, status, error };
-    this.#options.logger.warn(line, 'a webhook delivery has failed for good');
+    logger.warn(line, 'a webhook delivery has failed for good');
   }
 
   async #disable({ organizationId, endpointId, url }: EndpointAtUrl, reason: OwnReason): Promise<void> {
@@ -322,42 +242,9 @@ class Dispatcher {
         return await this.#writeResults();
       } catch (error) {
         if (performance.now() < endsAt) continue;
-        const { logger } = this.#options;
-        logger.warn({ err: error }, 'could not write the last results of webhook deliveries; they are sent again');
-        return;
+        const message = 'could not write the last results of webhook deliveries; they are sent again';
+        return this.#options.logger.warn({ err: error }, message);
       }
     }
   }
-}
-
-const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
-
-/**
- * The span has neither the URL nor the organization. No `traceparent` is sent: the receiver belongs to somebody else, who would
- * learn how this server numbers and samples its traces, and gain nothing.
- */
-function attemptStep({ messageId, number }: ClaimedDelivery): SpanStart {
-  return {
-    name: 'POST webhook',
-    kind: 'client',
-    attributes: {
-      'http.request.method': 'POST',
-      'messaging.message.id': messageId,
-      ...(number > 1 && { 'http.request.resend_count': number - 1 }),
-    },
-  };
-}
-
-function endOfAttempt(reply: Reply | null): SpanEnd {
-  if (reply === null) return { error: 'abandoned' };
-  const { status } = reply;
-  if (status === null) return { error: 'no response' };
-  return {
-    attributes: { 'http.response.status_code': status },
-    error: isSuccessful(reply) ? undefined : String(status),
-  };
-}
-
-function isSuccessful({ status }: Pick<AttemptResult, 'status'>): boolean {
-  return status !== null && status >= 200 && status < 300;
 }

@@ -4,9 +4,9 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
 import { positionBefore } from './event-position.ts';
-import { rfc3339 } from './instant.ts';
 import { AS_TEXT, MAX_ROWS } from './list.ts';
 import { VERSION } from './organization-version.ts';
+import { rfc3339 } from './timestamp.ts';
 
 export type EventQuery = {
   /** Only events after this position (event-position.ts). */

@@ -3,7 +3,7 @@ import type { JudgedKey } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { type Permission, rolesWith } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
-import { dateOf } from './instant.ts';
+import { dateOf } from './timestamp.ts';
 
 /** The key that writes, and the permission that the write needs. */
 export type Writer = { readonly keyId: string; readonly permission: Permission };

@@ -1,9 +1,9 @@
 import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { bytesOfInstant, rfc3339 } from './instant.ts';
 import { VERSION } from './organization-version.ts';
 import { type ContentOf, columnOf, type Stored, type Table } from './table.ts';
+import { bytesOfInstant, rfc3339 } from './timestamp.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 

@@ -1,6 +1,5 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { bytesBefore } from './instant.ts';
 import { likeInAnyCase, partPattern } from './like.ts';
 import {
   type Bind,
@@ -15,6 +14,7 @@ import {
 } from './list.ts';
 import { changesSql } from './parent-program-changes.ts';
 import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
+import { bytesBefore } from './timestamp.ts';
 
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 

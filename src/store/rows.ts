@@ -3,9 +3,9 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { parseJson } from '../domain/json.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database, Transaction } from './database.ts';
-import { rfc3339 } from './instant.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
 import { type ContentOf, columnOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
+import { rfc3339 } from './timestamp.ts';
 
 // The statements on one row of a table of any resource.
 

@@ -2,9 +2,9 @@ import type { KeyRecord } from '../domain/api-key.ts';
 import { OverloadError } from '../domain/errors.ts';
 import { networkOf } from '../domain/network.ts';
 import { limitsOf, type RequestLimits } from '../domain/request-limits.ts';
-import type { Lease, LeaseRequest } from '../store/rate-limits.ts';
 import { Generations } from './generations.ts';
 import { LeasedTokens } from './leased-tokens.ts';
+import { TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 
 /** The limits of a key, with the tokens that this process has leased; null: no limit. */
 export type KeyLimits = {
@@ -25,11 +25,8 @@ export type Admission = {
 
 export type LimitedKey = Pick<KeyRecord, 'organizationId' | 'id' | 'organizationLimits'>;
 
-export type RequestLimiterOptions = {
+export type RequestLimiterOptions = Pick<TokenLeasesOptions, 'lease' | 'onFailure'> & {
   readonly limits: RequestLimits;
-  readonly lease: (requests: readonly LeaseRequest[]) => Promise<ReadonlyMap<string, Lease>>;
-  /** Called when leases begin to fail. */
-  readonly onFailure: (error: unknown) => void;
   /** Milliseconds, from a clock that never goes back. */
   readonly clock?: () => number;
   /**
@@ -39,27 +36,11 @@ export type RequestLimiterOptions = {
   readonly maxWaiting?: number;
 };
 
-/** Minimum time between the starts of two leases, so that the needs of many subjects share one statement. */
-export const LEASE_INTERVAL_MS = 15;
-/** A lease that takes longer counts as failed. */
-const LEASE_TIMEOUT_MS = 5000;
-/** After a failed lease, everything is admitted for this time. */
-const OPEN_MS = 1000;
-const MAX_SUBJECTS_PER_LEASE = 1000;
 /** Subjects that were not used for this time, or twice as long, are forgotten. */
 const GENERATION_MS = 10_000;
 const MAX_GENERATION_SIZE = 20_000;
 
 const OVERLOADED = new OverloadError('rate limits');
-
-/** `at`: the time of the decision. */
-type Settled = { readonly isAdmitted: boolean; readonly at: number };
-
-type Waiting = {
-  readonly first: LeasedTokens | null;
-  readonly second: LeasedTokens | null;
-  readonly settle: (settled: Settled) => void;
-};
 
 /**
  * Limits requests per second, for all processes of a database together. PostgreSQL holds a token bucket for each subject.
@@ -68,30 +49,21 @@ type Waiting = {
  */
 export class RequestLimiter {
   readonly #limits: RequestLimits;
-  readonly #lease: RequestLimiterOptions['lease'];
-  readonly #onFailure: RequestLimiterOptions['onFailure'];
   readonly #clock: () => number;
+  readonly #leases: TokenLeases;
   readonly #maxWaiting: number;
   readonly #keys = new Generations<KeyLimits>();
   readonly #organizations = new Generations<LeasedTokens>();
   readonly #addresses = new Generations<LeasedTokens>();
   #generationAt = 0;
-  #low = new Set<LeasedTokens>();
-  #waiting: Waiting[] = [];
-  /** How many of them have no valid key. */
+  /** Requests without a valid key that wait for a lease. */
   #waitingOfAddresses = 0;
-  #isScheduled = false;
-  #lastLeaseAt = Number.NEGATIVE_INFINITY;
-  #openUntil = 0;
-  #hasFailed = false;
   readonly #refused: Record<Admission['closest'] | 'address', number> = { key: 0, organization: 0, address: 0 };
-  #failedLeases = 0;
 
   constructor({ limits, lease, onFailure, clock = () => performance.now(), maxWaiting = 5000 }: RequestLimiterOptions) {
     this.#limits = limits;
-    this.#lease = lease;
-    this.#onFailure = onFailure;
     this.#clock = clock;
+    this.#leases = new TokenLeases({ lease, onFailure, clock });
     this.#maxWaiting = maxWaiting;
   }
 
@@ -102,12 +74,12 @@ export class RequestLimiter {
 
   /** Requests that wait for a lease. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#leases.waiting;
   }
 
   /** Leases that failed so far. */
   get failedLeases(): number {
-    return this.#failedLeases;
+    return this.#leases.failed;
   }
 
   /**
@@ -118,12 +90,12 @@ export class RequestLimiter {
     const at = this.#clock();
     const limits = this.#limitsOf(key, at);
     if (limits.key === null && limits.organization === null) return null;
-    const isAdmitted = this.#tryTake(limits.key, limits.organization, at);
+    const isAdmitted = this.#leases.tryTake(limits.key, limits.organization, at);
     if (isAdmitted !== undefined) return this.#admissionOf(limits, isAdmitted, at);
     if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
-    return this.#wait(limits.key, limits.organization).then((settled) =>
-      this.#admissionOf(limits, settled.isAdmitted, settled.at),
-    );
+    return this.#leases
+      .wait(limits.key, limits.organization)
+      .then((settled) => this.#admissionOf(limits, settled.isAdmitted, settled.at));
   }
 
   /**
@@ -135,7 +107,7 @@ export class RequestLimiter {
     const at = this.#clock();
     const tokens = this.#tokensIn(this.#addresses, `address:${networkOf(ip)}`, this.#limits.perAddress);
     this.#forgetIdle(at);
-    const isAdmitted = this.#tryTake(tokens, null, at);
+    const isAdmitted = this.#leases.tryTake(tokens, null, at);
     if (isAdmitted !== undefined) return this.#countRefusalOfAddress(isAdmitted);
     if (this.#waitingOfAddresses >= this.#maxWaiting) throw OVERLOADED;
     return this.#waitOfAddress(tokens);
@@ -144,7 +116,7 @@ export class RequestLimiter {
   async #waitOfAddress(tokens: LeasedTokens): Promise<boolean> {
     this.#waitingOfAddresses += 1;
     try {
-      return this.#countRefusalOfAddress((await this.#wait(tokens, null)).isAdmitted);
+      return this.#countRefusalOfAddress((await this.#leases.wait(tokens, null)).isAdmitted);
     } finally {
       this.#waitingOfAddresses -= 1;
     }
@@ -189,107 +161,6 @@ export class RequestLimiter {
     for (const each of [this.#keys, this.#organizations, this.#addresses]) each.age();
   }
 
-  /** Takes a token of each, or of neither. Undefined: only a lease can tell. */
-  #tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number): boolean | undefined {
-    if (at < this.#openUntil) return true;
-    const byFirst = first === null ? 'admitted' : first.decide(at);
-    const bySecond = second === null ? 'admitted' : second.decide(at);
-    if (byFirst === 'refused' || bySecond === 'refused') return false;
-    if (byFirst === 'unknown' || bySecond === 'unknown') return undefined;
-    if (first !== null) this.#takeOf(first, at);
-    if (second !== null) this.#takeOf(second, at);
-    return true;
-  }
-
-  #takeOf(tokens: LeasedTokens, at: number): void {
-    tokens.take();
-    if (tokens.isLow) this.#request(tokens, at);
-  }
-
-  #request(tokens: LeasedTokens, at: number): void {
-    this.#low.add(tokens);
-    this.#schedule(at);
-  }
-
-  #wait(first: LeasedTokens | null, second: LeasedTokens | null): Promise<Settled> {
-    return new Promise((settle) => this.#enqueue({ first, second, settle }));
-  }
-
-  #enqueue(waiting: Waiting): void {
-    const at = this.#clock();
-    this.#waiting.push(waiting);
-    for (const tokens of [waiting.first, waiting.second]) {
-      if (tokens === null) continue;
-      tokens.waiting += 1;
-      this.#request(tokens, at);
-    }
-  }
-
-  #schedule(at: number): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const waitMs = this.#lastLeaseAt + LEASE_INTERVAL_MS - at;
-    // Deferred even if it is due, so that other requests in this turn of the event loop share it.
-    if (waitMs <= 0) setImmediate(() => void this.#run());
-    else setTimeout(() => void this.#run(), waitMs);
-  }
-
-  async #run(): Promise<void> {
-    const leased = this.#takeLow();
-    this.#lastLeaseAt = this.#clock();
-    const requests = leased.map(({ subject, rate, wanted }) => ({ subject, rate, wanted }));
-    try {
-      const leases = await within(LEASE_TIMEOUT_MS, this.#lease(requests));
-      const at = this.#clock();
-      this.#hasFailed = false;
-      for (const [i, tokens] of leased.entries()) {
-        const lease = leases.get(tokens.subject);
-        if (lease !== undefined) tokens.receive(lease, { wanted: requests[i]?.wanted ?? 0, at });
-        // Requests during the lease found the stock low.
-        if (!tokens.isLow) this.#low.delete(tokens);
-      }
-    } catch (error) {
-      this.#openUntil = this.#clock() + OPEN_MS;
-      this.#failedLeases += 1;
-      if (!this.#hasFailed) this.#onFailure(error);
-      this.#hasFailed = true;
-    }
-    this.#isScheduled = false;
-    this.#settleWaiting();
-    if (this.#low.size > 0) this.#schedule(this.#clock());
-  }
-
-  /**
-   * What the next lease asks for, each subject once: a statement cannot update a row twice. After a change of limits, a subject
-   * has two sets of tokens for a moment, and the second one waits for the lease after this one.
-   */
-  #takeLow(): LeasedTokens[] {
-    const leased = new Map<string, LeasedTokens>();
-    const left = new Set<LeasedTokens>();
-    for (const tokens of this.#low) {
-      if (leased.has(tokens.subject) || leased.size === MAX_SUBJECTS_PER_LEASE) left.add(tokens);
-      else leased.set(tokens.subject, tokens);
-    }
-    this.#low = left;
-    return [...leased.values()];
-  }
-
-  /** In the order of arrival. Those about which the lease could not tell wait for the next one. */
-  #settleWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { first, second } of waiting) {
-      if (first !== null) first.waiting -= 1;
-      if (second !== null) second.waiting -= 1;
-    }
-    const at = this.#clock();
-    for (const each of waiting) {
-      const isAdmitted = this.#tryTake(each.first, each.second, at);
-      if (isAdmitted === undefined) this.#enqueue(each);
-      else each.settle({ isAdmitted, at });
-    }
-  }
-
   #admissionOf(limits: KeyLimits, isAdmitted: boolean, at: number): Admission {
     const byKey = limits.key?.remaining(at) ?? Number.POSITIVE_INFINITY;
     const byOrganization = limits.organization?.remaining(at) ?? Number.POSITIVE_INFINITY;
@@ -305,15 +176,5 @@ export class RequestLimiter {
   #countRefusalOfAddress(isAdmitted: boolean): boolean {
     if (!isAdmitted) this.#refused.address += 1;
     return isAdmitted;
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`A lease of tokens took longer than ${ms} ms.`)), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

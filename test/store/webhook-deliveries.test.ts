@@ -1,13 +1,12 @@
 import {
-  type AttemptResult,
   type ClaimedDelivery,
   claimDeliveries,
   countPendingDeliveries,
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
-  recordAttempts,
 } from '../../src/store/webhook-deliveries.ts';
+import { type AttemptResult, recordAttempts } from '../../src/store/webhook-results.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';

@@ -154,7 +154,7 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an outage of the database looks like a limit',
-    file: 'src/traffic/request-limiter.ts',
+    file: 'src/traffic/token-leases.ts',
     find: 'if (at < this.#openUntil) return true;',
     replace: 'if (at < this.#openUntil) return false;',
     caughtBy: 'test/traffic/request-limiter.test.ts',

@@ -61,7 +61,7 @@ export const EVENT_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a result that is written again counts again',
-    file: 'src/store/webhook-deliveries.ts',
+    file: 'src/store/webhook-results.ts',
     find: 'using (organization_id, endpoint_id, message_id, number)),',
     replace: 'on true),',
     caughtBy: 'test/store/webhook-deliveries.test.ts',

@@ -1,4 +1,4 @@
-import { AttemptLimits } from '../../src/delivery/attempt-limits.ts';
+import { ConcurrencyLimits } from '../../src/delivery/concurrency-limits.ts';
 
 const QUICK = { isSuccess: true, durationMs: 5 };
 const SLOW = { isSuccess: true, durationMs: 14_000 };
@@ -9,7 +9,7 @@ function endpoint(endpointId: string, { isFailing = false } = {}) {
 }
 
 /** Begins as many attempts as are allowed. Returns how many these are. */
-function fill(limits: AttemptLimits, place: ReturnType<typeof endpoint>): number {
+function fill(limits: ConcurrencyLimits, place: ReturnType<typeof endpoint>): number {
   const [claim] = limits.divide([place]);
   const count = claim?.count ?? 0;
   for (let i = 0; i < count; i += 1) limits.start(place);
@@ -17,7 +17,7 @@ function fill(limits: AttemptLimits, place: ReturnType<typeof endpoint>): number
 }
 
 test('an endpoint begins with 8 attempts at a time, and gets up to 32 while all succeed quickly', () => {
-  const limits = new AttemptLimits();
+  const limits = new ConcurrencyLimits();
   const place = endpoint('quick');
   expect(fill(limits, place)).toBe(8);
   let [most, running] = [0, 8];
@@ -34,7 +34,7 @@ test.each([
   ['slow', SLOW],
   ['failed', FAILED],
 ])('%s attempts halve the limit of their endpoint, down to one', (_, outcome) => {
-  const limits = new AttemptLimits();
+  const limits = new ConcurrencyLimits();
   const place = endpoint('slow');
   fill(limits, place);
   let running = 8;
@@ -46,7 +46,7 @@ test.each([
 });
 
 test('an endpoint whose last attempt failed gets one at a time', () => {
-  const limits = new AttemptLimits();
+  const limits = new ConcurrencyLimits();
   const place = endpoint('failing', { isFailing: true });
   expect([fill(limits, place), fill(limits, place)]).toEqual([1, 0]);
   limits.end(place, FAILED);
@@ -55,7 +55,7 @@ test('an endpoint whose last attempt failed gets one at a time', () => {
 
 // The attack: a thousand dead endpoints.
 test('failing endpoints leave three quarters of all places to the others', () => {
-  const limits = new AttemptLimits();
+  const limits = new ConcurrencyLimits();
   for (let i = 0; i < 1000; i += 1) fill(limits, endpoint(`dead ${i}`, { isFailing: true }));
   let others = 0;
   for (let i = 0; i < 1000; i += 1) others += fill(limits, endpoint(`well ${i}`));
@@ -64,7 +64,7 @@ test('failing endpoints leave three quarters of all places to the others', () =>
 });
 
 test('the last free places are divided equally', () => {
-  const limits = new AttemptLimits();
+  const limits = new ConcurrencyLimits();
   for (let i = 0; i < 63; i += 1) fill(limits, endpoint(`other ${i}`));
   const claims = limits.divide(['a', 'b', 'c'].map((id) => endpoint(id)));
   expect(claims.map(({ count }) => count)).toEqual([3, 3, 2]);

@@ -20,7 +20,7 @@ type Place = EndpointKey & { readonly isFailing: boolean };
  * and each failure or slow response halves the limit, down to one; an endpoint whose last attempt failed has one. So endpoints
  * that do not respond hold few of the places, and delay no other endpoint.
  */
-export class AttemptLimits {
+export class ConcurrencyLimits {
   /** By endpoint, while it has attempts in progress or a lower limit than at first. */
   readonly #endpoints = new Map<string, { running: number; limit: number }>();
   #running = 0;

@@ -1,0 +1,130 @@
+import type { Logger } from 'pino';
+import type { Keyring } from '../domain/keyring.ts';
+import { signatureOf } from '../domain/webhook-signature.ts';
+import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
+import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/secrets.ts';
+import type { ClaimedDelivery, EndpointKey } from '../store/webhook-deliveries.ts';
+import type { AttemptResult } from '../store/webhook-results.ts';
+import { EVENT_NOT_KEPT } from './failure.ts';
+import { retryMsAfter } from './schedule.ts';
+import type { Reply, Sender } from './sender.ts';
+
+const WARN_MS = 60_000;
+
+export type AttempterOptions = {
+  readonly logger: Logger;
+  readonly sender: Sender;
+  /** Such as "Charter/1.4.0". */
+  readonly userAgent: string;
+  /** Records a span for each attempt; `null`: traces are off. */
+  readonly tracing: Tracing | null;
+};
+
+/** Signs a delivery and sends it to its endpoint, once. */
+export class Attempter {
+  readonly #keyring: Keyring;
+  readonly #options: AttempterOptions;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(keyring: Keyring, options: AttempterOptions) {
+    this.#keyring = keyring;
+    this.#options = options;
+  }
+
+  /** Null: there is no result, and the delivery is due again when the lease ends. */
+  async attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
+    const { organizationId, endpointId, messageId, number, failures, url, body } = delivery;
+    const at = new Date();
+    const startedAt = performance.now();
+    const reply = body === null ? NOT_SENT : await this.#send({ ...delivery, body, at });
+    if (reply === null) return null;
+    const retryMs = body === null ? null : retryMsAfter(failures + 1, Math.random());
+    return {
+      organizationId,
+      endpointId,
+      messageId,
+      number,
+      failures,
+      url,
+      wasSent: body !== null,
+      at,
+      durationMs: performance.now() - startedAt,
+      status: reply.status,
+      error: reply.error,
+      responseBody: reply.body,
+      retryMs,
+    };
+  }
+
+  async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
+    const { url, messageId: id, body, at } = delivery;
+    const { sender, userAgent, tracing } = this.#options;
+    const span = tracing?.startTrace(attemptStep(delivery));
+    try {
+      const timestamp = Math.floor(at.getTime() / 1000);
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': userAgent,
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureOf({ id, timestamp, body }, this.#secretsOf(delivery)),
+      };
+      const reply = await sender.send({ url, headers, body });
+      span?.end(endOfAttempt(reply));
+      return reply;
+    } catch (error) {
+      span?.end({ error: 'unknown' });
+      this.#warn(error, delivery);
+      return null;
+    }
+  }
+
+  /** At most once a minute: each delivery of an endpoint may fail alike. */
+  #warn(error: unknown, { organizationId, endpointId }: EndpointKey): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_MS) return;
+    this.#warnedAt = now;
+    const line = { err: error, organizationId, endpointId };
+    this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
+  }
+
+  /** The current secret first. Throws if this process lacks the encryption key of one of them. */
+  #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
+    const endpoint = { organizationId, id: endpointId };
+    const current = this.#keyring.decrypt(secret, placeOfWebhookSecret(endpoint));
+    if (previousSecret === null) return [current];
+    return [current, this.#keyring.decrypt(previousSecret, placeOfPreviousWebhookSecret(endpoint))];
+  }
+}
+
+const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
+
+/**
+ * The span has neither the URL nor the organization. No `traceparent` is sent: the receiver belongs to somebody else, who would
+ * learn how this server numbers and samples its traces, and gain nothing.
+ */
+function attemptStep({ messageId, number }: ClaimedDelivery): SpanStart {
+  return {
+    name: 'POST webhook',
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'messaging.message.id': messageId,
+      ...(number > 1 && { 'http.request.resend_count': number - 1 }),
+    },
+  };
+}
+
+function endOfAttempt(reply: Reply | null): SpanEnd {
+  if (reply === null) return { error: 'abandoned' };
+  const { status } = reply;
+  if (status === null) return { error: 'no response' };
+  return {
+    attributes: { 'http.response.status_code': status },
+    error: isSuccessful(reply) ? undefined : String(status),
+  };
+}
+
+export function isSuccessful({ status }: Pick<AttemptResult, 'status'>): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

@@ -1,0 +1,169 @@
+import type { Lease, LeaseRequest } from '../store/rate-limits.ts';
+import type { LeasedTokens } from './leased-tokens.ts';
+
+export type TokenLeasesOptions = {
+  readonly lease: (requests: readonly LeaseRequest[]) => Promise<ReadonlyMap<string, Lease>>;
+  /** Called when leases begin to fail. */
+  readonly onFailure: (error: unknown) => void;
+  /** Milliseconds, from a clock that never goes back. */
+  readonly clock: () => number;
+};
+
+/** Minimum time between the starts of two leases, so that the needs of many subjects share one statement. */
+export const LEASE_INTERVAL_MS = 15;
+/** A lease that takes longer counts as failed. */
+const LEASE_TIMEOUT_MS = 5000;
+/** After a failed lease, everything is admitted for this time. */
+const OPEN_MS = 1000;
+const MAX_SUBJECTS_PER_LEASE = 1000;
+
+/** `at`: the time of the decision. */
+type Settled = { readonly isAdmitted: boolean; readonly at: number };
+
+type Waiting = {
+  readonly first: LeasedTokens | null;
+  readonly second: LeasedTokens | null;
+  readonly settle: (settled: Settled) => void;
+};
+
+/** Takes tokens of one or two subjects at once, and leases them from PostgreSQL: ahead of need, or for requests that wait. */
+export class TokenLeases {
+  readonly #lease: TokenLeasesOptions['lease'];
+  readonly #onFailure: TokenLeasesOptions['onFailure'];
+  readonly #clock: () => number;
+  #low = new Set<LeasedTokens>();
+  #waiting: Waiting[] = [];
+  #isScheduled = false;
+  #lastLeaseAt = Number.NEGATIVE_INFINITY;
+  #openUntil = 0;
+  #hasFailed = false;
+  #failed = 0;
+
+  constructor({ lease, onFailure, clock }: TokenLeasesOptions) {
+    this.#lease = lease;
+    this.#onFailure = onFailure;
+    this.#clock = clock;
+  }
+
+  /** Requests that wait for a lease. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Leases that failed so far. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  /** Takes a token of each, or of neither. Undefined: only a lease can tell. */
+  tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number): boolean | undefined {
+    if (at < this.#openUntil) return true;
+    const byFirst = first === null ? 'admitted' : first.decide(at);
+    const bySecond = second === null ? 'admitted' : second.decide(at);
+    if (byFirst === 'refused' || bySecond === 'refused') return false;
+    if (byFirst === 'unknown' || bySecond === 'unknown') return undefined;
+    if (first !== null) this.#takeOf(first, at);
+    if (second !== null) this.#takeOf(second, at);
+    return true;
+  }
+
+  #takeOf(tokens: LeasedTokens, at: number): void {
+    tokens.take();
+    if (tokens.isLow) this.#request(tokens, at);
+  }
+
+  #request(tokens: LeasedTokens, at: number): void {
+    this.#low.add(tokens);
+    this.#schedule(at);
+  }
+
+  /** Resolves once a lease can tell. */
+  wait(first: LeasedTokens | null, second: LeasedTokens | null): Promise<Settled> {
+    return new Promise((settle) => this.#enqueue({ first, second, settle }));
+  }
+
+  #enqueue(waiting: Waiting): void {
+    const at = this.#clock();
+    this.#waiting.push(waiting);
+    for (const tokens of [waiting.first, waiting.second]) {
+      if (tokens === null) continue;
+      tokens.waiting += 1;
+      this.#request(tokens, at);
+    }
+  }
+
+  #schedule(at: number): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const waitMs = this.#lastLeaseAt + LEASE_INTERVAL_MS - at;
+    // Deferred even if it is due, so that other requests in this turn of the event loop share it.
+    if (waitMs <= 0) setImmediate(() => void this.#run());
+    else setTimeout(() => void this.#run(), waitMs);
+  }
+
+  async #run(): Promise<void> {
+    const leased = this.#takeLow();
+    this.#lastLeaseAt = this.#clock();
+    const requests = leased.map(({ subject, rate, wanted }) => ({ subject, rate, wanted }));
+    try {
+      const leases = await within(LEASE_TIMEOUT_MS, this.#lease(requests));
+      const at = this.#clock();
+      this.#hasFailed = false;
+      for (const [i, tokens] of leased.entries()) {
+        const lease = leases.get(tokens.subject);
+        if (lease !== undefined) tokens.receive(lease, { wanted: requests[i]?.wanted ?? 0, at });
+        // Requests during the lease found the stock low.
+        if (!tokens.isLow) this.#low.delete(tokens);
+      }
+    } catch (error) {
+      this.#openUntil = this.#clock() + OPEN_MS;
+      this.#failed += 1;
+      if (!this.#hasFailed) this.#onFailure(error);
+      this.#hasFailed = true;
+    }
+    this.#isScheduled = false;
+    this.#settleWaiting();
+    if (this.#low.size > 0) this.#schedule(this.#clock());
+  }
+
+  /**
+   * What the next lease asks for, each subject once: a statement cannot update a row twice. After a change of limits, a subject
+   * has two sets of tokens for a moment, and the second one waits for the lease after this one.
+   */
+  #takeLow(): LeasedTokens[] {
+    const leased = new Map<string, LeasedTokens>();
+    const left = new Set<LeasedTokens>();
+    for (const tokens of this.#low) {
+      if (leased.has(tokens.subject) || leased.size === MAX_SUBJECTS_PER_LEASE) left.add(tokens);
+      else leased.set(tokens.subject, tokens);
+    }
+    this.#low = left;
+    return [...leased.values()];
+  }
+
+  /** In the order of arrival. Those about which the lease could not tell wait for the next one. */
+  #settleWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { first, second } of waiting) {
+      if (first !== null) first.waiting -= 1;
+      if (second !== null) second.waiting -= 1;
+    }
+    const at = this.#clock();
+    for (const each of waiting) {
+      const isAdmitted = this.tryTake(each.first, each.second, at);
+      if (isAdmitted === undefined) this.#enqueue(each);
+      else each.settle({ isAdmitted, at });
+    }
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`A lease of tokens took longer than ${ms} ms.`)), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
