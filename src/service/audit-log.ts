@@ -8,9 +8,6 @@ import { findMatchingUsers } from '../store/users.ts';
 import { refuseToGovern } from './accounts/organization.ts';
 import { positionOfId, readListPage } from './list-position.ts';
 
-export { ACTIONS } from '../store/audit.ts';
-export type { AuditFilters, AuditRecord };
-
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
   /** `before` of the previous page, with newer events; null: this is the first. */

@@ -1,6 +1,4 @@
 import {
-  type AuditFilters,
-  type AuditRecord,
   countAudit,
   exportAudit,
   findAuditedKeys,
@@ -10,6 +8,7 @@ import {
   MAX_AUDITED_USERS,
   MAX_COUNTED_EVENTS,
 } from '../../src/service/audit-log.ts';
+import type { AuditFilters, AuditRecord } from '../../src/store/audit-log.ts';
 import { auditStatement } from '../../src/store/audit-log.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { codeOf, giveKey } from '../support/data/actors.ts';

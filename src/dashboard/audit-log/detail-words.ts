@@ -1,7 +1,8 @@
 import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import { ACTIONS, type AuditRecord } from '../../service/audit-log.ts';
+import { ACTIONS } from '../../store/audit.ts';
+import type { AuditRecord } from '../../store/audit-log.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html/html.ts';
-import type { ACTIONS, AuditRecord } from '../../service/audit-log.ts';
+import type { ACTIONS } from '../../store/audit.ts';
+import type { AuditRecord } from '../../store/audit-log.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
 import { userKeysUrl, userUrl } from '../people/user-head.ts';

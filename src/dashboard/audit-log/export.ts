@@ -1,4 +1,5 @@
-import { type AuditRecord, exportAudit } from '../../service/audit-log.ts';
+import { exportAudit } from '../../service/audit-log.ts';
+import type { AuditRecord } from '../../store/audit-log.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { csvLine } from './csv.ts';

@@ -2,14 +2,9 @@ import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
-import {
-  ACTIONS,
-  type AuditFilters,
-  findAuditedKeys,
-  findAuditedUsers,
-  MAX_AUDITED_KEYS,
-  MAX_AUDITED_USERS,
-} from '../../service/audit-log.ts';
+import { findAuditedKeys, findAuditedUsers, MAX_AUDITED_KEYS, MAX_AUDITED_USERS } from '../../service/audit-log.ts';
+import { ACTIONS } from '../../store/audit.ts';
+import type { AuditFilters } from '../../store/audit-log.ts';
 import { readDay } from '../http/day.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -1,7 +1,9 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { ACTIONS, type AuditRecord, countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
+import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
+import { ACTIONS } from '../../store/audit.ts';
+import type { AuditRecord } from '../../store/audit-log.ts';
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

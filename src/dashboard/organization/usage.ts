@@ -1,7 +1,8 @@
 import { formatNumber } from '../../domain/format.ts';
 import { OUTCOMES, SHOWN_PERIODS } from '../../domain/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
-import { getOrganizationUse, type OrganizationUse } from '../../service/keys/organization-use.ts';
+import { getOrganizationUse } from '../../service/keys/organization-keys.ts';
+import type { OrganizationUse } from '../../store/key-uses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';

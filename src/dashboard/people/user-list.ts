@@ -2,13 +2,8 @@ import { formatNumber } from '../../domain/format.ts';
 import { mayManage, ROLES } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import {
-  listUsers,
-  MAX_COUNTED_USERS,
-  USER_STATES,
-  type UserDetails,
-  type UserState,
-} from '../../service/accounts/people.ts';
+import { listUsers } from '../../service/accounts/people.ts';
+import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/users.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';

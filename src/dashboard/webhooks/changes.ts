@@ -6,7 +6,8 @@ import {
   enableWebhookEndpoint,
   removeWebhookEndpoint,
 } from '../../service/webhooks/changes.ts';
-import { getWebhook, type WebhookEndpointDetails } from '../../service/webhooks/webhooks.ts';
+import { getWebhook } from '../../service/webhooks/webhooks.ts';
+import type { WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -3,13 +3,9 @@ import type { PeriodUse } from '../../domain/key-usage.ts';
 import { mayGovern } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import {
-  type DeliveryListPage,
-  getWebhook,
-  type ListedWebhookDelivery,
-  listDeliveries,
-  type WebhookEndpointDetails,
-} from '../../service/webhooks/webhooks.ts';
+import { type DeliveryListPage, getWebhook, listDeliveries } from '../../service/webhooks/webhooks.ts';
+import type { WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
+import type { ListedWebhookDelivery } from '../../store/webhook-history.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';

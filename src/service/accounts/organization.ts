@@ -9,9 +9,6 @@ import { getOrganization, lockOrganization, type OrganizationRecord, setPolicy }
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 
-export { listAdministrators } from '../../store/users.ts';
-export type { OrganizationRecord };
-
 /** The organization with its policy and its state, for administrators. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
   refuseToGovern(actor.role);

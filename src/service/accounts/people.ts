@@ -14,7 +14,6 @@ import {
   insertUser,
   listUsers as listStored,
   MAX_COUNTED_USERS,
-  USER_STATES,
   type UserDetails,
   type UserPosition,
   type UserState,
@@ -34,9 +33,6 @@ import {
 } from '../outcome.ts';
 import { addLink, type LinkMade } from './make-link.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
-
-export type { UserDetails, UserState };
-export { MAX_COUNTED_USERS, USER_STATES };
 
 type UserListPage = {
   readonly users: readonly UserDetails[];

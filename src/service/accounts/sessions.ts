@@ -15,8 +15,6 @@ import {
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 
-export type { ListedSession };
-
 export type SessionList = {
   readonly sessions: readonly ListedSession[];
   /** There are more than MAX_LISTED_SESSIONS. */

@@ -7,8 +7,6 @@ import { getKeyAccess, type KeyAccess } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
-export { MAX_STEPS } from '../../store/key-rotations.ts';
-
 export type KeyWithRotations = KeyAccess & {
   readonly key: KeyDetails;
   readonly usage: KeyUsage;

@@ -16,8 +16,6 @@ import { decodePosition, encodePosition, parseInstant, readListPage } from '../l
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
 
-export { MAX_COUNTED_KEYS } from '../../store/key-lists.ts';
-
 export type KeyDetails = Pick<
   ListedKey,
   | 'id'

@@ -2,10 +2,10 @@ import type { Actor } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
 import type { Database } from '../../store/database.ts';
 import type { KeyCounts } from '../../store/key-lists.ts';
+import { findOrganizationUse, type OrganizationUse } from '../../store/key-uses.ts';
 import {
   countOrganizationKeys,
   findOrganizationKeyByHash,
-  type KeyFilters,
   type KeyUsePosition,
   listOrganizationKeys,
   type OrganizationKeyQuery,
@@ -13,8 +13,6 @@ import {
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { refuseUnlessSeesOthers } from './key-access.ts';
 import { type KeyWithHolder, withHolder } from './list-keys.ts';
-
-export type { KeyFilters };
 
 /** Where a list page starts or ends. At most one of the two is set. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
@@ -66,4 +64,13 @@ export async function findKeyOwner(
 ): Promise<{ readonly id: string; readonly userId: string } | null> {
   refuseUnlessSeesOthers(actor);
   return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
+}
+
+/** Number of most used keys. */
+export const MOST_USED = 10;
+
+/** The requests with all keys of the organization, for those who may see them. */
+export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {
+  refuseUnlessSeesOthers(actor);
+  return findOrganizationUse(db, actor.scope, { now, keys: MOST_USED });
 }

@@ -7,7 +7,6 @@ import { findEvent } from '../../store/events.ts';
 import {
   findWebhookEndpoint,
   listWebhookEndpoints,
-  MAX_COUNTED_DELIVERIES,
   type WebhookEndpointDetails,
 } from '../../store/webhook-endpoints.ts';
 import {
@@ -15,22 +14,11 @@ import {
   findWebhookDelivery,
   type ListedWebhookDelivery,
   listWebhookDeliveries,
-  MAX_READ_ATTEMPTS,
-  type WebhookAttempt,
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
 } from '../../store/webhook-history.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from './authority.ts';
-
-export {
-  type ListedWebhookDelivery,
-  MAX_COUNTED_DELIVERIES,
-  MAX_READ_ATTEMPTS,
-  type WebhookAttempt,
-  type WebhookDelivery,
-  type WebhookEndpointDetails,
-};
 
 // What managers and administrators read of the webhook endpoints.
 

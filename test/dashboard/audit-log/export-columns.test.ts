@@ -3,7 +3,7 @@
 import { v7 as newId } from 'uuid';
 import { ACTION_WORDS } from '../../../src/dashboard/audit-log/event-table.ts';
 import { userUrl } from '../../../src/dashboard/people/user-head.ts';
-import { ACTIONS } from '../../../src/service/audit-log.ts';
+import { ACTIONS } from '../../../src/store/audit.ts';
 import { createActor, createScope, giveKey } from '../../support/data/actors.ts';
 import { parseCsv } from '../../support/data/csv.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { ACTIONS } from '../../../src/service/audit-log.ts';
+import { ACTIONS } from '../../../src/store/audit.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
