@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { nearest } from '../../openapi/lint/nearest.ts';
+import { linksOf } from '../docs/markdown.ts';
 import { guidesIn } from '../guides.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
@@ -19,9 +20,9 @@ export function pageFiles(): string[] {
     .sort();
 }
 
-/** Files that are not published, because nothing refers to them, and guides that are listed but missing. */
+/** Files that are not published, because nothing refers to them, and guides that are missing or that readers do not find. */
 export function lintFiles(): Problem[] {
-  return inOrder([...unusedComponents(), ...unlistedGuides()]);
+  return inOrder([...unusedComponents(), ...unlistedGuides(), ...unlinkedGuides()]);
 }
 
 function unusedComponents(): Problem[] {
@@ -69,6 +70,29 @@ function unlistedGuides(): Problem[] {
       remedy: `Add "- ${name}" to ${LIST}, in reading order.`,
     })),
   ];
+}
+
+/** Readers come from other guides. The first guide is the one that they are sent to. */
+function unlinkedGuides(): Problem[] {
+  const [first, ...names] = guidesIn(read(LIST)).map(({ name }) => name);
+  const existing = globSync('*.md', { cwd: join(root, 'openapi/guides') });
+  const linked = new Set(
+    existing.flatMap((from) =>
+      linksOf(read(`openapi/guides/${from}`))
+        .map(({ target }) => target.split('#', 1)[0] ?? '')
+        .filter((to) => to !== from),
+    ),
+  );
+  return names
+    .filter((name) => existing.includes(name) && !linked.has(name))
+    .map((name) => ({
+      file: `openapi/guides/${name}`,
+      line: 1,
+      column: 1,
+      rule: 'guide-linked',
+      message: 'No other guide links to this one.',
+      remedy: `Link to it from the guide that its readers come from, such as ${first}: [its title](${name}).`,
+    }));
 }
 
 function read(file: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser/browser.ts';
 import { createPagePool } from '../support/browser/page-pool.ts';
-import { kill, startFile, untilPrinted } from '../support/processes/process.ts';
+import { kill, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 
 // Previews a private copy of the checkout, so that the test can break its files.
 
@@ -84,19 +84,64 @@ test('the preview follows a file that the editor replaces on every save', async 
   }
 });
 
-test('a problem is reported on the page and in the terminal, with file and line, until it is fixed', async () => {
-  const page = await visit('/docs/errors');
-  const alert = page.getByRole('alert');
-  for (const { file, words, place } of [
-    { file: 'openapi/components/schemas/Page.yaml', words: ['type: object', 'type: [object'], place: /Page\.yaml:\d+/ },
-    { file: 'openapi/guides/errors.md', words: ['\n\n', '\n\n[x](nowhere.md)\n\n'], place: /errors\.md:\d+/ },
-  ] as const) {
-    const good = await save(file, words, () => alert.filter({ hasText: place }).waitFor());
-    expect(running.printed.stdout).toMatch(place);
-    await writeFile(join(checkout, file), good);
+type Mistake = { readonly file: string; readonly from: string; readonly to: string; readonly says: string };
+
+/** The mistakes that writers make. Each is found at the line where it was made. */
+const MISTAKES: readonly Mistake[] = [
+  { file: 'guides/authentication.md', from: '(errors.md', to: '(error.md', says: 'Did you mean "errors.md"?' },
+  { file: 'guides/limits.md', from: '#429-toomany', to: '#429-to-many', says: 'has no heading "#429-to-many' },
+  { file: 'guides/workflows.md', from: '(mock-server.md)', to: '(operation:getKeys)', says: 'no operation "getKeys"' },
+  { file: 'guides/issuing-a-key.md', from: 'images/api-keys.png', to: 'images/keys.png', says: 'does not exist' },
+  { file: 'guides/scaling.md', from: '\n## ', to: '\n#### ', says: 'This heading skips a level' },
+  { file: 'guides/versioning.md', from: 'additions', to: 'aditions', says: 'Did you mean "additions"?' },
+  { file: 'guides/conditional-requests.md', from: 'status=304', to: 'status=205', says: 'has no response 205' },
+  { file: 'guides/getting-started.md', from: '"Nightly sync"', to: '"Nightly"', says: 'differs from the example' },
+  { file: 'guides/following-changes.md', from: '"id": "', to: '"id" "', says: 'This is not JSON' },
+  { file: 'guides/retries-and-idempotency.md', from: ' status=201,201\n', to: '\n', says: 'has no expected status' },
+  { file: 'paths/key.yaml', from: 'tags: [Key]', to: 'tags: [Keys]', says: 'is not listed in openapi/openapi.yaml' },
+  { file: 'components/schemas/Page.yaml', from: 'description:', to: 'descripton:', says: 'descripton' },
+];
+/** It makes the contract unreadable, and so hides others. */
+const UNREADABLE = { file: 'paths/events.yaml', from: '  summary:', to: '   summary:', says: 'is not indented' };
+
+test.each([
+  ['twelve mistakes', MISTAKES],
+  ['a mistake that makes the contract unreadable', [UNREADABLE]],
+])(
+  '%s are named by file and line with a remedy, by the lint and on the page alike, until they are corrected',
+  async (_what, mistakes) => {
+    const page = await visit('/docs/errors');
+    const alert = page.getByRole('alert');
+    const good = new Map<string, string>();
+    const places: string[] = [];
+    for (const { file, from, to } of mistakes) {
+      const path = join(checkout, 'openapi', file);
+      const text = await readFile(path, 'utf8');
+      good.set(path, text);
+      const at = text.indexOf(from);
+      expect([file, at]).not.toEqual([file, -1]);
+      places.push(`openapi/${file}:${text.slice(0, at + from.search(/\S/)).split('\n').length}:`);
+      await writeFile(
+        path,
+        text.replace(from, () => to),
+      );
+    }
+    const linted = await runFile(join(checkout, 'scripts/lint/main.ts'), []);
+    for (const place of places) await alert.filter({ hasText: place }).waitFor({ timeout: 30_000 });
+    const shown = (await alert.textContent()) ?? '';
+    for (const [i, { says }] of mistakes.entries()) {
+      for (const text of [linted.stdout, shown]) {
+        const [, problem = ''] = text.split(places[i] ?? '');
+        const [message = '', remedy = ''] = problem.split('\n').slice(1);
+        expect([places[i], `${message}${remedy}`]).toEqual([places[i], expect.stringContaining(says)]);
+        expect(remedy).toMatch(/\S.* \[[a-z\d-]+\]$/i);
+      }
+    }
+    for (const [path, text] of good) await writeFile(path, text);
     await alert.waitFor({ state: 'hidden' });
-  }
-});
+  },
+  180_000,
+);
 
 test('the preview serves the contract for tools that follow it', async () => {
   expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });

@@ -2,7 +2,15 @@ import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../../src/contract/document.ts';
+import {
+  isObject,
+  isOfTemplate,
+  type Json,
+  type Operation,
+  operationsOf,
+  type Schema,
+  segmentsOf,
+} from '../../../src/contract/document.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 import { labelOf } from './code-label.ts';
@@ -23,11 +31,16 @@ export const codeContent: PageRule = {
           ? faultsOfJson(code, options, contract)
           : language === 'http'
             ? faultsOfResponse(code, options, contract)
-            : [];
+            : language === 'sh'
+              ? faultsOfCommands(code, options, contract)
+              : [];
       for (const { line = 0, ...fault } of faults) report({ at, line: at.startLine + line, ...fault });
     }
   },
   mistakes: [
+    { find: 'sh status=200', replace: 'sh status=201', says: 'getKey has no response 201.' },
+    { find: '$CHARTER_URL/api/key', replace: '$CHARTER_URL/api/keys', says: 'The contract has no GET /api/keys.' },
+    { find: 'curl "', replace: 'curl -X PUT "', says: 'The contract has no PUT /api/key.' },
     {
       find: '{}',
       replace: '{ "a": }',
@@ -114,6 +127,7 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
       ? []
       : [
           {
+            line: lineOfField(code, place),
             message: `This JSON differs from the example "${name}"${where}.`,
             remedy: `Copy the value of openapi/components/examples/${name}.yaml.`,
           },
@@ -128,6 +142,12 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
       remedy: `Correct it; see openapi/components/schemas/${name}.yaml.`,
     },
   ];
+}
+
+/** The line of the innermost field in a path such as "data.0.name", counted from the opening line; that line if there is none. */
+function lineOfField(code: string, path: string): number {
+  const name = path.split('.').findLast((part) => !/^\d+$/.test(part));
+  return code.split('\n').findIndex((line) => line.includes(`"${name}":`)) + 1;
 }
 
 /** The place in a message of JSON.parse is one of the code, not of the page. */
@@ -168,6 +188,31 @@ function differenceOf(one: unknown, other: unknown): string | null {
     if (inner !== null) return inner === '' ? name : `${name}.${inner}`;
   }
   return '';
+}
+
+/** The statuses are those of the curl commands, in order. A request that the contract does not have gets 404 or 405. */
+function faultsOfCommands(code: string, options: Options, { operations }: Contract): Fault[] {
+  const lines = code.split('\n');
+  const starts = lines.flatMap((line, i) => (/\bcurl\b/.test(line) ? [i] : []));
+  return starts.flatMap((start, i) => {
+    const command = lines.slice(start, starts[i + 1]).join('\n');
+    const status = options.get('status')?.split(',')[i];
+    const path = /\$CHARTER_URL(\/api\/[^\s"'?]*)/.exec(command)?.[1];
+    if (status === undefined || path === undefined) return [];
+    const isSent = /\s(-d|--data)\b/.test(command) && !/\s(-G|--get)\b/.test(command);
+    const method = /(?:-X|--request)[ =]?(\w+)/.exec(command)?.[1] ?? (isSent ? 'POST' : 'GET');
+    const operation = operations.find(
+      (each) => each.method.toUpperCase() === method && isOfTemplate(segmentsOf(each.path), segmentsOf(path)),
+    );
+    const line = start + 1;
+    if (operation === undefined) {
+      if (['404', '405'].includes(status)) return [];
+      return [{ line, message: `The contract has no ${method} ${path}.`, remedy: 'Correct the method or the path.' }];
+    }
+    if (operation.responses[status] !== undefined) return [];
+    const remedy = `Correct the status after the language: ${Object.keys(operation.responses).join(', ')}.`;
+    return [{ message: `${operation.operationId} has no response ${status}.`, remedy }];
+  });
 }
 
 function faultsOfResponse(code: string, options: Options, { operations, ajv }: Contract): Fault[] {
