@@ -26,6 +26,7 @@ const COMMANDS = {
   docs: { entry: 'scripts/docs/main.ts', generated: true },
   'docs:preview': { entry: 'scripts/docs/preview/main.ts', generated: false },
   lint: { entry: 'scripts/lint/main.ts', generated: false },
+  'new-resource': { entry: 'scripts/new-resource/main.ts', generated: false },
   migration: { entry: 'scripts/migration.ts', generated: true },
   'release-contract': { entry: 'scripts/release-contract/main.ts', generated: true },
   mock: { entry: 'scripts/mock/main.ts', generated: true },

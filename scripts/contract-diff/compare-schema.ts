@@ -190,14 +190,32 @@ function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly
     ...Object.keys(objectOf(keywords['properties'])),
     ...listOf(keywords['required']).map(String),
   ];
-  for (const name of [...new Set([...named(before), ...named(after)])].sort())
-    compareField(comparison, { ...shapes, spot: atField(spot, name), before, after }, name, within);
+  const hasNewKind = gainsKinds(comparison, before, after);
+  for (const name of [...new Set([...named(before), ...named(after)])].sort()) {
+    const place = atField(spot, name);
+    const report: Report = (rule, at, ...rest) => {
+      const isOfNewKind = hasNewKind && rule === 'alternative added' && isSame(at.at, place.at);
+      comparison.report(isOfNewKind ? 'alternative of new values added' : rule, at, ...rest);
+    };
+    compareField({ ...comparison, report }, { ...shapes, spot: place, before, after }, name, within);
+  }
 
   const [was, is] = [before['additionalProperties'] ?? true, after['additionalProperties'] ?? true];
   if (isSame(was, is) && typeof was === 'boolean') return;
   if (was === false || is === false)
     comparison.report(is === false ? 'object closed' : 'object opened', spot, direction);
   else compareSchema(comparison, { direction, spot: atField(spot, '*'), before: was, after: is }, within);
+}
+
+/** Whether an enumeration gains values, such as types of events, for which clients ignore the whole object. */
+function gainsKinds(comparison: Comparison, before: Json, after: Json): boolean {
+  return Object.keys(objectOf(before['properties'])).some((name) => {
+    const present = shapesOf(fieldOf(after, name), comparison.after).flatMap(({ values }) => values ?? []);
+    return shapesOf(fieldOf(before, name), comparison.before).some(
+      ({ keywords, values }) =>
+        isExtensible(keywords) && present.some((value) => !values?.some((known) => isSame(known, value))),
+    );
+  });
 }
 
 function compareField(comparison: Comparison, pair: Pair<Json>, name: string, within: readonly string[]): void {

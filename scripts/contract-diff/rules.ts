@@ -7,7 +7,7 @@
 // Requests may only become wider and responses only narrower, so the same change of a schema has one verdict for each
 // direction. The request that delivers a webhook counts as a response, and the receiver's response as a request. The
 // contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and enumerations
-// that are marked with `x-extensible` new values.
+// that are marked with `x-extensible` new values, with other contents of the same object: `data` of a new type of event.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
@@ -137,6 +137,7 @@ export const RULES = {
   'access changed': always(change, breaking('Clients send it or read it.')),
   'alternative removed': narrowed('alternative {name} removed'),
   'alternative added': widened('new alternative {name}'),
+  'alternative of new values added': always('new alternative {name}', ADDITIVE),
 
   'field added': always('new', ADDITIVE),
   'required field added': byDirection('new and required', breaking('Requests without it get 422.'), ADDITIVE),

@@ -15,6 +15,7 @@ type Property = {
   enum?: string[];
   $ref?: string;
   oneOf?: unknown[];
+  anyOf?: unknown[];
 };
 type Schema = { properties?: Record<string, Property>; enum?: string[] };
 
@@ -78,8 +79,8 @@ const TYPES: Record<string, string> = {
 };
 
 /** The format of a string that has a type of its own in PostgreSQL, such as "uuid"; otherwise the type. */
-function kindOf({ type, format = '', $ref, oneOf }: Property): string | undefined {
-  if ($ref !== undefined || oneOf !== undefined) return 'object';
+function kindOf({ type, format = '', $ref, oneOf, anyOf }: Property): string | undefined {
+  if ([$ref, oneOf, anyOf].some((each) => each !== undefined)) return 'object';
   const [first] = [type].flat();
   return first === 'string' && ['uuid', 'date-time'].includes(format) ? format : first;
 }

@@ -1,4 +1,4 @@
-// Rows that refer to rows of another resource. No resource of the product has any; the one of test/second-resource does.
+// Rows that refer to rows of another resource. No resource of the product has any; those of test/new-resource do.
 
 import { operations } from '../support/contract/contract.ts';
 import { createRow, lists, type Resource, referencesOf, resources } from '../support/contract/resources.ts';

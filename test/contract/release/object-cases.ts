@@ -147,6 +147,22 @@ export const objectCases: readonly Case[] = [
     found: ['breaking: GET /api/key, response 200, field name: new alternative object'],
   },
   {
+    title:
+      'a new alternative in a response beside a new value of an extensible enumeration, whose objects clients ignore',
+    given: [
+      set(`${KEY_SCHEMA} properties name`, pets('oneOf', 'Cat', 'Dog')),
+      set(`${KEY_SCHEMA} properties kind`, { type: 'string', enum: ['mammal'], 'x-extensible': true }),
+    ],
+    plants: [
+      set(`${KEY_SCHEMA} properties name`, pets('oneOf', 'Dog', 'Bird', 'Cat')),
+      append(`${KEY_SCHEMA} properties kind enum`, 'bird'),
+    ],
+    found: [
+      'additive: GET /api/key, response 200, field kind: new value "bird"',
+      'additive: GET /api/key, response 200, field name: new alternative object',
+    ],
+  },
+  {
     title: 'a removed alternative in a request',
     given: [set(`${BODY} properties name`, pets('oneOf', 'Cat', 'Dog', 'Bird'))],
     plants: [set(`${BODY} properties name`, pets('oneOf', 'Bird', 'Cat'))],

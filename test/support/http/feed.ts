@@ -3,7 +3,7 @@ import type { components } from '../../../generated/openapi.d.ts';
 import type { Client } from './client.ts';
 
 export type FeedEvent = components['schemas']['Event'];
-export type Program = components['schemas']['ParentProgram'];
+export type Program = FeedEvent['data'];
 
 /** Every event from the cursor on, or from the beginning, and the cursor of the last page. */
 export async function readFeed(

@@ -1,0 +1,110 @@
+// The parameters and the examples of the contract.
+import type { Field } from './field.ts';
+import { capital, pascal } from './names.ts';
+import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
+import { idAt, samplesOf } from './samples.ts';
+import { schemaOf } from './schemas.ts';
+
+/** Values by the names of files in a folder, without their ending. */
+export type Files = Readonly<Record<string, unknown>>;
+
+export function parameters(resource: Resource): Files {
+  const { names, fields } = resource;
+  const filters = fields.filter(({ isFilter }) => isFilter);
+  return {
+    ...Object.fromEntries(filters.map((field) => [filterName(resource, field), filter(names.nouns, field)])),
+    ...(!isSortedByName(resource) && { [sortName(resource)]: SORT }),
+  };
+}
+
+function filter(nouns: string, field: Field) {
+  const { name, examples } = field;
+  return {
+    name,
+    in: 'query',
+    description: `Return only ${nouns} with this \`${name}\`.`,
+    schema: schemaOf(field, 'filter'),
+    examples: { [name]: { summary: `A value of \`${name}\``, value: examples[0] } },
+  };
+}
+
+/** As `Sort.yaml`, without the name. */
+const SORT = {
+  name: 'sort',
+  in: 'query',
+  description:
+    'The sort order of the list. A leading minus sign reverses it. Items with equal values are sorted by `id` in the same direction.',
+  schema: { type: 'string', enum: ['created_at', '-created_at', 'updated_at', '-updated_at'], default: 'created_at' },
+  examples: { newest_first: { summary: 'The newest first', value: '-created_at' } },
+};
+
+export function examples(resource: Resource): Files {
+  const { names, fields, operations } = resource;
+  const { type, types, aNoun } = names;
+  const { full, minimal, updated, created, update } = samplesOf(resource);
+  const query = ['limit', 'cursor', 'sort', ...fields.filter(({ isFilter }) => isFilter).map(({ name }) => name)];
+  const page = { limit: 2, next_cursor: '9zM8mWKL90nNjKwMGsOAC1AZxM7jNfemqDF9I_EosvMwAC7YtHQMsY' };
+  return {
+    [`${type}CreateFull`]: { summary: 'Every field', value: created.full },
+    [`${type}CreateMinimal`]: { summary: 'Only the required fields', value: created.minimal },
+    [`${type}Full`]: { summary: `${capital(aNoun)} with every field`, value: full },
+    [`${type}Minimal`]: { summary: `${capital(aNoun)} with only the required fields`, value: minimal },
+    [`${type}PageFirst`]: { summary: 'The first of several pages', value: { data: [full, minimal], page } },
+    ...(operations.includes('update') && {
+      [`${type}UpdateOneField`]: { summary: 'Change one field', value: update },
+      [`${type}UpdateNothing`]: { summary: 'Change nothing', value: {} },
+      [`${type}Updated`]: { summary: 'After an update of one field', value: updated },
+    }),
+    [`Validation${types}UnknownParameter`]: invalid(
+      '`page=2`: an unknown parameter',
+      'page',
+      `is not a parameter of this operation. Allowed parameters: ${query.join(', ')}.`,
+    ),
+    [`Validation${type}UnknownField`]: invalid(
+      '`colour`: an unknown field',
+      'colour',
+      `is not a field of this request. Allowed fields: ${fields.map(({ name }) => name).join(', ')}.`,
+    ),
+    ...(resource.hasEvents && eventExamples(resource)),
+    ...Object.assign({}, ...fields.map((field) => refusalsOf(field, resource))),
+  };
+}
+
+function eventExamples(resource: Resource): Files {
+  const { singular, type, aNoun } = resource.names;
+  const { full, updated } = samplesOf(resource);
+  const events = [
+    { change: 'created', data: full, at: Date.parse(full.created_at) },
+    { change: 'updated', data: updated, at: Date.parse(updated.updated_at) },
+    { change: 'deleted', data: updated, at: Date.UTC(2026, 3, 7, 6, 45, 12, 807) },
+  ];
+  return Object.fromEntries(
+    events.map(({ change, data, at }) => {
+      const value = {
+        id: idAt(at, change),
+        type: `${singular}.${change}`,
+        timestamp: new Date(at).toISOString(),
+        data,
+      };
+      return [`Event${type}${capital(change)}`, { summary: `${capital(aNoun)} was ${change}`, value }];
+    }),
+  );
+}
+
+function refusalsOf({ name, kind, isUnique, examples }: Field, resource: Resource): Files {
+  const { type, noun } = resource.names;
+  const referred = name.replace(/_id$/, '').replaceAll('_', ' ');
+  const problem = `is not the id of a ${referred} of your organization.`;
+  const missing = invalid(`A ${referred} that does not exist`, name, problem);
+  const { id } = samplesOf(resource).full;
+  const message = `The ${noun} ${id} in your organization already has the ${name} ${JSON.stringify(examples[0])}. Use a different ${name}, or update that ${noun}.`;
+  const taken = { summary: `The \`${name}\` is already in use`, value: { message } };
+  return {
+    ...(kind === 'reference' && { [`Validation${type}${pascal(name)}`]: missing }),
+    ...(isUnique && { [`Conflict${type}${pascal(name)}`]: taken }),
+  };
+}
+
+function invalid(summary: string, field: string, problem: string) {
+  return { summary, value: { message: `${field} ${problem}`, errors: { [field]: [problem] } } };
+}

@@ -1,0 +1,158 @@
+// The changes of existing files. Each has its place, and the command fails if that place is gone.
+
+import { parseVersion, successorOf, written } from '../release-contract/version.ts';
+import { operationIds } from './code.ts';
+import { model, targetsOf } from './database.ts';
+import { capital } from './names.ts';
+import { type Resource, rights } from './resource.ts';
+import { samplesOf } from './samples.ts';
+
+export type Edit = {
+  readonly file: string;
+  /** It must match once. */
+  readonly place: RegExp;
+  /** Returns the text in the place of what was found. */
+  readonly change: (found: string) => string;
+};
+
+const before = (file: string, place: RegExp, text: string): Edit => ({
+  file,
+  place,
+  change: (found) => `${text}${found}`,
+});
+const after = (file: string, place: RegExp, text: string): Edit => ({
+  file,
+  place,
+  change: (found) => `${found}${text}`,
+});
+
+/** `released`: the last published version of the contract. */
+export function editsOf(resource: Resource, released: string): Edit[] {
+  return [version(released), ...contractEdits(resource), ...codeEdits(resource), ...databaseEdits(resource)];
+}
+
+/** A new resource is an addition, for which the second number rises once after each release. */
+function version(released: string): Edit {
+  const last = parseVersion(released);
+  if (last === null) throw new Error(`"${released}" in openapi/released/ is no version.`);
+  return {
+    file: 'openapi/openapi.yaml',
+    place: /^ {2}version: .+$/m,
+    change: (found) => {
+      const present = parseVersion(found.replace('  version: ', ''));
+      const isRaised = present !== null && (present.major > last.major || present.minor > last.minor);
+      return isRaised ? found : `  version: ${written(successorOf(last, 'additive'))}`;
+    },
+  };
+}
+
+function contractEdits(resource: Resource): Edit[] {
+  const { names, operations, hasEvents } = resource;
+  const { plural, singular, nouns, type } = names;
+  const [document, schemas] = ['openapi/openapi.yaml', 'openapi/components/schemas'];
+  const acts = capital(operations.join(', ').replace(/, (\w+)$/, ' and $1'));
+  const paths = `  /api/${plural}:\n    $ref: paths/${plural}.yaml\n  /api/${plural}/{id}:\n    $ref: paths/${plural}_{id}.yaml\n`;
+  const scopes = rights(resource).map(
+    (right) => `    - 'Bearer realm="charter", error="insufficient_scope", scope="${right}"'\n`,
+  );
+  return [
+    before(document, /^ {2}\/api\/events:\n/m, paths),
+    before(
+      document,
+      /^ {2}- name: Events\n/m,
+      `  - name: ${capital(nouns)}\n    description: ${acts} the ${nouns} of your organization.\n`,
+    ),
+    inList(`${schemas}/Permission.yaml`, rights(resource)),
+    {
+      file: `${schemas}/Key.yaml`,
+      place: /maxItems: \d+/,
+      change: (found) => found.replace(/\d+/, (count) => String(Number(count) + 2)),
+    },
+    before('openapi/components/headers/WwwAuthenticatePermission.yaml', /^examples:\n/m, scopes.join('')),
+    after(
+      'openapi/components/responses/NotFoundException.yaml',
+      /^ {8}\$ref: \S+\n(?![\s\S])/m,
+      `      no_such_${singular}:\n        $ref: ../examples/NotFound${type}.yaml\n`,
+    ),
+    ...(hasEvents ? eventEdits(resource) : []),
+  ];
+}
+
+/** Adds to the list of an enumeration that is on one line. */
+function inList(file: string, values: readonly string[]): Edit {
+  const added = values.map((value) => `, ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`).join('');
+  return { file, place: /^ *enum: \[.*\]$/m, change: (found) => found.replace(/\]$/, `${added}]`) };
+}
+
+const DATA = '    description: What was created, updated or deleted, as it is after the change, or as it was last.\n';
+
+function eventEdits({ names: { singular, type } }: Resource): Edit[] {
+  const schemas = 'openapi/components/schemas';
+  const types = ['created', 'updated', 'deleted'].map((change) => `${singular}.${change}`);
+  const webhooks = types.map((each) => `  ${each}:\n    $ref: webhooks/${each}.yaml\n`);
+  return [
+    before('openapi/openapi.yaml', /^ {2}webhook\.test:\n/m, webhooks.join('')),
+    inList(`${schemas}/Event.yaml`, types),
+    {
+      file: `${schemas}/Event.yaml`,
+      place: /^ {2}data:\n(?: {4}.*\n)+/m,
+      change: (found) =>
+        `${found.replace('data:\n    $ref', `data:\n${DATA}    anyOf:\n      - $ref`)}      - $ref: ${type}.yaml\n`,
+    },
+    inList('openapi/components/parameters/EventType.yaml', types),
+    {
+      file: 'openapi/components/examples/ValidationEventType.yaml',
+      place: /[\s\S]+/,
+      change: (found) => found.replaceAll(/(?<=must be one of: [^"]*)(?=\.")/g, `, ${types.join(', ')}`),
+    },
+    after('src/domain/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
+  ];
+}
+
+function codeEdits(resource: Resource): Edit[] {
+  const { names } = resource;
+  const ids = operationIds(resource);
+  const index = 'src/api/handlers/index.ts';
+  const { full } = samplesOf(resource);
+  const { id, created_at, updated_at, ...content } = full;
+  const data = resource.fields.map(({ name, property }) => `${property}: ${JSON.stringify(content[name])}`).join(', ');
+  return [
+    after(
+      'src/domain/role.ts',
+      /^export const PERMISSIONS = \[[^\]]*?(?=,?\s*\])/m,
+      rights(resource)
+        .map((right) => `, '${right}'`)
+        .join(''),
+    ),
+    after(index, /^import type \{ Handlers \} from .*\n/m, `import { ${ids.join(', ')} } from './${names.file}.ts';\n`),
+    before(index, /^ {2}listEvents,\n/m, ids.map((name) => `  ${name},\n`).join('')),
+    after(
+      'src/client/parameters.ts',
+      /^const IDEMPOTENT_PATHS: [^=]*= \{[^}]*?(?=,?\s*\};)/m,
+      `, '/api/${names.plural}': true`,
+    ),
+    before(
+      'prisma/seed.ts',
+      /^ {2}const \{ count \} = await tx\.event\.updateMany\(/m,
+      `  await tx.${names.variable}.create({ data: { organizationId, id: '${id}', ${data} } });\n`,
+    ),
+  ];
+}
+
+function databaseEdits(resource: Resource): Edit[] {
+  const file = 'prisma/schema.prisma';
+  const { variables, type } = resource.names;
+  const relations = targetsOf(resource).map((target) => {
+    const place = new RegExp(`^model ${target} \\{\\n(?:(?!\\}).*\\n)*?  organization .*\\n`, 'm');
+    return after(file, place, `  ${variables} ${type}[]\n`);
+  });
+  return [
+    after(
+      file,
+      /^model Organization \{\n(?:(?!\}).*\n)*? {2}parentPrograms .*\n/m,
+      `  ${variables.padEnd(15)} ${type}[]\n`,
+    ),
+    ...relations,
+    before(file, /^(\/\/\/.*\n)*model Event \{\n/m, model(resource)),
+  ];
+}

@@ -1,0 +1,200 @@
+import { camel, problemOfName } from './names.ts';
+
+export type Kind = 'string' | 'uri' | 'integer' | 'boolean' | 'enum' | 'reference';
+export type Value = string | number | boolean;
+
+/** A field of the new resource. */
+export type Field = {
+  /** As in the contract: "is_active". */
+  readonly name: string;
+  /** As in code: "isActive". */
+  readonly property: string;
+  readonly kind: Kind;
+  /** The length of a text, or the value of an integer. */
+  readonly min: number;
+  readonly max: number;
+  /** Of an enumeration. */
+  readonly values: readonly string[];
+  /** The table that a reference refers to. */
+  readonly target: string;
+  readonly pattern: string | undefined;
+  readonly default: Value | undefined;
+  readonly isNullable: boolean;
+  readonly isUnique: boolean;
+  /** Whether the list can be filtered by its values. */
+  readonly isFilter: boolean;
+  /** Of two rows. Those of a unique field differ. */
+  readonly examples: readonly [Value, Value];
+};
+
+type Range = readonly [number, number];
+
+const INTEGERS: Range = [-(2 ** 31), 2 ** 31 - 1];
+/** By default, and at most. */
+const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Range }>> = {
+  string: { usual: [1, 200], most: [0, 10_000] },
+  uri: { usual: [1, 2000], most: [1, 8000] },
+  integer: { usual: INTEGERS, most: INTEGERS },
+  boolean: { usual: [0, 0], most: [0, 0] },
+  enum: { usual: [1, 50], most: [1, 50] },
+  reference: { usual: [36, 36], most: [36, 36] },
+};
+const KINDS = Object.keys(BOUNDS);
+const FLAGS = ['nullable', 'unique', 'filter'];
+/** An entry of an index holds 2,704 bytes, and a character has up to 4. */
+const MAX_INDEXED = 600;
+/** Every resource has the first ones; the others are parameters of lists, or columns of the server's own statements. */
+const TAKEN = 'id created_at updated_at organization_id limit cursor sort version refused row'.split(' ');
+
+type Parts = {
+  readonly flags: readonly string[];
+  readonly range: Range | undefined;
+  readonly values: ReadonlyMap<string, string>;
+};
+
+/** A field such as "country:string:2..2:filter:pattern=^[A-Z]{2}$". Throws an error that names it and says what to write. */
+export function parseField(text: string): Field {
+  try {
+    // A pattern can contain colons, so it comes last.
+    const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
+    const [name = '', type = '', ...rest] = head.split(/:(?!\/\/)/);
+    checkName(name);
+    const [kind = '', argument] = type.split('=');
+    if (!isKind(kind)) throw new Error(`"${kind}" is not a type. Use one of: ${KINDS.join(', ')}.`);
+    return withExamples({ name, kind, argument, pattern, ...partsOf(rest) });
+  } catch (error) {
+    throw new Error(`--field ${text}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function checkName(name: string): void {
+  const problem = problemOfName(name);
+  if (problem !== null) throw new Error(`The name "${name}" ${problem}.`);
+  if (TAKEN.includes(name)) throw new Error(`"${name}" has a meaning of its own in Charter. Choose another name.`);
+}
+
+function isKind(text: string): text is Kind {
+  return KINDS.includes(text);
+}
+
+function partsOf(texts: readonly string[]): Parts {
+  const flags: string[] = [];
+  const values = new Map<string, string>();
+  let range: Range | undefined;
+  for (const text of texts) {
+    const [, from, to] = /^(-?\d+)\.\.(-?\d+)$/.exec(text) ?? [];
+    const [, key, value] = /^(default|example|other)=(.+)$/s.exec(text) ?? [];
+    if (from !== undefined && to !== undefined) range = [Number(from), Number(to)];
+    else if (key !== undefined && value !== undefined) values.set(key, value);
+    else if (FLAGS.includes(text)) flags.push(text);
+    else
+      throw new Error(
+        `"${text}" is not known. Use MIN..MAX, ${FLAGS.join(', ')}, default=VALUE, example=VALUE, other=VALUE or, at the end, pattern=REGEX.`,
+      );
+  }
+  return { flags, range, values };
+}
+
+type Written = Parts & { name: string; kind: Kind; argument: string | undefined; pattern: string | undefined };
+type Unfinished = Omit<Field, 'default' | 'examples'>;
+
+function withExamples(written: Written): Field {
+  const { name, kind, values: given } = written;
+  const field = fieldOf(written);
+  const read = (key: string) => {
+    const text = given.get(key);
+    return text === undefined ? undefined : parsedValue(field, key, text);
+  };
+  const first = read('example') ?? exampleOf(field, 0);
+  const isOne = kind === 'string' && given.has('example') && !field.isUnique;
+  const other = read('other') ?? (isOne ? first : exampleOf(field, 1));
+  if (field.isUnique && first === other)
+    throw new Error(`Two rows have different values of "${name}". Add example=VALUE and other=VALUE.`);
+  return { ...field, default: read('default'), examples: [first, other] };
+}
+
+function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfinished {
+  const { usual, most } = BOUNDS[kind];
+  const values = kind === 'enum' ? valuesOf(argument) : [];
+  const [min, max] = range ?? (kind === 'enum' ? [1, Math.max(...values.map(({ length }) => length))] : usual);
+  if (range !== undefined && usual[0] === usual[1]) throw new Error(`A ${kind} has no bounds. Remove ${min}..${max}.`);
+  if (min > max || min < most[0] || max > most[1])
+    throw new Error(`The bounds ${min}..${max} must be in order, and within ${most[0]}..${most[1]}.`);
+  const has = (flag: string) => flags.includes(flag);
+  const [isNullable, isUnique, isFilter] = [has('nullable'), has('unique'), has('filter')];
+  if ((isUnique || isFilter || name === 'name') && kind !== 'integer' && max > MAX_INDEXED)
+    throw new Error(`It gets an index, so it needs bounds with a maximum of at most ${MAX_INDEXED}, such as 1..200.`);
+  if (pattern !== undefined) checkPattern(kind, pattern);
+  const target = targetOf(name, kind, argument);
+  return { name, property: camel(name), kind, min, max, values, pattern, target, isNullable, isUnique, isFilter };
+}
+
+function valuesOf(argument: string | undefined): string[] {
+  const values = argument?.split(',') ?? [];
+  if (
+    values.length < 2 ||
+    values.some((value) => problemOfName(value) !== null) ||
+    new Set(values).size < values.length
+  )
+    throw new Error('Write at least two different values in lower case, such as level:enum=basic,advanced.');
+  return values;
+}
+
+/** The tests recognize a reference by its name, in the contract. */
+function targetOf(name: string, kind: Kind, target: string | undefined): string {
+  if (kind !== 'reference') return '';
+  if (target === undefined || problemOfName(target) !== null)
+    throw new Error('Write the name of the other resource, such as parent_program_id:reference=parent_programs.');
+  const right = `${target.replace(/s$/, '')}_id`;
+  if (name !== right) throw new Error(`A reference to ${target} must have the name "${right}".`);
+  return target;
+}
+
+function checkPattern(kind: Kind, pattern: string): void {
+  if (kind !== 'string') throw new Error(`Only a string can have a pattern, and this is of the type "${kind}".`);
+  let parsed: RegExp;
+  try {
+    parsed = new RegExp(pattern, 'u');
+  } catch (error) {
+    throw new Error(`The pattern is not a regular expression: ${error instanceof Error ? error.message : error}`);
+  }
+  if (!pattern.startsWith('^') || !pattern.endsWith('$'))
+    throw new Error('The pattern must begin with "^" and end with "$".');
+  if (['\0', 'a\0', '\0a'].some((text) => parsed.test(text)))
+    throw new Error(
+      'The pattern must not allow NUL characters, which PostgreSQL cannot store. Name the characters that it allows.',
+    );
+}
+
+/** The value that a part such as "default=true" has. Throws if the field does not allow it. */
+function parsedValue(field: Unfinished, key: string, text: string): Value {
+  const value =
+    field.kind === 'boolean' ? { true: true, false: false }[text] : field.kind === 'integer' ? Number(text) : text;
+  if (value !== undefined && isAllowed(field, value)) return value;
+  throw new Error(`${key}=${text} is not a value of this field.`);
+}
+
+function isAllowed({ kind, min, max, values, pattern }: Unfinished, value: Value): boolean {
+  if (typeof value === 'boolean') return kind === 'boolean';
+  if (typeof value === 'number') return Number.isInteger(value) && value >= min && value <= max;
+  if (kind === 'enum') return values.includes(value);
+  if (kind === 'uri' && !URL.canParse(value)) return false;
+  const { length } = [...value];
+  return length >= min && length <= max && (pattern === undefined || new RegExp(pattern, 'u').test(value));
+}
+
+/** An example that the developer need not write: of the first or the second row. */
+function exampleOf(field: Unfinished, row: 0 | 1): Value {
+  const { name, kind, min, max, values } = field;
+  if (kind === 'boolean') return row === 0;
+  if (kind === 'integer') return Math.min(max, Math.max(min, 10) + row);
+  if (kind === 'enum') return values[row] ?? '';
+  if (kind === 'reference') return '';
+  const words = name.replaceAll('_', ' ');
+  const title = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${row + 1}`;
+  const text = kind === 'uri' ? `https://example.org/${row + 1}` : title.slice(-max).padEnd(min, '.');
+  if (isAllowed(field, text)) return text;
+  throw new Error(
+    `No example could be made. Add example=VALUE, and other=VALUE for a second row, with values that the field allows.`,
+  );
+}

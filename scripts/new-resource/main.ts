@@ -1,0 +1,64 @@
+// Adds a resource to the tree: what a developer would write by hand, as ordinary files. See --help.
+import { parseArgs } from 'node:util';
+import { filesOf } from './files.ts';
+import { HELP } from './help.ts';
+import { resourceOf } from './resource.ts';
+import { type Change, refuseToOverwrite, write } from './tree.ts';
+
+const REMAINING = `What remains:
+  1. Replace the descriptions and the examples of the fields in openapi/components/, which are made of their names.
+  2. npm run generate
+  3. npm test. If the spelling check does not know a word that is correct, add it to openapi/lint/words.txt.
+  4. Add a line to CHANGELOG.md. When the contract is to be published: npm run release-contract
+`;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Error ? error.message : error);
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = readCommandLine();
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const { field: fields, operations, singular, events: hasEvents } = values;
+  const [plural, ...others] = positionals;
+  if (others.length > 0) throw new Error(`Only one name is expected. Remove: ${others.join(' ')}`);
+  const changes = await filesOf(resourceOf({ plural, singular, fields, operations, hasEvents }));
+  refuseToOverwrite(changes);
+  if (!values['dry-run']) await write(changes);
+  process.stdout.write(described(changes, values['dry-run']));
+  return 0;
+}
+
+function readCommandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        field: { type: 'string', multiple: true, default: [] },
+        operations: { type: 'string' },
+        singular: { type: 'string' },
+        events: { type: 'boolean', default: false },
+        'dry-run': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+  }
+}
+
+function described(changes: readonly Change[], isDry: boolean): string {
+  const listed = (isNew: boolean) =>
+    changes
+      .filter(({ previous }) => (previous === null) === isNew)
+      .map(({ path }) => `  ${path}\n`)
+      .join('');
+  const heads = isDry ? ['Would write:', 'Would change:'] : ['Written:', 'Changed:'];
+  return `${heads[0]}\n${listed(true)}\n${heads[1]}\n${listed(false)}\n${isDry ? 'Nothing was written.\n' : REMAINING}`;
+}

@@ -1,0 +1,66 @@
+/** The spellings of the name of a resource. */
+export type Names = {
+  /** In paths and as the table: "language_courses". */
+  readonly plural: string;
+  readonly singular: string;
+  /** In prose: "language courses", "language course", "a language course". */
+  readonly nouns: string;
+  readonly noun: string;
+  readonly aNoun: string;
+  /** In names of schemas and operations: "LanguageCourses", "LanguageCourse". */
+  readonly types: string;
+  readonly type: string;
+  /** In code: "languageCourses", "languageCourse". */
+  readonly variables: string;
+  readonly variable: string;
+  /** The file in `src/store/` and `src/api/handlers/`, without its ending: "language-courses". */
+  readonly file: string;
+  readonly constant: string;
+};
+
+const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+/** PostgreSQL cuts longer names of tables and columns, and the names of indexes contain both. */
+const MAX_CHARACTERS = 40;
+
+/** What is wrong with the name of a resource or a field; null if it is fine. */
+export function problemOfName(name: string): string | null {
+  if (!NAME.test(name)) return 'must consist of lower-case words of a-z and 0-9, joined by "_"';
+  return name.length > MAX_CHARACTERS ? `must have at most ${MAX_CHARACTERS} characters` : null;
+}
+
+export function namesOf(plural: string, singular: string): Names {
+  const noun = singular.replaceAll('_', ' ');
+  return {
+    plural,
+    singular,
+    nouns: plural.replaceAll('_', ' '),
+    noun,
+    aNoun: `${/^[aeio]|^u(?!ni|se|ti)/.test(noun) ? 'an' : 'a'} ${noun}`,
+    types: pascal(plural),
+    type: pascal(singular),
+    variables: camel(plural),
+    variable: camel(singular),
+    file: plural.replaceAll('_', '-'),
+    constant: plural.toUpperCase(),
+  };
+}
+
+/** "provider" for "providers"; null if the plural is not regular. */
+export function singularOf(plural: string): string | null {
+  if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`;
+  if (/(ss|x|z|ch|sh)es$/.test(plural)) return plural.slice(0, -2);
+  return /[^s]s$/.test(plural) ? plural.slice(0, -1) : null;
+}
+
+export function camel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function pascal(name: string): string {
+  return camel(`_${name}`);
+}
+
+/** With a capital letter. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

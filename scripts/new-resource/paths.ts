@@ -1,0 +1,157 @@
+// The operations of the contract. They are those of parent programs, with other parameters, fields and examples.
+import { type Document, parse, parseDocument } from 'yaml';
+import { pascal } from './names.ts';
+import { filterName, type Resource, sortName } from './resource.ts';
+import { printDocument } from './yaml.ts';
+
+type Refs = Readonly<Record<string, string>>;
+
+/** Examples of parent programs that are true of every resource. */
+const SHARED = [
+  'limit',
+  'repeated_parameter',
+  'cursor',
+  'body_not_object',
+  'idempotency_key_reused',
+  'id',
+  'if_match',
+  'if_none_match',
+];
+const JSON_BODY = ['content', 'application/json', 'examples'];
+
+/** `copy`: the path of the list of parent programs, with the names of this resource; `location`: the header of that name. */
+export function listPath(resource: Resource, copy: string, location: string): string {
+  const { names, fields } = resource;
+  const { type, types, nouns } = names;
+  const document = onlyMethods(copy, ['get', 'post']);
+  const filters = fields.filter(({ isFilter }) => isFilter);
+  const parameters = [
+    'Limit',
+    'Cursor',
+    sortName(resource),
+    ...filters.map((field) => filterName(resource, field)),
+    'IfNoneMatch',
+  ];
+  document.setIn(['get', 'parameters'], document.createNode(parameters.map((name) => ref('parameters', name))));
+  if (filters.length < 2) replaceIn(document, 'get', /^.*/, `Returns a page of the ${nouns} of your organization.\n\n`);
+  setExamples(document, ['get', 'responses', '200'], { first_page: `${type}PageFirst`, empty: `${type}PageEmpty` });
+  setProblems(document, 'get', { unknown_parameter: `Validation${types}UnknownParameter` });
+
+  const body = { minimal: `${type}CreateMinimal`, full: `${type}CreateFull` };
+  setExamples(document, ['post', 'requestBody'], body);
+  setExamples(document, ['post', 'responses', '201'], { full: `${type}Full`, minimal: `${type}Minimal` });
+  document.setIn(
+    ['post', 'responses', '201', 'headers', 'Location'],
+    document.createNode(locationOf(resource, location)),
+  );
+  setProblems(document, 'post', { ...problemsOfBody(resource), unknown_parameter: 'ValidationUnknownParameter' });
+  setConflict(document, 'post', resource);
+  return printDocument(document);
+}
+
+/** `copy`: the path of a parent program, with the names of this resource. */
+export function rowPath(resource: Resource, copy: string): string {
+  const { names, fields, operations } = resource;
+  const { type } = names;
+  const methods = { get: 'get', update: 'patch', delete: 'delete', list: '', create: '' };
+  const document = onlyMethods(
+    copy,
+    operations.map((operation) => methods[operation]),
+  );
+  setExamples(document, ['get', 'responses', '200'], { full: `${type}Full`, minimal: `${type}Minimal` });
+  for (const method of ['get', 'patch', 'delete'])
+    setProblems(document, method, {
+      ...(method === 'patch' && problemsOfBody(resource)),
+      unknown_parameter: 'ValidationUnknownParameter',
+    });
+
+  const nullable = fields.filter(({ isNullable }) => isNullable).map(({ name }) => `\`${name}\``);
+  const clears = nullable.length === 0 ? '' : ` Null clears ${nullable.join(' or ')}.`;
+  replaceIn(document, 'patch', / Null\s+clears\s[^.]*\./, clears);
+  const changes = { change_one_field: `${type}UpdateOneField`, change_nothing: `${type}UpdateNothing` };
+  for (const mediaType of ['application/json', 'application/merge-patch+json'])
+    setIn(document, ['patch', 'requestBody', 'content', mediaType, 'examples'], refs(changes));
+  setExamples(document, ['patch', 'responses', '200'], { one_field_changed: `${type}Updated` });
+  setConflict(document, 'patch', resource);
+
+  const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
+  const again = unique.length === 0 ? '' : ` Its ${unique.join(' and ')} can then be used again.`;
+  replaceIn(document, 'delete', / Its\s`external_id`\s[^.]*\./, again);
+  return printDocument(document);
+}
+
+function onlyMethods(copy: string, methods: readonly string[]): Document {
+  const document = parseDocument(copy);
+  for (const method of Object.keys(document.toJS())) if (!methods.includes(method)) document.delete(method);
+  return document;
+}
+
+/** Replaces a part of the description of an operation, if the path has the operation. */
+function replaceIn(document: Document, method: string, part: RegExp, text: string): void {
+  const place = [method, 'description'];
+  const description = document.getIn(place);
+  if (typeof description !== 'string') return;
+  if (!part.test(description)) throw new Error(`The description of ${method} has no part that matches ${part}.`);
+  document.setIn(place, description.replace(part, text));
+}
+
+/** Sets a node of an operation, if the path has the operation. */
+function setIn(document: Document, place: readonly string[], value: unknown): void {
+  if (document.has(place[0])) document.setIn(place, document.createNode(value));
+}
+
+function setExamples(document: Document, place: readonly string[], examples: Refs): void {
+  setIn(document, [...place, ...JSON_BODY], refs(examples));
+}
+
+/** The examples of the 422: the shared ones, and the resource's own. */
+function setProblems(document: Document, method: string, own: Refs): void {
+  const place = [method, 'responses', '422', ...JSON_BODY];
+  if (!document.has(method)) return;
+  const examples: Refs = document.toJS()[method].responses['422'].content['application/json'].examples;
+  const shared = Object.entries(examples).filter(([name]) => SHARED.includes(name));
+  setIn(document, place, { ...refs(own), ...Object.fromEntries(shared) });
+}
+
+function problemsOfBody({ names: { type }, fields }: Resource): Refs {
+  const references = fields.filter(({ kind }) => kind === 'reference');
+  return {
+    ...Object.fromEntries(
+      references.map(({ name }) => [`no_such_${name.replace(/_id$/, '')}`, `Validation${type}${pascal(name)}`]),
+    ),
+    unknown_field: `Validation${type}UnknownField`,
+  };
+}
+
+/** A resource without unique fields has no 409. */
+function setConflict(document: Document, method: string, { names: { noun, type }, fields }: Resource): void {
+  const unique = fields.filter(({ isUnique }) => isUnique);
+  const place = [method, 'responses', '409'];
+  if (!document.has(method)) return;
+  if (unique.length === 0) return void document.deleteIn(place);
+  const { headers } = document.toJS()[method].responses['422'];
+  const examples = unique.map(({ name }) => [`${name}_taken`, `Conflict${type}${pascal(name)}`]);
+  setIn(document, place, {
+    description: `Another ${noun} in your organization already has this ${unique.map(({ name }) => `\`${name}\``).join(' or ')}. Nothing was changed.`,
+    headers,
+    content: {
+      'application/json': { schema: ref('schemas', 'ConflictException'), examples: refs(Object.fromEntries(examples)) },
+    },
+  });
+}
+
+/** `copy`: the header of parent programs, with the names of this resource. */
+function locationOf({ names: { plural } }: Resource, copy: string) {
+  const header = parse(copy);
+  const length = `/api/${plural}/`.length + 36;
+  Object.assign(header.schema, { minLength: length, maxLength: length });
+  return header;
+}
+
+function refs(examples: Refs) {
+  return Object.fromEntries(Object.entries(examples).map(([name, file]) => [name, ref('examples', file)]));
+}
+
+function ref(folder: string, file: string) {
+  return { $ref: `../components/${folder}/${file}.yaml` };
+}

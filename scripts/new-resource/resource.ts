@@ -1,0 +1,97 @@
+import { type Field, parseField } from './field.ts';
+import { type Names, namesOf, pascal, problemOfName, singularOf } from './names.ts';
+
+export const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** What the command adds. */
+export type Resource = {
+  readonly names: Names;
+  /** At least one. */
+  readonly fields: readonly Field[];
+  readonly operations: readonly Operation[];
+  /** Whether changes are events, in the feed and as webhooks. */
+  readonly hasEvents: boolean;
+};
+
+export type Given = {
+  readonly plural: string | undefined;
+  readonly singular: string | undefined;
+  readonly fields: readonly string[];
+  readonly operations: string | undefined;
+  readonly hasEvents: boolean;
+};
+
+/** Throws an error that names the argument and says what to write. */
+export function resourceOf({ plural, singular, fields: texts, operations, hasEvents }: Given): Resource {
+  if (plural === undefined)
+    throw new Error('Write the name of the resource in the plural, such as: npm run new-resource -- providers');
+  const problem = problemOfName(plural);
+  if (problem !== null) throw new Error(`The name "${plural}" ${problem}.`);
+  const one = singular ?? singularOf(plural);
+  if (one === null) throw new Error(`The singular of "${plural}" is not known. Add it: --singular WORD`);
+  const wrong = problemOfName(one);
+  if (wrong !== null) throw new Error(`--singular ${one}: The name ${wrong}.`);
+  if (one === plural) throw new Error(`--singular ${one}: The singular must differ from the plural.`);
+  const resource = {
+    names: namesOf(plural, one),
+    fields: fieldsOf(texts),
+    operations: operationsOf(operations),
+    hasEvents,
+  };
+  // Without them, two of the three types of events would never be sent.
+  if (hasEvents && resource.operations.length < OPERATIONS.length)
+    throw new Error('--events: Only a resource with update and delete has events. Add both to --operations.');
+  if (hasEvents && plural !== `${one}s`)
+    throw new Error(
+      `--events: The mock and the tests recognize the events of "${plural}" only if the singular is "${plural.replace(/s$/, '')}".`,
+    );
+  return resource;
+}
+
+function fieldsOf(texts: readonly string[]): Field[] {
+  if (texts.length === 0) throw new Error('Add at least one field, such as: --field name:string:1..200');
+  const fields = texts.map(parseField);
+  const names = fields.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new Error(`--field ${twice}: This name is used twice.`);
+  if (fields.every((field) => !isRequired(field)))
+    throw new Error('At least one field must be required: neither nullable, nor with a default.');
+  return fields;
+}
+
+/** The other operations act on rows that exist, so rows can always be created and listed. */
+function operationsOf(text: string | undefined): Operation[] {
+  const named: readonly string[] = text?.split(',') ?? OPERATIONS;
+  const unknown = named.find((name) => !OPERATIONS.some((operation) => operation === name));
+  if (unknown !== undefined)
+    throw new Error(`--operations ${text}: "${unknown}" is not known. Use some of: ${OPERATIONS.join(',')}`);
+  const missing = ['list', 'create', 'get'].filter((name) => !named.includes(name));
+  if (missing.length > 0)
+    throw new Error(`--operations ${text}: Every resource has list, create and get. Add: ${missing.join(',')}`);
+  return OPERATIONS.filter((operation) => named.includes(operation));
+}
+
+export function isRequired(field: Field): boolean {
+  return !field.isNullable && field.default === undefined;
+}
+
+/** A list can be sorted by the name, if every row has one. */
+export function isSortedByName({ fields }: Resource): boolean {
+  return fields.some(({ name, kind, isNullable }) => name === 'name' && kind === 'string' && !isNullable);
+}
+
+/** The file of the parameter `sort` in `openapi/components/parameters/`, without its ending. */
+export function sortName(resource: Resource): string {
+  return isSortedByName(resource) ? 'Sort' : `${resource.names.type}Sort`;
+}
+
+/** The file of the parameter that filters by the field, without its ending. */
+export function filterName({ names: { type } }: Resource, { name }: Field): string {
+  return `${type}${pascal(name)}`;
+}
+
+/** The permissions. */
+export function rights({ names: { plural } }: Resource): string[] {
+  return [`${plural}:read`, `${plural}:write`];
+}

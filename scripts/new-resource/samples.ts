@@ -1,0 +1,51 @@
+// The rows that the examples of the contract show, and their ids. The same input has the same ids each time.
+import { createHash } from 'node:crypto';
+import type { Value } from './field.ts';
+import { isRequired, type Resource } from './resource.ts';
+
+export type Content = Readonly<Record<string, Value | null>>;
+export type Row = Content & { readonly id: string; readonly created_at: string; readonly updated_at: string };
+
+export type Samples = {
+  /** The demonstration has this row, so that the samples of the documentation work. */
+  readonly full: Row;
+  /** A row of which only the required fields were given. */
+  readonly minimal: Row;
+  /** The first row after an update. */
+  readonly updated: Row;
+  readonly created: { readonly full: Content; readonly minimal: Content };
+  readonly update: Content;
+};
+
+const CREATED = [Date.UTC(2026, 1, 3, 8, 20, 11, 4), Date.UTC(2026, 1, 11, 13, 45, 0, 120)] as const;
+const UPDATED = Date.UTC(2026, 2, 19, 9, 2, 51, 340);
+
+export function samplesOf({ names: { plural }, fields }: Resource): Samples {
+  const contentOf = (i: 0 | 1) => Object.fromEntries(fields.map((field) => [field.name, field.examples[i]]));
+  const full = contentOf(0);
+  const required = fields.filter(isRequired).map(({ name }) => name);
+  const minimal = Object.fromEntries(Object.entries(contentOf(1)).filter(([name]) => required.includes(name)));
+  const omitted = Object.fromEntries(fields.map((field) => [field.name, field.default ?? null]));
+  const [first] = fields;
+  const update = first === undefined ? {} : { [first.name]: first.examples[1] };
+  const row = rowOf(plural, full, CREATED[0]);
+  return {
+    full: row,
+    minimal: rowOf(plural, { ...omitted, ...minimal }, CREATED[1]),
+    updated: { ...row, ...update, updated_at: new Date(UPDATED).toISOString() },
+    created: { full, minimal },
+    update,
+  };
+}
+
+function rowOf(table: string, content: Content, createdAt: number): Row {
+  const at = new Date(createdAt).toISOString();
+  return { id: idAt(createdAt, table), ...content, created_at: at, updated_at: at };
+}
+
+/** A UUID of version 7 with this time, in milliseconds. The seed stands for what is random. */
+export function idAt(time: number, seed: string): string {
+  const hex = `${time.toString(16).padStart(12, '0')}7${createHash('sha256').update(seed).digest('hex').slice(0, 3)}`;
+  const rest = createHash('sha256').update(`${seed} ${time}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12)}-8${rest.slice(0, 3)}-${rest.slice(3, 15)}`;
+}

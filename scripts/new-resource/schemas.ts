@@ -1,0 +1,107 @@
+// The schemas of the contract.
+import { parse } from 'yaml';
+import type { Field } from './field.ts';
+import { capital } from './names.ts';
+import { isRequired, type Resource } from './resource.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+type Usage = 'row' | 'create' | 'update' | 'filter';
+
+const NO_NUL = String.raw`^[^\u0000\uD800-\uDFFF]*$`;
+const NOT_BLANK = String.raw`^\s*[^\s\u0000\uD800-\uDFFF][^\u0000\uD800-\uDFFF]*$`;
+
+/** `copy`: the schema of parent programs with the names of this resource, whose id and times this one has, too. */
+export function rowSchema({ names, fields }: Resource, copy: string): Schema {
+  const { properties, ...own } = parse(copy);
+  const { id, created_at, updated_at } = properties;
+  return {
+    ...own,
+    description: `${capital(names.aNoun)} of your organization.`,
+    required: ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'],
+    properties: { id, ...propertiesFor(fields, 'row'), created_at, updated_at },
+  };
+}
+
+export function createSchema({ names, fields }: Resource): Schema {
+  return {
+    type: 'object',
+    description: `${capital(names.aNoun)} to create.`,
+    additionalProperties: false,
+    required: fields.filter(isRequired).map(({ name }) => name),
+    properties: propertiesFor(fields, 'create'),
+  };
+}
+
+export function updateSchema({ names, fields }: Resource): Schema {
+  const clears = fields.some(({ isNullable }) => isNullable) ? ', and null clears a field' : '';
+  return {
+    type: 'object',
+    description: `The changes to ${names.aNoun}, as a JSON merge patch (RFC 7396). Omitted fields keep their values${clears}. An empty object changes nothing.`,
+    additionalProperties: false,
+    properties: propertiesFor(fields, 'update'),
+  };
+}
+
+function propertiesFor(fields: readonly Field[], usage: Exclude<Usage, 'filter'>): Schema {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const { type, ...bounds } = schemaOf(field, usage);
+      return [field.name, { type, description: descriptionOf(field, usage), ...bounds, examples: [field.examples[0]] }];
+    }),
+  );
+}
+
+/** The type and the bounds. Only requests have a remedy and a default. */
+export function schemaOf(field: Field, usage: Usage): Schema {
+  const { kind, isNullable, default: value } = field;
+  const type = kind === 'integer' || kind === 'boolean' ? kind : 'string';
+  const { 'x-remedy': remedy, ...bounds } = boundsOf(field, usage);
+  return {
+    type: isNullable && usage !== 'filter' ? [type, 'null'] : type,
+    ...bounds,
+    ...(usage !== 'row' && remedy !== undefined && { 'x-remedy': remedy }),
+    ...(usage === 'create' && value !== undefined && { default: value }),
+  };
+}
+
+function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage: Usage): Schema {
+  const length = { ...(min > 0 && { minLength: min }), maxLength: max };
+  switch (kind) {
+    case 'boolean':
+      return {};
+    case 'integer':
+      return { minimum: min, maximum: max };
+    case 'reference':
+      return { format: 'uuid', ...length, 'x-remedy': 'It must be a UUID.' };
+    case 'uri':
+      return { format: 'uri', ...length, 'x-remedy': 'It must be a URI, such as https://example.org.' };
+    case 'enum':
+      return { enum: isNullable && usage !== 'filter' ? [...values, null] : values, maxLength: max };
+    case 'string':
+      if (pattern !== undefined) return { ...length, pattern, 'x-remedy': `It must match ${pattern}.` };
+      return {
+        ...length,
+        pattern: min > 0 && usage !== 'filter' ? NOT_BLANK : NO_NUL,
+        'x-remedy': 'Remove NUL characters and unpaired surrogates.',
+      };
+  }
+}
+
+const ABSENCE = {
+  row: 'Null if there is none.',
+  create: 'Omit it, or send null, if there is none.',
+  update: 'Null clears it.',
+};
+
+function descriptionOf(field: Field, usage: keyof typeof ABSENCE): string {
+  const { name, kind, isNullable, isUnique } = field;
+  const words = name.replaceAll('_', ' ');
+  const subject =
+    kind === 'boolean'
+      ? `Whether it is ${words.replace(/^is /, '')}`
+      : kind === 'reference'
+        ? `The ID of the ${words.replace(/ id$/, '')} that it belongs to`
+        : `The ${words}`;
+  const sentence = `${subject}${isUnique ? ', unique in your organization' : ''}.`;
+  return isNullable ? `${sentence} ${ABSENCE[usage]}` : sentence;
+}

@@ -1,0 +1,77 @@
+// What the command writes: everything is prepared in memory first, so that a mistake leaves the tree as it is.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { root } from '../tool.ts';
+import type { Edit } from './edits.ts';
+
+export type Change = {
+  readonly path: string;
+  readonly text: string;
+  /** The text until now, or null if the file is new. */
+  readonly previous: string | null;
+};
+
+export function newFile(path: string, text: string): Change {
+  return { path, text: formatted(path, text), previous: null };
+}
+
+/** Applies the edits, in their order. Throws an error that names the file and the place if an edit does not fit. */
+export async function changesOf(edits: readonly Edit[]): Promise<Change[]> {
+  const files = [...new Set(edits.map(({ file }) => file))];
+  return Promise.all(
+    files.map(async (path) => {
+      const previous = await readFile(join(root, path), 'utf8');
+      const text = edits.filter(({ file }) => file === path).reduce(applied, previous);
+      return { path, text: formatted(path, text), previous };
+    }),
+  );
+}
+
+function applied(text: string, { file, place, change }: Edit): string {
+  const times = [...text.matchAll(new RegExp(place, `${place.flags}g`))].length;
+  if (times === 1) return text.replace(place, change);
+  throw new Error(
+    `${file}: the place of the new text was found ${times} times, not once: ${place}. ` +
+      'Restore the place, or correct it in scripts/new-resource/.',
+  );
+}
+
+/** TypeScript as "npm run format" formats it. */
+function formatted(path: string, text: string): string {
+  if (!path.endsWith('.ts')) return text;
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [biome, 'check', '--write', `--stdin-file-path=${path}`],
+    { cwd: root, input: text, encoding: 'utf8' },
+  );
+  if (status === 0) return stdout;
+  throw new Error(`${path} could not be formatted. This is a mistake in scripts/new-resource/.\n${stderr}`);
+}
+
+/** Throws if a new file exists. */
+export function refuseToOverwrite(changes: readonly Change[]): void {
+  const existing = changes.filter(({ path, previous }) => previous === null && existsSync(join(root, path)));
+  if (existing.length === 0) return;
+  const list = existing.map(({ path }) => `  ${path}`).join('\n');
+  throw new Error(`These files exist, and nothing was written. Choose another name, or remove them:\n${list}`);
+}
+
+/** Writes all files. If one cannot be written, the tree is as before. */
+export async function write(changes: readonly Change[]): Promise<void> {
+  const begun: Change[] = [];
+  try {
+    for (const change of changes) {
+      begun.push(change);
+      const file = join(root, change.path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, change.text);
+    }
+  } catch (error) {
+    for (const { path, previous } of begun)
+      await (previous === null ? rm(join(root, path), { force: true }) : writeFile(join(root, path), previous));
+    throw error;
+  }
+}
