@@ -193,6 +193,28 @@ test('a theme that the reader chooses holds for all pages, also for those of Red
   expect(await ground()).toBe(light);
 });
 
+test('a language that the reader chooses holds for all samples, and arrow keys choose the next one', async () => {
+  const page = await site.visit();
+  await page.goto('/docs/receiving-events');
+  await page.getByRole('tab', { name: 'JavaScript' }).click();
+  await page.keyboard.press('ArrowRight');
+  await page.reload();
+  expect(await page.getByRole('tabpanel', { name: 'Python' }).isVisible()).toBe(true);
+  expect(await page.getByRole('tabpanel').count()).toBe(1);
+});
+
+test('on a phone, the header opens and closes the menu of the reference', async () => {
+  const page = await site.visit({ viewport: { width: 375, height: 667 } });
+  await page.goto('/docs/reference');
+  const menu = page.getByRole('navigation', { name: 'Operations' });
+  await page.locator('.api-content').waitFor();
+  const button = page.getByRole('button', { name: 'Contents' });
+  await button.click();
+  await menu.getByText('Events').waitFor();
+  await button.click();
+  await menu.waitFor({ state: 'hidden' });
+});
+
 test('without JavaScript, guides are readable, and the contents open on a phone', async () => {
   const page = await site.visit({ javaScriptEnabled: false, viewport: { width: 375, height: 667 } });
   await page.goto('/docs/limits');
