@@ -399,6 +399,14 @@ export interface components {
              */
             message: string;
         };
+        /** @description The request uses a part of HTTP that Charter does not support. It was not carried out. */
+        NotImplementedException: {
+            /**
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example The transfer coding is not supported. Use only "chunked", or none.
+             */
+            message: string;
+        };
         /** @description The service is temporarily unavailable. */
         ServiceUnavailableException: {
             /**
@@ -817,6 +825,17 @@ export interface components {
                 "application/json": components["schemas"]["ServerException"];
             };
         };
+        /** @description The `Transfer-Encoding` header names another coding than `chunked`. The request was not carried out. Charter closes the connection. */
+        NotImplementedException: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Cache-Control": components["headers"]["CacheControlNoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotImplementedException"];
+            };
+        };
         /** @description The service is temporarily unavailable. Retry the request after the number of seconds in `Retry-After`: a creation with its `Idempotency-Key`, and an update with `If-Match`, because the request may have been executed. */
         ServiceUnavailableException: {
             headers: {
@@ -1097,6 +1116,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1168,6 +1188,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1228,6 +1249,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1285,6 +1307,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1369,6 +1392,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1441,6 +1465,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1515,6 +1540,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
@@ -1552,6 +1578,7 @@ export interface operations {
             422: components["responses"]["ValidationException"];
             429: components["responses"]["TooManyRequestsException"];
             500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
             503: components["responses"]["ServiceUnavailableException"];
         };
     };

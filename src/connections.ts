@@ -1,21 +1,10 @@
 import { EventEmitter, once } from 'node:events';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ParseError, refusalOf, type TimeLimits } from './api/unreadable-request.ts';
+import type { TimeLimits } from './api/unreadable-request.ts';
+import { Connection } from './connection.ts';
 import type { UnreadableRequest } from './domain/unreadable-request.ts';
-
-/** How long a connection is read after its last response, unless the client closes it first. */
-const LINGER_MS = 2000;
-/** How long a client that has closed its sending side may wait: it may as well have gone, which looks the same. */
-const HALF_CLOSED_MS = 10_000;
-/** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
-const MAX_IGNORED_REQUESTS = 100;
-/**
- * Requests of one connection that are processed at the same time. Few clients send a request before they have the previous
- * response, and without a limit, one connection could take as much as a thousand.
- */
-const MAX_CONCURRENT_REQUESTS = 4;
 
 export type Connections = {
   /** From now on, each connection is closed after its next response, which says so with `Connection: close`. */
@@ -48,7 +37,7 @@ export function serveConnections(
   const closed = new EventEmitter();
   let isDraining = false;
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, app);
+    const connection = new Connection(socket, app, refusing);
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
@@ -63,8 +52,10 @@ export function serveConnections(
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) socket.destroy();
-    else connection.refuse(error, refusing);
+    else connection.refuse(error);
   });
+  // Without a listener, Node closes the connection in silence.
+  server.on('connect', (_req, socket) => connections.get(socket)?.refuseConnect());
   const stalledMs = stalledSeconds * 1000;
   // Not server.timeout, which starts a timer for each request: one per cent of the time of a cached response.
   const checks = setInterval(() => {
@@ -85,161 +76,4 @@ export function serveConnections(
       clearInterval(checks);
     },
   };
-}
-
-class Connection {
-  readonly #socket: Socket;
-  readonly #app: RequestListener;
-  /** In the order of their requests, which is the order of sending. Sent ones are removed when the next request arrives. */
-  readonly #responses: ServerResponse[] = [];
-  /** The last of them, whose requests are not processed yet. While there are any, the connection is not read. */
-  readonly #waiting: ServerResponse[] = [];
-  /** The last response has been chosen: a client must not expect a response to any later request. */
-  #isLastChosen = false;
-  #isClosing = false;
-  #ignoredRequests = 0;
-  /** Bytes received at the last check of a shutdown. If there are more while no response is pending, a request is arriving. */
-  #knownBytes = 0;
-
-  constructor(socket: Socket, app: RequestListener) {
-    this.#socket = socket;
-    this.#app = app;
-    // Node calls it after a response with `Connection: close`. Its own version would reset the connection if more data arrived.
-    socket.destroySoon = () => this.#close();
-    socket.once('end', () => {
-      if (this.#pending().length === 0) return;
-      this.#closeAfterLast();
-      this.#destroyAfter(HALF_CLOSED_MS);
-    });
-  }
-
-  receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
-    // The request comes after the last one that this connection serves, and must not be processed.
-    if (this.#isLastChosen) return void this.#ignore(req);
-    this.#removeSent();
-    this.#responses.push(res);
-    if (isDraining) this.#closeAfter(res);
-    if (this.#responses.length > MAX_CONCURRENT_REQUESTS) this.#defer(res);
-    else this.#app(req, res);
-  }
-
-  /** Forgets the requests that wait: their client has gone, or must not expect a response. */
-  drop(): void {
-    this.#waiting.length = 0;
-    this.#socket.off('resume', this.#pause);
-  }
-
-  drain(): void {
-    this.#closeAfterLast();
-    // Before the first request, all bytes belong to one that is arriving.
-    if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
-  }
-
-  /** If the client has not read all that was sent, the connection ends unless it reads some within this time. */
-  watchIfUnread(stalledMs: number): void {
-    const { writableLength, timeout } = this.#socket;
-    // Another call would start the time again.
-    if (writableLength > 0 && timeout !== stalledMs) this.#socket.setTimeout(stalledMs);
-  }
-
-  closeIfIdle(): void {
-    const { bytesRead } = this.#socket;
-    if (this.#pending().length > 0) this.#knownBytes = bytesRead;
-    else if (bytesRead === this.#knownBytes) this.#close();
-  }
-
-  /**
-   * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
-   * middleware, and Node's own response is not in the contract. It sends nothing while an earlier request of the connection
-   * still waits for its response, because the client would take this response for that one.
-   */
-  refuse(error: ParseError, { onUnreadable, ...options }: Omit<ConnectionsOptions, 'app' | 'stalledSeconds'>): void {
-    // While the connection closes, further input is discarded, so a parse error in it needs no response.
-    if (this.#isClosing && error.code !== 'ECONNRESET') return;
-    const last = this.#responses.at(-1);
-    const isBody = last?.req.complete === false;
-    const isAwaited = this.#pending().some((response) => response.headersSent || response.req.complete);
-    if (error.code === 'ECONNRESET' || !this.#socket.writable || isAwaited) return void this.#socket.destroy();
-    // The response to a request may have been sent before its body has arrived. There must be no second one.
-    if (isBody && last?.headersSent) return void this.#close();
-    const refusal = refusalOf(error, { ...options, isBody });
-    onUnreadable(refusal.unreadable);
-    this.#close(refusal.text);
-    // Otherwise the rest of the body could arrive, and the request be carried out although it was refused.
-    if (isBody) this.#socket.pause();
-  }
-
-  /** Without this, one connection could fill the memory. */
-  #removeSent(): void {
-    while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
-  }
-
-  #defer(res: ServerResponse): void {
-    if (this.#waiting.length === 0) {
-      for (const earlier of this.#responses.slice(0, -1)) earlier.once('close', this.#processWaiting);
-      // Node resumes the connection when a body is read, and after each response.
-      this.#socket.on('resume', this.#pause);
-      this.#pause();
-    }
-    this.#waiting.push(res);
-    res.once('close', this.#processWaiting);
-  }
-
-  readonly #pause = (): void => {
-    this.#socket.pause();
-  };
-
-  readonly #processWaiting = (): void => {
-    if (this.#waiting.length === 0) return;
-    this.#removeSent();
-    while (this.#responses.length - this.#waiting.length < MAX_CONCURRENT_REQUESTS) {
-      const res = this.#waiting.shift();
-      if (res === undefined) break;
-      this.#app(res.req, res);
-    }
-    if (this.#waiting.length > 0) return;
-    this.drop();
-    this.#socket.resume();
-  };
-
-  #pending(): ServerResponse[] {
-    return this.#responses.filter(({ writableFinished }) => !writableFinished);
-  }
-
-  /** After the last pending response: the requests before it are being processed, and their responses must be sent, too. */
-  #closeAfterLast(): void {
-    const last = this.#pending().at(-1);
-    if (last !== undefined && !last.headersSent) this.#closeAfter(last);
-  }
-
-  /** RFC 9112 section 9.6: no request after the one with this response is processed. */
-  #closeAfter(response: ServerResponse): void {
-    response.setHeader('Connection', 'close');
-    this.#isLastChosen = true;
-  }
-
-  #ignore(req: IncomingMessage): void {
-    req.resume();
-    this.#ignoredRequests += 1;
-    if (this.#ignoredRequests > MAX_IGNORED_REQUESTS) this.#socket.destroy();
-  }
-
-  /**
-   * Closes the connection in stages (RFC 9112 section 9.6): first the sending side, then the rest once the client has closed
-   * its own. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
-   */
-  #close(text = ''): void {
-    if (this.#isClosing || this.#socket.destroyed) return;
-    this.#isClosing = true;
-    this.#isLastChosen = true;
-    this.drop();
-    this.#socket.end(text);
-    this.#socket.resume();
-    this.#destroyAfter(LINGER_MS);
-  }
-
-  #destroyAfter(milliseconds: number): void {
-    const timer = setTimeout(() => this.#socket.destroy(), milliseconds);
-    this.#socket.once('close', () => clearTimeout(timer));
-  }
 }

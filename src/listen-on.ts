@@ -40,6 +40,8 @@ export async function stopListening(server: Server): Promise<void> {
     isBacklogEmpty = false;
   };
   server.on('connection', onConnection);
+  // The present turn may be past its look at the listener, as after a signal.
+  await nextTurn();
   for (let turn = 0; turn < MAX_TURNS && !isBacklogEmpty; turn += 1) {
     isBacklogEmpty = true;
     await nextTurn();

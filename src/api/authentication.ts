@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../domain/api-key.ts';
 import { UnauthenticatedError } from '../domain/errors.ts';
 import { hashOfKey } from '../service/authenticate.ts';
+import { isRepeated } from './request-head.ts';
 
 /** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
@@ -32,8 +33,8 @@ export function keyOf(req: IncomingMessage): string {
 function authorizationOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
   if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, 'missing');
-  // Node keeps only the first of several; a proxy in front may have checked another one.
-  if (countOf(req.rawHeaders, 'authorization') > 1) {
+  // A proxy in front may have checked another one than the first.
+  if (isRepeated(req.rawHeaders, 'authorization')) {
     throw new UnauthenticatedError('There are several Authorization headers. Send one.', 'malformed');
   }
   return authorization;
@@ -44,11 +45,4 @@ function keyIn(authorization: string): string {
   if (key === undefined)
     throw new UnauthenticatedError(`The Authorization header is not in the Bearer scheme. ${SEND_A_KEY}`, 'malformed');
   return key;
-}
-
-/** `rawHeaders` alternates names and values. */
-function countOf(rawHeaders: readonly string[], name: string): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1;
-  return count;
 }

@@ -17,6 +17,7 @@ export type HttpErrorCode =
   | 'bad_request'
   | 'method_not_allowed'
   | 'not_acceptable'
+  | 'not_implemented'
   | 'payload_too_large'
   | 'request_timeout'
   | 'uri_too_long'
@@ -51,6 +52,7 @@ export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: num
   invalid: { status: 422, schema: 'ValidationException' },
   rate_limited: { status: 429, schema: 'TooManyRequestsException' },
   bug: { status: 500, schema: 'ServerException' },
+  not_implemented: { status: 501, schema: 'NotImplementedException' },
   unavailable: { status: 503, schema: 'ServiceUnavailableException' },
 };
 

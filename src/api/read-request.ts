@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiRequest } from './api-request.ts';
-import { HttpError } from './exceptions.ts';
 import { readBody, refuseUnacceptable } from './request-body.ts';
 import type { RenderedResponse } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -24,17 +23,10 @@ function hasKnownHeaders(req: IncomingMessage, { entityTag }: RenderedResponse):
  */
 export function readRequest(request: ApiRequest): Promise<void> | undefined {
   const { req, operation } = request;
-  refuseMissingHost(req);
   // Both throw for a malformed percent-encoding.
   if (!request.isKnownValid) void [request.params, request.query];
   refuseUnacceptable(req);
   return operation.hasBody ? readRequestBody(request) : undefined;
-}
-
-function refuseMissingHost(req: IncomingMessage): void {
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new HttpError('bad_request', 'The Host header is missing (RFC 9112 section 3.2).');
-  }
 }
 
 async function readRequestBody(request: ApiRequest): Promise<void> {

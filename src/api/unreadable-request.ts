@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { UnreadableRequest } from '../domain/unreadable-request.ts';
-import { type Exception, exceptionOf, HttpError } from './exceptions.ts';
+import { exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
 export type TimeLimits = {
@@ -15,8 +15,9 @@ export type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 export type Refusal = {
   readonly unreadable: UnreadableRequest;
-  /** The whole response, as it is written to the connection. */
-  readonly text: string;
+  /** By name; they end the connection. */
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
 };
 
 export type RefusalOptions = {
@@ -28,15 +29,29 @@ export type RefusalOptions = {
 };
 
 /** The contract's exception for input that is not readable HTTP, or that did not arrive in time. */
-export function refusalOf(error: ParseError, options: RefusalOptions): Refusal {
+export function refusalOf(error: ParseError | HttpError, options: RefusalOptions): Refusal {
   const requestId = randomUUID();
-  const exception = exceptionOf(
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout(options) : reasonOf(error, options),
-  );
+  const { status, headers, body } = exceptionOf(error instanceof HttpError ? error : reasonOf(error, options));
+  const text = JSON.stringify(body);
   return {
-    unreadable: { requestId, status: exception.status, code: error.code },
-    text: messageOf(exception, { 'X-Request-Id': requestId, ...options.securityHeaders }),
+    unreadable: { requestId, status, code: error.code },
+    headers: {
+      'X-Request-Id': requestId,
+      ...options.securityHeaders,
+      ...headers,
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(text),
+      Connection: 'close',
+    },
+    body: text,
   };
+}
+
+/** The whole response, as it is written to the connection. */
+export function responseTextOf({ unreadable: { status }, headers, body }: Refusal): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
 function timeout({ limits, isBody }: RefusalOptions): HttpError {
@@ -50,7 +65,9 @@ function timeout({ limits, isBody }: RefusalOptions): HttpError {
 const REQUEST_LINE = /^[A-Z-]+ \S/;
 const REQUEST_LINE_START = 20;
 
-function reasonOf({ code, rawPacket }: ParseError, { isBody }: RefusalOptions): HttpError {
+function reasonOf({ code, rawPacket }: ParseError, options: RefusalOptions): HttpError {
+  const { isBody } = options;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timeout(options);
   if (code === 'HPE_INVALID_EOF_STATE') {
     const message = isBody
       ? 'The body is incomplete: the client stopped sending before its end.'
@@ -66,17 +83,4 @@ function reasonOf({ code, rawPacket }: ParseError, { isBody }: RefusalOptions): 
     'bad_request',
     'The URL and the headers are larger than 16 KiB together. Send fewer or shorter headers.',
   );
-}
-
-function messageOf({ status, body }: Exception, ownHeaders: Readonly<Record<string, string>>): string {
-  const text = JSON.stringify(body);
-  const headers = {
-    ...ownHeaders,
-    'Cache-Control': 'no-store',
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
 }

@@ -57,6 +57,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
     404: resolve(document, { $ref: '#/components/responses/NotFoundException' }),
     408: resolve(document, { $ref: '#/components/responses/RequestTimeoutException' }),
     414: resolve(document, { $ref: '#/components/responses/UriTooLongException' }),
+    501: resolve(document, { $ref: '#/components/responses/NotImplementedException' }),
   };
 
   return (request, response) => {

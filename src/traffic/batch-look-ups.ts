@@ -16,7 +16,7 @@ export class LookUpMeasures {
 export type BatchOptions = {
   /** Timeout of a look-up. It fails then, and the next batch starts. */
   readonly seconds?: number;
-  /** How long a request waits for the next batch. */
+  /** How long a request waits for the next batch to start, and for the result of its own. */
   readonly waitSeconds?: number;
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
@@ -48,6 +48,11 @@ class Batch<V> {
   async settle(lookUp: Promise<Found<V>>): Promise<void> {
     await lookUp.then(this.#outcome.resolve, this.#outcome.reject);
   }
+
+  /** Refuses every request of the batch. Does nothing once the batch is settled. */
+  refuse(error: DomainError): void {
+    this.#outcome.reject(error);
+  }
 }
 
 /**
@@ -75,7 +80,9 @@ export function batchLookUps<V>(
     measures.waiting = 0;
     const batch = next;
     next = new Batch();
-    await batch.settle(within(seconds, { every: waitSeconds, refuse: refuseWaiting }, () => lookUpAll(batch)));
+    await batch.settle(
+      within(seconds, { every: waitSeconds, refuse: () => refuseWaiting(batch) }, () => lookUpAll(batch)),
+    );
     isInFlight = false;
     // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
     void run();
@@ -88,10 +95,14 @@ export function batchLookUps<V>(
     );
   }
 
-  /** Each of them has waited for at most `waitSeconds`. Refusing them one by one would take a timer for each. */
-  function refuseWaiting(): void {
+  /**
+   * Refuses the requests of the batch in flight, whose result nobody then waits for, and of the next one. Each has waited for at
+   * most `waitSeconds`. Refusing them one by one would take a timer for each.
+   */
+  function refuseWaiting(inFlight: Batch<V>): void {
+    inFlight.refuse(tooSlow());
     if (next.waiting === 0) return;
-    void next.settle(Promise.reject(OVERLOADED));
+    next.refuse(OVERLOADED);
     next = new Batch();
     measures.waiting = 0;
   }

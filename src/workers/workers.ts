@@ -25,6 +25,8 @@ type Slot = {
   readonly number: number;
   /** The latest worker of this number, which may have ended. Null: the first one has not been started. */
   worker: WorkerProcess | null;
+  /** Resolves when a worker of this number is ready for the first time. */
+  readonly ready: PromiseWithResolvers<void>;
   /** Ends of workers of this number soon after their start, in a row. */
   earlyEnds: number;
 };
@@ -49,18 +51,29 @@ export class Workers {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    this.#slots = Array.from({ length: options.count }, (_, i) => ({ number: i + 1, worker: null, earlyEnds: 0 }));
+    this.#slots = Array.from({ length: options.count }, (_, i) => ({
+      number: i + 1,
+      worker: null,
+      ready: Promise.withResolvers<void>(),
+      earlyEnds: 0,
+    }));
   }
 
-  /** Resolves with true when all workers are ready; false: one has ended instead, and has said why. */
+  /**
+   * Resolves with true when all workers are ready, and with false if the first one ends instead, having said why. From then on,
+   * a worker that ends is replaced, even if it was never ready: the settings and the database have served another one.
+   */
   async start(): Promise<boolean> {
     const [first, ...others] = this.#slots;
     if (first === undefined) throw new Error('There must be at least one worker.');
     // The first one alone, so that migrations run once, and a fault is reported once.
-    if (!(await this.#startFirst(first, { isFirst: true }))) return false;
+    const { ended } = this.#start(first, { isFirst: true });
+    if (!(await Promise.race([first.ready.promise.then(() => true), ended.then(() => false)]))) return false;
+    void this.#watch(first, ended);
     if (this.#stopping.signal.aborted) return false;
-    const areReady = await Promise.all(others.map((slot) => this.#startFirst(slot, { isFirst: false })));
-    return !areReady.includes(false);
+    for (const slot of others) void this.#watch(slot, this.#start(slot, { isFirst: false }).ended);
+    await Promise.all(others.map(({ ready }) => ready.promise));
+    return true;
   }
 
   /** Gives the connection to the next worker in turn. Nothing must have been read from it. */
@@ -121,14 +134,6 @@ export class Workers {
     for (const worker of this.#running()) worker.send(message);
   }
 
-  /** Resolves with true when the worker is ready; false: it has ended instead. Once ready, it is replaced whenever it ends. */
-  async #startFirst(slot: Slot, { isFirst }: { isFirst: boolean }): Promise<boolean> {
-    const { ready, ended } = this.#start(slot, { isFirst });
-    const isReady = await Promise.race([ready.then(() => true), ended.then(() => false)]);
-    if (isReady) void this.#watch(slot, ended);
-    return isReady;
-  }
-
   /** Starts another worker whenever one has ended, until the shutdown. */
   async #watch(slot: Slot, firstEnd: WorkerProcess['ended']): Promise<void> {
     const { logger } = this.#options;
@@ -151,7 +156,10 @@ export class Workers {
     const worker = new WorkerProcess(
       { number: slot.number, url, isFirst },
       {
-        onReady: () => this.#handWaiting(this.#waiting.length),
+        onReady: () => {
+          slot.ready.resolve();
+          this.#handWaiting(this.#waiting.length);
+        },
         // A connection may wait because every worker had too many.
         onTaken: () => this.#handWaiting(1),
         onReturned: (socket) => this.hand(socket),

@@ -27,7 +27,7 @@ const id = '019c2291-34b8-752e-bca9-6513269e0d37';
 /** Never called, only compiled, like every function below. */
 async function responses(charter: CharterClient): Promise<void> {
   const list = await charter.GET(PROGRAMS, { params: { query: { limit: 25 } } });
-  exactly<200 | 400 | 401 | 403 | 405 | 406 | 408 | 414 | 422 | 429 | 500 | 503>()(list.status);
+  exactly<200 | 400 | 401 | 403 | 405 | 406 | 408 | 414 | 422 | 429 | 500 | 501 | 503>()(list.status);
   if (list.ok) exactly<Schemas['ParentProgramPage']>()(list.data);
   else exactly<string>()(list.error.message);
   if (list.status === 422) exactly<Schemas['ValidationException']>()(list.error);

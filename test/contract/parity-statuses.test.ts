@@ -42,12 +42,8 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   405: ({ client, request }) => sendTo(client, request, { method: 'PUT' }),
   406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
-  408: async ({ request: { method, url } }) => {
-    // Without the empty line, the headers never end.
-    const reply = parseRaw(await exchangeRaw(impatient.url, `${method} ${url} HTTP/1.1\r\nHost: charter.test\r\n`));
-    checkResponse({ method, url }, reply);
-    return { ...reply, body: JSON.parse(reply.text) };
-  },
+  // Without the empty line, the headers never end.
+  408: ({ request }) => sendHead(impatient.url, request, ''),
   409: async ({ ours, client, request }, operation) => {
     const resource = resourceOf(operation);
     const taken = { [uniqueFieldOf(resource)]: 'taken' };
@@ -65,8 +61,15 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     return replies.find(({ status }) => status === 429) ?? sendTo(client, request);
   },
   500: ({ client, request }) => withoutTable(server.db, 'api_keys', () => sendTo(client, request)),
+  501: ({ request }) => sendHead(server.url, request, 'Transfer-Encoding: gzip, chunked\r\n\r\n'),
   503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
 };
+
+async function sendHead(baseUrl: string, { method, url }: Prepared['request'], rest: string): Promise<Reply> {
+  const reply = parseRaw(await exchangeRaw(baseUrl, `${method} ${url} HTTP/1.1\r\nHost: charter.test\r\n${rest}`));
+  checkResponse({ method, url }, reply);
+  return { ...reply, body: JSON.parse(reply.text) };
+}
 
 /** Their requests change the organization or its key. */
 const IN_OWN_ORGANIZATION = [403, 429];

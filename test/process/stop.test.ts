@@ -1,11 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { checkResponse } from '../support/contract/contract.ts';
 import { Client } from '../support/http/client.ts';
-import { parseRaw } from '../support/http/raw.ts';
+import { flood } from '../support/http/flood.ts';
+import { parseRaw, rawRequest } from '../support/http/raw.ts';
+import { length } from '../support/length.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { type Charter, organizationAt, withCharter } from '../support/processes/charter.ts';
 import { startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
+
+const STOPS = length({ short: 1, full: 10 });
 
 const database = await useScratchDatabase();
 
@@ -97,6 +101,25 @@ test('a second SIGTERM does not abort the request in flight', async () => {
     expect(parseRaw(sending.received.text).status).toBe(201);
     expect((await charter.ended).code).toBe(0);
   });
+});
+
+// The kernel resets connections that wait for a busy process when it closes its listener.
+test.each([
+  ['', {}],
+  [' of a server with WORKERS', { WORKERS: '2' }],
+])('SIGTERM resets no connection in the accept queue%s', async (_, env) => {
+  for (let i = 0; i < STOPS; i += 1) {
+    await withCharter({ DATABASE_URL: database.url, ...env }, async ({ child, ended, url }) => {
+      child.kill('SIGSTOP');
+      const options = { connections: 64, requests: 1, text: () => rawRequest('GET /livez') };
+      const { statuses, sockets } = await flood(url, options);
+      child.kill('SIGTERM');
+      child.kill('SIGCONT');
+      expect((await ended).code).toBe(0);
+      await until('all connections to be closed', () => sockets.every(({ closed }) => closed));
+      expect([...statuses]).toEqual([[200, 64]]);
+    });
+  }
 });
 
 // kill -9 of npm and the launcher: a server that stayed would keep the port and the database.

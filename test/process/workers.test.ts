@@ -101,6 +101,29 @@ test('all workers serve the same port, and the metrics show each of them', async
   expect(new Set(logOf(shared).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2, 3]));
 });
 
+// Killed by the kernel for lack of memory, for example.
+test('workers that die while the server starts are replaced', async () => {
+  const running = startFile('src/main.ts', [], {
+    ...{ DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', WORKERS: '6' },
+  });
+  try {
+    const killed = new Set<number>();
+    await until('ten workers to have died', () => {
+      for (const { msg, worker, workerPid } of logOf(running)) {
+        if (msg !== 'a worker starts' || worker === 1 || killed.size === 10 || killed.has(Number(workerPid))) continue;
+        killed.add(Number(workerPid));
+        process.kill(Number(workerPid), 'SIGKILL');
+      }
+      return killed.size === 10;
+    });
+    await untilPrinted(running, SERVES);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+  } finally {
+    await kill(running);
+  }
+});
+
 // The attack: a worker that answers from its memory what another one has changed.
 test('each worker shows at once what another one has written', async () => {
   const { client } = await organizationAt(database.url, shared);

@@ -109,15 +109,17 @@ test('callers beyond the queue limit are rejected at once, and the others are no
   expect(await after).toBe(4);
 });
 
-test('callers that wait too long behind a look-up are rejected, and the look-up in flight is not', async () => {
-  const { lookUp, nth } = heldLookUps();
+// The bug: during a freeze of PostgreSQL, the requests of the look-up in flight waited for five seconds.
+test('callers that wait too long, for a look-up or behind it, are rejected, and no other look-up starts meanwhile', async () => {
+  const { lookUp, begun, nth } = heldLookUps();
   const find = batchLookUps(lookUp, { waitSeconds: 0.05 });
-  const inFlight = find('a');
+  const inFlight = outcomeOf(find('a'));
   const first = await nth(1);
   expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
+  expect(await inFlight).toBe('unavailable: The database did not answer in time.');
   expect(await outcomeOf(find('c'))).toBe('unavailable: Too many requests wait for the database.');
+  expect(begun).toHaveLength(1);
   first.end({ a: 1 });
-  expect(await inFlight).toBe(1);
   const after = find('d');
   (await nth(2)).end({ d: 4 });
   expect(await after).toBe(4);
