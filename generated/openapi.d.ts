@@ -981,7 +981,8 @@ export interface components {
         /**
          * @description A unique value that you generate for this creation, such as a random UUID. It makes the request safe to retry: for
          *     24 hours, a request with the same idempotency key and the same body creates nothing and returns the first response
-         *     again. A request with the same idempotency key and a different body returns 422.
+         *     again. A request with the same idempotency key and a different body returns 422, and so does a value that contains an
+         *     API key.
          *
          *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
          *     successful creations.
@@ -1127,7 +1128,8 @@ export interface operations {
                 /**
                  * @description A unique value that you generate for this creation, such as a random UUID. It makes the request safe to retry: for
                  *     24 hours, a request with the same idempotency key and the same body creates nothing and returns the first response
-                 *     again. A request with the same idempotency key and a different body returns 422.
+                 *     again. A request with the same idempotency key and a different body returns 422, and so does a value that contains an
+                 *     API key.
                  *
                  *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
                  *     successful creations.

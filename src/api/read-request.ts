@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { maskKeys } from '../domain/api-key.ts';
+import { invalidField } from '../domain/errors.ts';
 import type { ApiRequest } from './api-request.ts';
 import { readBody, refuseUnacceptable } from './request-body.ts';
 import type { RenderedResponse } from './response.ts';
@@ -26,7 +28,18 @@ export function readRequest(request: ApiRequest): Promise<void> | undefined {
   // Both throw for a malformed percent-encoding.
   if (!request.isKnownValid) void [request.params, request.query];
   refuseUnacceptable(req);
+  refuseMisplacedKey(request);
   return operation.hasBody ? readRequestBody(request) : undefined;
+}
+
+/** Idempotency keys are stored as they are. */
+function refuseMisplacedKey({ req: { headers }, operation }: ApiRequest): void {
+  const sent = headers['idempotency-key'];
+  if (typeof sent === 'string' && operation.headerNames.has('idempotency-key') && maskKeys(sent) !== sent)
+    throw invalidField(
+      'Idempotency-Key',
+      'contains an API key. Send a value that you generate for this creation, such as a random UUID.',
+    );
 }
 
 async function readRequestBody(request: ApiRequest): Promise<void> {

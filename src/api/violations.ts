@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { maskKeys } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
@@ -18,7 +19,8 @@ export class Violations {
   readonly #fields = new Map<string, string[]>();
 
   add(field: string, message: string): void {
-    const name = clip(field, MAX_NAME) || '(no name)';
+    // A key in the place of a name is not repeated: responses end up in logs.
+    const name = clip(maskKeys(field), MAX_NAME) || '(no name)';
     if (!this.#fields.has(name) && this.#fields.size >= MAX_FIELDS) return;
     const messages = this.#fields.get(name) ?? [];
     if (messages.length < MAX_MESSAGES && !messages.includes(message)) messages.push(clip(message, MAX_MESSAGE));

@@ -91,6 +91,11 @@ export function findKeyIn(text: string): KeyInText | null {
   return { kind, prefix: first.slice(0, PREFIX_CHARACTERS) };
 }
 
+/** Cuts each key in the text to its prefix, for a text that repeats what a client sent. */
+export function maskKeys(text: string): string {
+  return text.replace(/(charter_(?:live|test)_[0-9A-Za-z]{4})[0-9A-Za-z]+/g, '$1…');
+}
+
 /** Never reveals which characters the text has. */
 function inspectMisfit(text: string): KeyFormat {
   if (WITHIN.test(text)) return { kind: 'too-long', extra: text.length - KEY_CHARACTERS };

@@ -56,3 +56,22 @@ test.each([
   expect(response.body.errors).toEqual({ 'Idempotency-Key': [expect.any(String)] });
   expect(await countOf(client)).toBe(0);
 });
+
+// The attack: idempotency keys are stored in clear, and unknown names are repeated in responses, which end up in logs.
+test('an API key in the wrong place is neither stored nor repeated', async () => {
+  const { id, key, client } = await createTestOrganization(server);
+  const asIdempotencyKey = await create(client, BODY, `retry-${key}`);
+  expect(asIdempotencyKey).toMatchObject({
+    status: 422,
+    body: { errors: { 'Idempotency-Key': [expect.any(String)] } },
+  });
+  const asField = await client.post(LIST, { ...BODY, [key]: 'x' });
+  const asParameter = await client.get(`${LIST}?${key}=1`);
+  for (const { status, text } of [asIdempotencyKey, asField, asParameter]) {
+    expect(status).toBe(422);
+    expect(text).not.toContain(key.slice(17));
+  }
+  expect(Object.keys(asField.body.errors)).toEqual([`${key.slice(0, 17)}…`]);
+  const stored = await server.db.pool.query('select 1 from idempotency_keys where organization_id = $1', [id]);
+  expect(stored.rowCount).toBe(0);
+});

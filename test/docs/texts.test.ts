@@ -135,7 +135,7 @@ test("the client's README names the statuses after which the client retries, and
 
 /** Each command of package.json with the source of its entry and of the files beside it. */
 function readSources(): ReadonlyMap<string, string> {
-  const entries = [...read('scripts/run.mjs').matchAll(/^ {2}'?([\w:-]+)'?: \{ entry: '([^']+)'/gm)];
+  const entries = [...read('scripts/run.mjs').matchAll(/^ {2}'?([\w:-]+)'?: \{\s+entry: '([^']+)'/gm)];
   return new Map(
     entries.map(([, name = '', entry = '']) => {
       if (entry.startsWith('node_modules/')) return [name, ''];

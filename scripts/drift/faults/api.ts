@@ -168,7 +168,7 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'a shutdown closes a connection on which a request is arriving',
-    file: 'src/connections.ts',
+    file: 'src/connection.ts',
     find: 'else if (bytesRead === this.#knownBytes) this',
     replace: 'else this',
     caughtBy: 'test/connections.test.ts',
