@@ -32,7 +32,8 @@ ${contentsOf(site, guide.slug)}
 ${
   headings.length > 1 &&
   html`<details class="toc"><summary>On this page</summary><ul>${headings.map(
-    ({ level, anchor, text: words }) => html`<li class="level-${level}"><a href="#${anchor}">${plain(words)}</a></li>`,
+    ({ level, anchor, text: words }) =>
+      html`<li class="level-${level}"><a href="#${anchor}">${plain(`# ${words}`)}</a></li>`,
   )}</ul></details>`
 }
 <div>${text(linked(guide, site.source, ON_PAGES), { idOf: (anchor) => anchor })}
