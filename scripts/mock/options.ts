@@ -118,22 +118,23 @@ function readSending({ 'send-events': receiver, secret, ...values }: Values): Op
   return { mode: 'send-events', receiver: url, secret: bytes };
 }
 
+export const OPTIONS = {
+  port: { type: 'string', default: String(DEFAULT_PORT) },
+  host: { type: 'string', default: DEFAULT_HOST },
+  environment: { type: 'string' },
+  dynamic: { type: 'boolean', default: false },
+  seed: { type: 'string' },
+  stateful: { type: 'boolean', default: false },
+  proxy: { type: 'string' },
+  'stock-prism': { type: 'boolean', default: false },
+  'send-events': { type: 'string' },
+  secret: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
 function parse(parameters: readonly string[]) {
-  const options = {
-    port: { type: 'string', default: String(DEFAULT_PORT) },
-    host: { type: 'string', default: DEFAULT_HOST },
-    environment: { type: 'string' },
-    dynamic: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    stateful: { type: 'boolean', default: false },
-    proxy: { type: 'string' },
-    'stock-prism': { type: 'boolean', default: false },
-    'send-events': { type: 'string' },
-    secret: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  } as const;
   try {
-    return parseArgs({ args: [...parameters], options }).values;
+    return parseArgs({ args: [...parameters], options: OPTIONS }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/api-key.ts';
-import { createAccount, PASSWORD } from '../support/data/accounts.ts';
+import { createAccount } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 import { Browser } from '../support/http/dashboard.ts';
 import { flood, keptRequest } from '../support/http/flood.ts';
 import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';

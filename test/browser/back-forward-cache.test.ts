@@ -4,8 +4,9 @@ import type { Actor } from '../../src/domain/actor.ts';
 import { launchOptions, openContext } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
-import { codeAt, PASSWORD } from '../support/data/accounts.ts';
+import { codeAt } from '../support/data/accounts.ts';
 import { step } from '../support/data/history.ts';
+import { PASSWORD } from '../support/data/password.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.

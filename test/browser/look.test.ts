@@ -1,7 +1,8 @@
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
-import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 import { createRealisticTeam } from '../support/data/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
 

@@ -2,7 +2,7 @@ import { chromium, type Page } from 'playwright-core';
 import { launchOptions, openContext } from '../support/browser/browser.ts';
 import { createPagePool } from '../support/browser/page-pool.ts';
 import { signIn } from '../support/browser/site.ts';
-import { PASSWORD } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 import { createTeam } from '../support/data/team.ts';
 import { useDashboard } from '../support/http/dashboard-server.ts';
 import { startSmtp } from '../support/http/smtp.ts';

@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { signIn, useSite } from '../support/browser/site.ts';
-import { codeAt, PASSWORD } from '../support/data/accounts.ts';
+import { codeAt } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 
 const site = await useSite();
 let aheadMs = 0;

@@ -1,5 +1,5 @@
 import { signIn, useSite } from '../support/browser/site.ts';
-import { PASSWORD } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 
 const site = await useSite();
 

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readConfig } from '../../src/config.ts';
+import { TIMEOUT_MS } from '../../src/observability/health.ts';
+import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';
 import { findProgram } from '../support/processes/debian.ts';
@@ -42,6 +44,28 @@ test('the image runs as another user than root, and as the unit does', async () 
   expect(one('RUN')).toEqual([]);
   const settings = Object.fromEntries((one('ENV')[0] ?? '').split(' ').map((each) => each.split('=')));
   expect(settings).toEqual({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '3000' });
+});
+
+/** The value of a setting in seconds, such as "timeout check 3s" or "TimeoutStopSec=400s". */
+function secondsOf(text: string, setting: string): number {
+  const [, number, unit = 's'] = new RegExp(`^\\s*${setting}[ =]+(\\d+)(ms|s)?$`, 'm').exec(text) ?? [];
+  return Number(number) / (unit === 'ms' ? 1000 : 1);
+}
+
+test('the time-outs and modes of the files leave the server the time that it takes', async () => {
+  const [proxy, unit, pooler] = [await read('haproxy.cfg'), await read('charter.service'), await read('pgbouncer.ini')];
+  for (const side of ['client', 'server'])
+    expect(secondsOf(proxy, `timeout ${side}`)).toBeGreaterThan(LIMITS.requestSeconds + STOP_SECONDS);
+  expect(secondsOf(proxy, 'timeout http-request')).toBe(LIMITS.headersSeconds);
+  expect(secondsOf(proxy, 'timeout check')).toBeGreaterThan(TIMEOUT_MS / 1000);
+  const longestDrain = readConfig({ DRAIN_SECONDS: '300' }).drainSeconds;
+  expect(() => readConfig({ DRAIN_SECONDS: String(longestDrain + 1) })).toThrow();
+  // "60 seconds for what follows", as the unit says.
+  expect(secondsOf(unit, 'TimeoutStopSec')).toBeGreaterThan(longestDrain + STOP_SECONDS + 60);
+  expect(unit).toMatch(/^UMask=0077$/m);
+  expect(pooler).toMatch(/^pool_mode = transaction$/m);
+  expect(secondsOf(pooler, 'query_wait_timeout')).toBeLessThan(LIMITS.requestSeconds);
+  expect(secondsOf(pooler, 'default_pool_size')).toBeGreaterThanOrEqual(readConfig({}).databasePoolSize);
 });
 
 onlyInSoak('systemd accepts the unit, and finds it hardly exposed', async () => {

@@ -1,6 +1,7 @@
 import { formatKey } from '../../src/domain/api-key.ts';
 import { signIn } from '../../src/service/accounts/sign-in.ts';
-import { addSecondFactor, createAccount, isSignedIn, newAuditSource, PASSWORD } from '../support/data/accounts.ts';
+import { addSecondFactor, createAccount, isSignedIn, newAuditSource } from '../support/data/accounts.ts';
+import { PASSWORD } from '../support/data/password.ts';
 import { Client } from '../support/http/client.ts';
 import { useServer } from '../support/http/server.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';

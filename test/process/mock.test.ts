@@ -1,4 +1,4 @@
-import { readOptions } from '../../scripts/mock/options.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, type OPTIONS, readOptions } from '../../scripts/mock/options.ts';
 import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
 import { checkMockResponse } from '../support/contract/contract.ts';
 import { Client } from '../support/http/client.ts';
@@ -79,6 +79,45 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
   } finally {
     await kill(running);
   }
+});
+
+/** A command line with each option unlike its default, and what is read from it. */
+const UNLIKE_DEFAULTS: Record<keyof typeof OPTIONS, readonly [string[], object]> = {
+  port: [['--port', '1'], { port: 1 }],
+  host: [['--host', '127.0.0.2'], { host: '127.0.0.2' }],
+  environment: [['--environment', 'test'], { environment: 'test' }],
+  dynamic: [['--dynamic'], { seed: 'random' }],
+  seed: [['--seed', 'a'], { seed: 'a' }],
+  stateful: [['--stateful'], { isStateful: true }],
+  proxy: [['--proxy', 'http://localhost'], { mode: 'proxy', target: new URL('http://localhost') }],
+  'stock-prism': [['--stock-prism'], { mode: 'stock-prism' }],
+  'send-events': [['--send-events', 'http://localhost', '--secret', SECRET], { receiver: new URL('http://localhost') }],
+  secret: [['--send-events', 'http://localhost', '--secret', SECRET], { secret: Buffer.alloc(SECRET_BYTES, 7) }],
+  help: [['--help'], { mode: 'help' }],
+};
+
+test.each(Object.values(UNLIKE_DEFAULTS))('%j is read, and differs from the command without it', (parameters, read) => {
+  const defaults = readOptions([], () => 'random');
+  expect(defaults).toEqual({
+    mode: 'mock',
+    port: DEFAULT_PORT,
+    host: DEFAULT_HOST,
+    environment: 'live',
+    isStateful: false,
+    seed: undefined,
+  });
+  expect(defaults).not.toMatchObject(read);
+  expect(readOptions(parameters, () => 'random')).toMatchObject(read);
+});
+
+test('it serves the host, the environment and the state that its options name', async () => {
+  await withMock(['--host', '127.0.0.2', '--environment', 'test', '--stateful'], async (running) => {
+    const [, key = '', origin = ''] = await untilPrinted(running, CURL);
+    expect([new URL(origin).hostname, key.slice(0, 13)]).toEqual(['127.0.0.2', 'charter_test_']);
+    const client = new Client(origin, key, checkMockResponse);
+    const { body } = await client.post('/api/parent_programs', { name: 'Kept' });
+    expect((await client.get(`/api/parent_programs/${body.id}`)).body).toEqual(body);
+  });
 });
 
 test('it ends with 0 when its parent process ends', async () => {

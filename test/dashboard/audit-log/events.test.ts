@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
-import { codeAt, createAccount, openSession, PASSWORD } from '../../support/data/accounts.ts';
+import { codeAt, createAccount, openSession } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { textOf } from '../../support/http/forms.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount } from '../../support/data/accounts.ts';
 import { giveKey } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Client } from '../../support/http/client.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';

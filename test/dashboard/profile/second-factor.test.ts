@@ -1,5 +1,6 @@
-import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope, times } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf, textOf } from '../../support/http/forms.ts';

@@ -1,6 +1,7 @@
 import type { Actor } from '../../../src/domain/actor.ts';
-import { addSecondFactor, createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 

@@ -1,4 +1,5 @@
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 

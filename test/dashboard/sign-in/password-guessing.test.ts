@@ -1,5 +1,6 @@
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount } from '../../support/data/accounts.ts';
 import { createScope, times } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 

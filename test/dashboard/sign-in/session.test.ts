@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, encode, filled } from '../../support/http/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 import { rawRequest } from '../../support/http/raw.ts';

@@ -1,6 +1,7 @@
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount } from '../../support/data/accounts.ts';
 import { createActor, createScope } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, filled, type Page } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { startSmtp } from '../../support/http/smtp.ts';

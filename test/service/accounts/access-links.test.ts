@@ -13,10 +13,10 @@ import {
   isSignedIn,
   MINUTE,
   newAuditSource,
-  PASSWORD,
   signInAs,
 } from '../../support/data/accounts.ts';
 import { codeOf, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

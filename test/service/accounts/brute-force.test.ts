@@ -1,14 +1,8 @@
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.ts';
-import {
-  addSecondFactor,
-  codeAt,
-  createAccount,
-  newAuditSource,
-  PASSWORD,
-  signInAs,
-} from '../../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource, signInAs } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

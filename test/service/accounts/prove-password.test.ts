@@ -6,8 +6,9 @@ import {
   renewRecoveryCodes,
 } from '../../../src/service/accounts/second-factor.ts';
 import { signIn } from '../../../src/service/accounts/sign-in.ts';
-import { createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { codeOf, times } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

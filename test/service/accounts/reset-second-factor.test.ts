@@ -15,10 +15,10 @@ import {
   isSignedIn,
   newAuditSource,
   openSession,
-  PASSWORD,
 } from '../../support/data/accounts.ts';
 import { codeOf, NOBODY, outcomeOf } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

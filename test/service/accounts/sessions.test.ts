@@ -11,10 +11,10 @@ import {
   MINUTE,
   newAuditSource,
   openSession,
-  PASSWORD,
   signInAs,
 } from '../../support/data/accounts.ts';
 import { outcomeOf } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { planOf } from '../../support/postgres/explain.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 

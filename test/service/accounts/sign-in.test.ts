@@ -1,7 +1,8 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword } from '../../../src/service/accounts/password.ts';
 import { signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
-import { createAccount, isSignedIn, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount, isSignedIn, newAuditSource } from '../../support/data/accounts.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 // Counts password verifications, and runs the real library.

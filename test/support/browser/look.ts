@@ -80,8 +80,10 @@ export async function look(
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${each}`));
   }
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.emulateMedia({ colorScheme: 'light' });
-  return wrong;
+  await page.emulateMedia({ colorScheme: 'light', media: 'print' });
+  const [errors, printed] = await page.evaluate<[string[], string[]]>(`[${UNNAMED_ERRORS}, ${UNPRINTED}]`);
+  await page.emulateMedia({ media: null });
+  return [...wrong, ...[...errors, ...printed].map((each) => `${name}: ${each}`)];
 }
 
 /**
@@ -109,6 +111,34 @@ const VISIBLE_ELEMENTS = `(() => {
     else if (isVisible) frame.push([each.tagName, each.getAttribute('class'), ...each.getAttributeNames()].join(' '));
   }
   return { main: main.join(''), frame: frame.join('\\n') };
+})()`;
+
+/** Runs in the page. An error that a screen reader does not read with its field, and a wrong field without an error. */
+const UNNAMED_ERRORS = `(() => {
+  const described = (field) => (field.getAttribute('aria-describedby') ?? '').split(' ');
+  const fields = [...document.querySelectorAll('[aria-describedby], [aria-invalid="true"]')];
+  const errors = [...document.querySelectorAll('.field-error')];
+  return [
+    ...errors
+      .filter(({ id }) => !fields.some((field) => field.ariaInvalid === 'true' && described(field).includes(id)))
+      .map(({ textContent }) => 'no field is described by the error: ' + textContent),
+    ...fields
+      .filter((field) => field.ariaInvalid === 'true' && !errors.some(({ id }) => described(field).includes(id)))
+      .map(({ outerHTML }) => 'no error describes the field: ' + outerHTML),
+  ];
+})()`;
+
+/** Runs in the page while it is as printed: what it is about is on paper, and what only a screen can use is not. */
+const UNPRINTED = `(() => {
+  const isShown = (each) => each.checkVisibility({ visibilityProperty: true }) && each.getClientRects().length > 0;
+  const lost = [...document.querySelectorAll('main h1, h1')].filter((each) => !isShown(each));
+  const kept = [...document.querySelectorAll('.side, .skip, nav .menu')].filter(isShown);
+  const sideways = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  return [
+    ...lost.map(({ textContent }) => 'not printed: ' + textContent),
+    ...kept.map(({ className }) => 'printed, though nobody can use it on paper: ' + className),
+    ...(sideways > 0 ? ['printed wider than the page by ' + sideways + ' px'] : []),
+  ];
 })()`;
 
 /** Frames that axe has searched with all its rules. */

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Actor } from '../../../src/domain/actor.ts';
-import { openSession, PASSWORD } from '../data/accounts.ts';
+import { openSession } from '../data/accounts.ts';
+import { PASSWORD } from '../data/password.ts';
 import { createTeam, type Team } from '../data/team.ts';
 import { type TestServer, useServer } from '../http/server.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';

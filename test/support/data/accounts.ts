@@ -9,8 +9,8 @@ import { startSession } from '../../../src/service/accounts/start-session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { type Database, transaction } from '../../../src/store/database.ts';
 import { createActor, createScope } from './actors.ts';
+import { PASSWORD } from './password.ts';
 
-export const PASSWORD = 'violet marmot drums 41 kettles';
 export const MINUTE = 60_000;
 
 let address = 0;

@@ -9,6 +9,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
 import { openSession } from '../data/accounts.ts';
 import { TARGETS } from '../data/webhooks.ts';
+import { watchOutput } from '../processes/secrecy.ts';
 import { Browser } from './dashboard.ts';
 import { startServer } from './server.ts';
 
@@ -57,7 +58,11 @@ export async function startDashboard({
   webhooks = TARGETS,
 }: Options = {}): Promise<TestDashboard> {
   const logged: string[] = [];
-  const logger = pino({ level: 'trace', base: null }, { write: (line) => logged.push(line) });
+  const write = (line: string) => {
+    logged.push(line);
+    watchOutput('dashboard', { stdout: line });
+  };
+  const logger = pino({ level: 'trace', base: null }, { write });
   let ahead = 0;
   const now = () => new Date(Date.now() + ahead);
   const { db, url, keyUses, outbox, anonymous, ...server } = await startServer({

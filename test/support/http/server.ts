@@ -10,11 +10,12 @@ import { traceStatements } from '../../../src/store/trace-statements.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { createScratchDatabase } from '../postgres/postgres.ts';
+import { watchOutput } from '../processes/secrecy.ts';
 import { Client } from './client.ts';
 import { listen } from './listen.ts';
 
-/** Logs nothing, and adds no listener to the output of the process, which runs many tests. */
-export const SILENT = pino({ level: 'silent' }, { write() {} });
+/** Prints nothing, and adds no listener to the output of the process, which runs many tests. What it logs must hold no secret. */
+export const SILENT = pino({ base: null }, { write: (line) => watchOutput('server', { stdout: line }) });
 
 /** No test reaches them, but every response of a key has the headers of the limits. */
 const HIGH_LIMITS: RequestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { runAdmin } from '../../../scripts/admin/commands.ts';
 import { ENCRYPTION_KEY } from '../data/encryption.ts';
 import type { Ended } from './process.ts';
+import { watchOutput } from './secrecy.ts';
 
 /** Runs an operator's command as `scripts/admin/main.ts` does, but in this process, because to start one takes longest. */
 export async function runAdminCommand(
@@ -21,5 +22,6 @@ export async function runAdminCommand(
     stderr.end();
   });
   const [onStdout, onStderr] = await printed;
+  watchOutput('scripts/admin', { stdout: onStdout, stderr: onStderr });
   return { code, stdout: onStdout, stderr: onStderr };
 }

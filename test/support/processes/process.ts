@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { ENCRYPTION_KEY } from '../data/encryption.ts';
 import { until } from '../wait.ts';
+import { watchOutput } from './secrecy.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -89,6 +90,7 @@ async function endOf(child: ChildProcess, printed: { stdout: string; stderr: str
   const closed = [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   await Promise.all(closed);
+  watchOutput(child.spawnargs.join(' '), printed);
   return { code, ...printed };
 }
 
