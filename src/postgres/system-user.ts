@@ -8,8 +8,8 @@ export type SystemUser = { uid: number; gid: number } | null;
 /** Working directory. PostgreSQL's programs must be able to read it, and the other user may not have access to this one's. */
 const ROOT = parse(process.execPath).root;
 
-/** Root's PATH may lack the folders of groupadd and useradd. */
-const PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
+/** Root's PATH may lack the folders of id, flock, groupadd and useradd, or not be set, as in a minimal service. */
+const PATH = [process.env.PATH ?? [], '/usr/sbin', '/usr/bin', '/sbin', '/bin'].flat().join(delimiter);
 
 export type ProgramResult = { ok: boolean; output: string };
 
