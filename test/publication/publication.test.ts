@@ -321,14 +321,15 @@ test('with PUBLIC_URL, they show that, whatever host the reader called', async (
 });
 
 // The attack: a Host header with markup, which a cache in front of the server could show to others.
-test.each(['"><script>alert(1)</script>', 'evil host', 'evil.test/path', `${'x'.repeat(20)}:123456`])(
-  'a Host that is not a host, %j, is not shown',
-  async (host) => {
-    const { status, text } = await sendTo('/docs/all', host);
-    expect([status, shown(text)]).toEqual([200, EXAMPLE]);
-    expect(text.includes(host)).toBe(false);
-  },
-);
+test.each([
+  ['"><script>alert(1)</script>', 400, undefined],
+  ['evil host', 400, undefined],
+  ['evil.test/path', 400, undefined],
+  [`${'x'.repeat(20)}:123456`, 200, EXAMPLE],
+])('a Host that is not a host, %j, is not shown', async (host, status, address) => {
+  const answer = await sendTo('/docs/all', host);
+  expect([answer.status, shown(answer.text), answer.text.includes(host)]).toEqual([status, address, false]);
+});
 
 // The attack: a made-up Host with each request, so that the server compresses 1.5 MB for each.
 test('of many made-up hosts, only a few are shown', async () => {
