@@ -76,7 +76,9 @@ async function write(name: string, bundling: Promise<string>): Promise<void> {
 
 async function generateTypes(): Promise<void> {
   const contract = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8'));
-  const ast = await openapiTS(JSON.stringify(withInlineHeaders(contract)));
+  // A request may omit a field that has a default.
+  const options = { defaultNonNullable: false };
+  const ast = await openapiTS(JSON.stringify(withInlineHeaders(contract)), options);
   await writeFile(
     join(folder, 'openapi.d.ts'),
     `// Generated from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,

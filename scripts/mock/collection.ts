@@ -98,22 +98,33 @@ async function generateItems(operation: Operation, source: ResponseSource): Prom
 function exampleItems(operation: Operation, examples: Collection['examples']): Json[] {
   const listed = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
   const distinct = [...new Map(listed.map((item) => [item['id'], examples.get(item['id']) ?? item])).values()];
+  const unique = uniqueFieldsIn(schemaOf(operation, successOf(operation)));
   const rounds = distinct.length === 0 ? 0 : Math.ceil(ITEMS / distinct.length);
-  return Array.from({ length: rounds }, (_, round) => distinct.map((item) => copyOf(item, round)))
+  return Array.from({ length: rounds }, (_, round) => distinct.map((item) => copyOf(item, { round, unique })))
     .flat()
     .slice(0, ITEMS);
 }
 
+/** The fields of the schema and of all within it whose descriptions say that they are unique. */
+function uniqueFieldsIn(schema: unknown): Set<string> {
+  const names = new Set<string>();
+  JSON.stringify(schema, (name, value) => {
+    if (isObject(value) && /\bunique in your organization\b/.test(String(value['description']))) names.add(name);
+    return value;
+  });
+  return names;
+}
+
 /** Changes what must or should differ between items, by the names that the contract uses. */
-function copyOf(item: Json, round: number): Json {
+function copyOf(item: Json, { round, unique }: { round: number; unique: ReadonlySet<string> }): Json {
   if (round === 0) return item;
   const change = ([name, value]: [string, unknown]): [string, unknown] => {
     // The item that an event is about.
-    if (isObject(value) && 'id' in value) return [name, copyOf(value, round)];
+    if (isObject(value) && 'id' in value) return [name, copyOf(value, { round, unique })];
     if (typeof value !== 'string') return [name, value];
     if (name === 'id') return [name, laterId(value, round)];
     if (name === 'name') return [name, `${value} ${round + 1}`];
-    if (name === 'external_id') return [name, `${value}-${round + 1}`];
+    if (unique.has(name)) return [name, `${value}-${round + 1}`];
     if (name.endsWith('_at') || name === 'timestamp')
       return [name, new Date(Date.parse(value) + round * DAY_MS).toISOString()];
     return [name, value];

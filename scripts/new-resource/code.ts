@@ -1,6 +1,6 @@
 // The table's file in the store, and the handlers.
 import type { Field, Kind } from './field.ts';
-import { isRequired, type Operation, type Resource } from './resource.ts';
+import { isChangeable, isRequired, type Operation, type Resource } from './resource.ts';
 
 const COLUMN_TYPES: Readonly<Record<Kind, string>> = {
   string: 'text',
@@ -49,7 +49,7 @@ export function handlersFile(resource: Resource): string {
   const used = ['createRow', 'getRow', 'removeRow', 'updateRow'].filter((name) =>
     operations.some((operation) => writes[operation] === name),
   );
-  const isConditional = operations.some((operation) => operation === 'update' || operation === 'delete');
+  const isConditional = isChangeable(resource);
   return `import type { components } from '../../../generated/openapi.d.ts';
 import { listRows } from '../../service/resources/pages.ts';
 import { ${used.join(', ')} } from '../../service/resources/rows.ts';

@@ -4,7 +4,7 @@ import { parseVersion, successorOf, written } from '../release-contract/version.
 import { operationIds } from './code.ts';
 import { model, targetsOf } from './database.ts';
 import { capital } from './names.ts';
-import { type Resource, rights } from './resource.ts';
+import { isChangeable, type Resource, rights } from './resource.ts';
 import { samplesOf } from './samples.ts';
 
 export type Edit = {
@@ -50,7 +50,7 @@ function contractEdits(resource: Resource): Edit[] {
   const { names, operations, hasEvents } = resource;
   const { plural, singular, nouns, type } = names;
   const [document, schemas] = ['openapi/openapi.yaml', 'openapi/components/schemas'];
-  const acts = capital(operations.join(', ').replace(/, (\w+)$/, ' and $1'));
+  const acts = capital(inWords(operations));
   const paths = `  /api/${plural}:\n    $ref: paths/${plural}.yaml\n  /api/${plural}/{id}:\n    $ref: paths/${plural}_{id}.yaml\n`;
   const scopes = rights(resource).map(
     (right) => `    - 'Bearer realm="charter", error="insufficient_scope", scope="${right}"'\n`,
@@ -63,6 +63,7 @@ function contractEdits(resource: Resource): Edit[] {
       `  - name: ${capital(nouns)}\n    description: ${acts} the ${nouns} of your organization.\n`,
     ),
     inList(`${schemas}/Permission.yaml`, rights(resource)),
+    before(`${schemas}/Permission.yaml`, /Later versions of this document/, `${meaningOf(resource)}\n  `),
     {
       file: `${schemas}/Key.yaml`,
       place: /maxItems: \d+/,
@@ -74,8 +75,27 @@ function contractEdits(resource: Resource): Edit[] {
       /^ {8}\$ref: \S+\n(?![\s\S])/m,
       `      no_such_${singular}:\n        $ref: ../examples/NotFound${type}.yaml\n`,
     ),
+    ...(isChangeable(resource)
+      ? [
+          after(
+            'openapi/components/responses/PreconditionFailedException.yaml',
+            /^ {8}\$ref: \.\.\/examples\/PreconditionFailedStaleEntityTag\.yaml\n/m,
+            `      stale_${singular}:\n        $ref: ../examples/PreconditionFailedStale${type}.yaml\n`,
+          ),
+        ]
+      : []),
     ...(hasEvents ? eventEdits(resource) : []),
   ];
+}
+
+function meaningOf({ names: { plural, nouns }, operations }: Resource): string {
+  const writes = operations.filter((operation) => operation !== 'list' && operation !== 'get');
+  return `\`${plural}:read\` allows you to list and get ${nouns}, and\n  \`${plural}:write\` to ${inWords(writes)} them.`;
+}
+
+/** "create, update and delete". */
+function inWords(operations: readonly string[]): string {
+  return operations.join(', ').replace(/, (\w+)$/, ' and $1');
 }
 
 /** Adds to the list of an enumeration that is on one line. */
@@ -105,6 +125,16 @@ function eventEdits({ names: { singular, type } }: Resource): Edit[] {
       place: /[\s\S]+/,
       change: (found) => found.replaceAll(/(?<=must be one of: [^"]*)(?=\.")/g, `, ${types.join(', ')}`),
     },
+    after(
+      'openapi/paths/events_{id}.yaml',
+      /^ {12}\w+:\n {14}\$ref: \.\.\/components\/examples\/EventDeleted\.yaml\n/m,
+      ['Created', 'Updated', 'Deleted']
+        .map((change) => {
+          const name = `${singular}_${change.toLowerCase()}`;
+          return `            ${name}:\n              $ref: ../components/examples/Event${type}${change}.yaml\n`;
+        })
+        .join(''),
+    ),
     after('src/domain/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
   ];
 }

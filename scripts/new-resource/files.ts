@@ -11,7 +11,7 @@ import { editsOf } from './edits.ts';
 import type { Field } from './field.ts';
 import { capital, pascal } from './names.ts';
 import { listPath, rowPath } from './paths.ts';
-import { type Resource, rights } from './resource.ts';
+import { isChangeable, type Resource, rights } from './resource.ts';
 import { samplesOf } from './samples.ts';
 import { createSchema, rowSchema, updateSchema } from './schemas.ts';
 import { type Change, changesOf, newFile } from './tree.ts';
@@ -67,6 +67,11 @@ async function contractFiles(resource: Resource): Promise<Record<string, string>
     [`components/parameters/${type}Id`]: await copy('components/parameters/ParentProgramId'),
     [`components/schemas/${type}Page`]: await copy('components/schemas/ParentProgramPage'),
     [`components/examples/${type}PageEmpty`]: await copy('components/examples/ParentProgramPageEmpty'),
+    ...(isChangeable(resource) && {
+      [`components/examples/PreconditionFailedStale${type}`]: await copy(
+        'components/examples/PreconditionFailedStaleEntityTag',
+      ),
+    }),
     [`components/examples/NotFound${type}`]: await copy('components/examples/NotFoundParentProgram'),
   };
   const events = resource.hasEvents ? await eventFiles(resource, copy) : {};

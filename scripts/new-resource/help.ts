@@ -30,7 +30,7 @@ Example:
     --field name:string:1..200 \\
     --field code:string:2..20:nullable:unique \\
     --field website:uri:nullable \\
-    --field 'country:string:2..2:filter:example=NO:pattern=^[A-Z]{2}$' \\
+    --field 'country:string:2..2:filter:example=NO:other=SE:pattern=^[A-Z]{2}$' \\
     --field level:enum=basic,advanced:default=basic \\
     --field seats:integer:0..100000:nullable \\
     --field is_active:boolean:default=true:filter \\

@@ -76,6 +76,11 @@ export function isRequired(field: Field): boolean {
   return !field.isNullable && field.default === undefined;
 }
 
+/** Whether rows can change, on the condition that they are as the client knows them. */
+export function isChangeable({ operations }: Resource): boolean {
+  return operations.includes('update') || operations.includes('delete');
+}
+
 /** A list can be sorted by the name, if every row has one. */
 export function isSortedByName({ fields }: Resource): boolean {
   return fields.some(({ name, kind, isNullable }) => name === 'name' && kind === 'string' && !isNullable);

@@ -49,9 +49,9 @@ function pastedIn(label: string): Promise<Pasted> {
   return run;
 }
 
-/** On a fresh demonstration, one after the other, those that delete last. */
+/** On a fresh demonstration, one after the other, those that delete last, and first the rows that refer to others. */
 async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
-  const inOrder = [...own.filter((sample) => !isDeletion(sample)), ...own.filter(isDeletion)];
+  const inOrder = [...own.filter((sample) => !isDeletion(sample)), ...own.filter(isDeletion).toReversed()];
   const withDemonstration = isFull || own.some(({ label }) => label === STARTED) ? withStarted : withSeeded;
   return withDemonstration(async ({ url, key, requests }) => {
     const printed = new Map<string, string>();

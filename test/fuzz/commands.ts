@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type fc from 'fast-check';
 import type { Json } from '../../src/contract/document.ts';
-import type { References } from '../support/contract/resources.ts';
+import { type References, withReferences } from '../support/contract/resources.ts';
 import { nextOf } from '../support/data/programs.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Content, Feed, Filters, Row, Rows } from './resource-model.ts';
@@ -148,23 +148,24 @@ export class Write implements Command {
 
   check = (model: Readonly<Model>) => find(model, this.chosen) !== undefined;
 
-  async run(model: Model, { send }: Real): Promise<void> {
+  async run(model: Model, { send, references }: Real): Promise<void> {
     const { id, kept } = find(model, this.chosen) ?? { id: '' };
     const ours = model[this.chosen.who];
     const tag = tagOf(this.tag, kept?.entityTag);
     const headers = tag === undefined ? {} : { 'If-Match': tag };
     const method = this.patch === null ? 'DELETE' : 'PATCH';
-    const body = this.patch ?? undefined;
+    const patch = this.patch === null ? null : Object(withReferences(this.patch, references[this.chosen.who]));
+    const body = patch ?? undefined;
     const response = await send(this.chosen.who, { method, url: `${ours.resource.path}/${id}`, headers, body });
     if (kept === undefined) return mustGet(response, 404, 'the organization has no such row');
     if (this.tag === 'other' || this.tag === 'weak') return mustGet(response, 412, 'no strong tag is the current one');
-    if (this.patch === null) {
+    if (patch === null) {
       mustGet(response, 204, 'it was there');
       ours.unread.push({ kind: 'deleted', row: kept.row });
       return void ours.kept.delete(id);
     }
     const before = kept.row;
-    const { content, tooMany } = ours.patched(before, this.patch);
+    const { content, tooMany } = ours.patched(before, patch);
     if (tooMany !== undefined) return mustName(response, tooMany, 'too many entries would remain');
     if (ours.isTaken(content, id)) return mustGet(response, 409, 'a value is taken that must be unique');
     mustGet(response, 200, 'nothing is in the way');
@@ -251,7 +252,10 @@ export class Follow implements Command {
       const cursor = ours.cursor === undefined ? '' : `&cursor=${ours.cursor}`;
       const page = await send(this.who, { method: 'GET', url: `${this.feed.path}?limit=${this.limit}${cursor}` });
       mustGet(page, 200, 'it is a page');
-      found.push(...page.body.data.map(({ type, data }: { type: string; data: Row }) => ({ type, data })));
+      const events: { type: string; data: Row }[] = page.body.data;
+      // A row to which this one refers has events, too.
+      const own = events.filter(({ type }) => type.startsWith(`${this.feed.noun}.`));
+      found.push(...own.map(({ type, data }) => ({ type, data })));
       must(found.length <= expected.length, `there are only ${expected.length} changes.`);
       ours.cursor = page.body.page.next_cursor;
       hasMore = page.body.page.has_more;

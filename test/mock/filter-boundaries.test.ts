@@ -52,26 +52,33 @@ const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*\.\d{3}Z$/.test(text);
 /** The values of the item's fields at which the filter could begin or cease to find it: whatever field it looks at. */
 function boundaries({ schema }: Parameter, item: Item): string[] {
   if (schema.enum !== undefined) return schema.enum.map(String);
+  if (schema.type === 'boolean') return ['true', 'false'];
+  if (schema.type === 'integer')
+    return Object.values(item).flatMap((value) => (typeof value === 'number' ? [`${value}`, `${value + 1}`] : []));
   const texts = Object.values(item).filter((value) => typeof value === 'string');
   if (schema.format === 'date-time')
     return texts.filter(isInstant).flatMap((at) => {
       return [at, later(at, -1), later(at, 1), at.replace('Z', '000Z'), at.replace('Z', '000001Z')];
     });
   if (schema.format === 'uuid') return texts.filter(isId);
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '' } = schema;
+  const form = new RegExp(pattern, 'u');
   return texts
     .filter((text) => !isInstant(text))
     .flatMap((text) => {
       const parts = [text.slice(0, 3), text.slice(-3), text.slice(0, -1), text.slice(1)];
       return [text, text.toUpperCase(), text.toLowerCase(), ...parts, `${text}x`, '%%%', '___'];
     })
-    .filter((value) => value.length >= minLength && value.length <= maxLength);
+    .filter((value) => value.length >= minLength && value.length <= maxLength && form.test(value));
 }
 
 test('the contract has filters of every kind that this test knows', () => {
-  const kinds = filters.map(({ filter: { schema } }) => schema.format ?? (schema.enum === undefined ? 'text' : 'enum'));
-  expect(kinds).toEqual(expect.arrayContaining(['date-time', 'enum', 'text']));
-  expect(kinds.filter((kind) => !['date-time', 'enum', 'text', 'uuid'].includes(kind))).toEqual([]);
+  const kinds = filters.map(({ filter: { schema } }) =>
+    schema.enum === undefined ? (schema.format ?? String(schema.type)) : 'enum',
+  );
+  expect(kinds).toEqual(expect.arrayContaining(['date-time', 'enum', 'string']));
+  const known = ['date-time', 'enum', 'string', 'uuid', 'uri', 'boolean', 'integer'];
+  expect(kinds.filter((kind) => !known.includes(kind))).toEqual([]);
 });
 
 test.each(filters)(
@@ -82,7 +89,10 @@ test.each(filters)(
     const texts = (item: Item) => Object.values(item).filter((value) => typeof value === 'string').length;
     const item = items.toSorted((a, b) => texts(b) - texts(a))[0] ?? {};
     const found = new Map<string, boolean>();
-    for (const value of new Set(boundaries(filter, item))) {
+    // A pattern can allow no value but those of the field.
+    const own = items.map((each) => each[filter.name]).filter((value) => typeof value === 'string');
+    const values = filter.schema.enum === undefined ? own : [];
+    for (const value of new Set([...boundaries(filter, item), ...values])) {
       const query = `${filter.name}=${encodeURIComponent(value)}`;
       const [simulated, served] = [await itemsOf(mock.client, path, query), await itemsOf(real, path, query)];
       const ids = (all: readonly Item[]) => all.map(({ id }) => String(id)).toSorted();

@@ -132,6 +132,12 @@ type Reference = Constraint & { readonly target: string | null; readonly targetC
 
 const [checks, foreignKeys, indexes] = [await constraintsOf('c'), await constraintsOf('f'), await uniqueIndexes()];
 
+const { rows: lengths } = await db.pool.query<{ column: string; length: number }>(
+  `select table_name || '.' || column_name as column, character_maximum_length as length
+   from information_schema.columns where table_schema = 'public' and character_maximum_length is not null`,
+);
+const maxLengths = new Map(lengths.map(({ column, length }) => [column, length]));
+
 /** A row of each resource, as the API has created it. */
 const created = new Map<string, Record<string, unknown>>();
 for (const resource of resources) {
@@ -184,7 +190,12 @@ function copyOf(table: string): Record<string, unknown> {
   if (row === undefined) throw new Error(`Add a valid row of ${table} to this file.`);
   const references = columnsOf(foreignKeys, table);
   const unique = columnsOf(indexes, table).filter((column) => !references.includes(column));
-  return { ...row, ...Object.fromEntries(unique.map((column) => [column, crypto.randomUUID()])) };
+  return { ...row, ...Object.fromEntries(unique.map((column) => [column, newValueFor(table, column)])) };
+}
+
+/** A new id, or as much of its end as the column holds. */
+function newValueFor(table: string, column: string): string {
+  return crypto.randomUUID().slice(-(maxLengths.get(`${table}.${column}`) ?? 36));
 }
 
 function columnsOf(constraints: readonly Constraint[], table: string): readonly string[] {

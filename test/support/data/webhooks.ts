@@ -9,6 +9,9 @@ import type { Database } from '../../../src/store/database.ts';
 
 // Webhook endpoints, and what the delivery engine would write about them.
 
+/** The changes of parent programs, which most tests make. */
+const OF_PROGRAMS = EVENT_TYPES.filter((type) => type.startsWith('parent_program.'));
+
 /** As without configuration: https and public addresses only. */
 export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 
@@ -17,7 +20,7 @@ export async function addEndpoint(
   actor: Actor,
   {
     url = 'https://example.org/webhooks',
-    eventTypes = EVENT_TYPES,
+    eventTypes = OF_PROGRAMS,
   }: { url?: string; eventTypes?: readonly string[] } = {},
 ): Promise<WebhookSecretIssued> {
   return orThrow(await createWebhookEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
