@@ -14,7 +14,7 @@ type DemonstrationKey = {
   readonly permissions: readonly Permission[];
   readonly createdDaysAgo: number;
   readonly lifeDays: number;
-  /** Null: not revoked. */
+  /** `null` if it is not revoked. */
   readonly revokedDaysAgo: number | null;
   readonly client: string;
   /** An address for documentation (RFC 5737). */

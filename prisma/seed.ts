@@ -73,7 +73,7 @@ type SeedOrganization = {
   name: string;
   users: typeof USERS;
   programs: ContentOf<ParentProgram>[];
-  /** Of the first parent program; undefined: a new one. */
+  /** The id of the first parent program. A new one is made if it is omitted. */
   firstId: string | undefined;
   passwordHash: string;
   environment: Environment;
@@ -116,7 +116,7 @@ const KEY_NAME = 'Demonstration';
 const ATTEMPTS = 10;
 
 /**
- * Issues an API key of the demonstration's administrator; null: this database has no demonstration data. Keys are not stored, so
+ * Issues an API key of the demonstration's administrator; `null` without demonstration data. Keys are not stored, so
  * each start issues a new one, and revokes the oldest one if the user has too many.
  */
 export async function issueDemonstrationKey(db: Database, environment: Environment): Promise<string | null> {

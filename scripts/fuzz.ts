@@ -64,7 +64,7 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   }
 }
 
-/** Null: --help. Throws for invalid options. */
+/** Returns `null` for --help. Throws for invalid options. */
 function readOptions(): Options | null {
   const text = { type: 'string' } as const;
   const options = { minutes: text, seed: text, property: text, path: text } as const;

@@ -22,15 +22,15 @@ export type Config = {
   readonly host: string;
   /** Processes that serve the port. */
   readonly workers: number;
-  /** Undefined: the embedded PostgreSQL in `dataDir`. */
+  /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
   readonly databaseUrl: string | undefined;
-  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is not a pooler. */
+  /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
   readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
   /** Whether to start although a newer version has migrated the database. */
   readonly acceptsNewerDatabase: boolean;
   readonly dataDir: string;
-  /** Encrypts secrets in the database. Undefined: the key in a file in `dataDir`. */
+  /** Encrypts secrets in the database. The key in a file in `dataDir` is used if it is omitted. */
   readonly keyring: Keyring | undefined;
   readonly requestLimits: RequestLimits;
   /** Size of the response cache. */
@@ -42,9 +42,9 @@ export type Config = {
   readonly webhooks: WebhookTargets;
   /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
   readonly drainSeconds: number;
-  /** Where the metrics are served. Port 0: any free port. Null: nowhere, and nothing is measured. */
+  /** Where the metrics are served; port 0 stands for any free port. If it is `null`, nothing is measured. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Where traces are exported to, and which; see TracesOptions. Null: nowhere, and nothing is traced. */
+  /** Where traces are exported to, and which; see TracesOptions. If it is `null`, nothing is traced. */
   readonly traces: {
     readonly endpoint: string;
     readonly serviceName: string;
@@ -54,13 +54,13 @@ export type Config = {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
-  /** Origin of the dashboard, such as https://charter.example.org. Undefined: the one that the browser called. */
+  /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
   readonly publicUrl: string | undefined;
   /** Where people get support: an https or mailto URL. `undefined` if the installation names none. */
   readonly supportUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];
-  /** Null: no mail is sent, and a link is shown to the user who made it. */
+  /** If it is `null`, no mail is sent, and a link is shown to the user who made it. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 

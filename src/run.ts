@@ -105,7 +105,7 @@ async function startTracing({ traces }: Config, logger: Logger): Promise<Traces 
 type Running = {
   readonly config: Config;
   readonly shutdown: Shutdown;
-  /** Null: the only process of this server. */
+  /** `null` if this is the only process of the server. */
   readonly worker: Worker | null;
   readonly observers: Observers;
 };

@@ -9,8 +9,8 @@ export type Shutdown = {
 };
 
 /**
- * `requested`: the request of the process that started this one. It then decides alone: a signal to all processes of a terminal
- * or a service must not end this one while it still gets connections. Undefined: a signal is a request.
+ * `requested` is the request of the process that started this one. Only that process then decides: a signal to all processes of
+ * a terminal or a service must not end this one while it still gets connections. If it is omitted, a signal is a request.
  */
 export function watchForShutdown(requested?: Promise<string>): Shutdown {
   let [isRequested, isStarting] = [false, true];
@@ -27,7 +27,7 @@ export function watchForShutdown(requested?: Promise<string>): Shutdown {
     process.on(signal, () => requested === undefined && request(signal));
   requested?.then(request);
   const onParentEnd = () => request('the parent process ended');
-  // The parent may have ended before this line. Undefined: this process was started without an IPC channel.
+  // The parent may have ended before this line. `connected` is `undefined` if this process has no IPC channel.
   if (process.connected === false) onParentEnd();
   process.once('disconnect', onParentEnd);
   return {

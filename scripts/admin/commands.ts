@@ -12,7 +12,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
 import { addUserCommands } from './user-commands.ts';
 
-/** What a command takes from its process. */
+/** What a command uses of its process. */
 export type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: NodeJS.WritableStream;

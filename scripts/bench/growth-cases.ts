@@ -8,10 +8,10 @@ import { authorized, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './reques
 
 export type GrowthCase = {
   readonly title: string;
-  /** Whose requests are sent: those of the one large organization, or those of the small ones in turn. */
+  /** The organizations that send the requests: the large one, or the small ones in turn. */
   readonly of: 'large' | 'small';
   readonly isWrite: boolean;
-  /** The requests of one pass, of which each connection sends a share. */
+  /** The requests of one pass. Each connection sends a share of them. */
   readonly requests: (data: GrownData) => Promise<readonly RequestSpec[]>;
 };
 

@@ -105,7 +105,7 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<void
 const TRIGGERS = `
   select quote_ident(tgname) as name from pg_trigger
   where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
-/** The definitions, with the statistics targets of the columns, which pg_get_indexdef leaves out. */
+/** The definitions, with the columns' statistics targets, which pg_get_indexdef leaves out. */
 const INDEXES = `
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
     select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')

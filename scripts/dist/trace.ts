@@ -29,7 +29,7 @@ function trace(entries: readonly string[]): Trace {
 }
 
 type Load = {
-  /** Null: it is computed when the program runs. */
+  /** `null` if it is computed when the program runs. */
   readonly specifier: string | null;
   /** The expression of the specifier. */
   readonly code: string;
@@ -62,7 +62,7 @@ function loadsIn(file: string): Load[] {
   return loads;
 }
 
-/** Null: there is no such file. */
+/** Returns `null` if there is no such file. */
 function resolve(file: string, specifier: string, isImport: boolean): string | null {
   try {
     if (!isImport) return createRequire(file).resolve(specifier);

@@ -34,7 +34,7 @@ export async function createCollections(
   return collections.filter((collection) => collection !== undefined);
 }
 
-/** Undefined: the operation lists nothing. A list's success has `data` and `page`. */
+/** Returns `undefined` if the operation lists nothing. A list's success has `data` and `page`. */
 async function createCollection(
   operation: Operation,
   { ajv, source, isDynamic, examples }: CollectionDeps & Pick<Collection, 'examples'>,

@@ -14,7 +14,7 @@ export type ControlDeps = {
   readonly document: Json;
   readonly operations: readonly Operation[];
   readonly overrides: Overrides;
-  /** Undefined: the mock keeps nothing. */
+  /** `undefined` if the mock keeps nothing. */
   readonly store: Store | undefined;
 };
 
@@ -152,7 +152,7 @@ function given(value: unknown): string | undefined {
 
 const OF_FIELDS: ChoiceWords = { code: ['status', 'is'], example: ['example', 'is'] };
 
-/** Null: none is named. Throws if none of the operations has the response. */
+/** Returns `null` if none is named. Throws if none of the operations has the response. */
 function statusOf(operations: readonly Operation[], chosen: Choice): number | null {
   let refusal: unknown;
   for (const operation of operations) {

@@ -13,7 +13,7 @@ export type DataSet = {
 export type DataSetOptions = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
-  /** Undefined: the contract's examples. */
+  /** The contract's examples are used if it is omitted. */
   readonly seed: string | undefined;
 };
 

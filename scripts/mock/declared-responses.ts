@@ -1,7 +1,7 @@
 // The responses that the contract declares for an operation.
 import { type Example, isObject, type Operation, type Schema } from '../../src/contract/document.ts';
 
-/** Undefined: the response has no body. */
+/** `undefined` if the response has no body. */
 export function schemaOf({ responses }: Operation, status: number): Schema | undefined {
   return responses[status]?.content?.['application/json']?.schema;
 }

@@ -22,7 +22,7 @@ export type ForcedResponseDeps = {
   readonly operations: readonly Operation[];
   readonly overrides: Overrides;
   readonly notes: PreferenceNotes;
-  /** Generated data or the contract's examples; undefined: as the mock was started. */
+  /** Generated data or the contract's examples; `undefined` for what the mock was started with. */
   readonly dataOf: (isDynamic: boolean | undefined) => Promise<DataSet>;
   readonly send: Send;
 };

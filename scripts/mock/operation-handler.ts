@@ -52,7 +52,7 @@ export function createHandler(operation: Operation, { ajv, data }: HandlerDeps):
   };
 }
 
-/** Null: the example is of a last page. */
+/** `null` if the example shows a last page. */
 function nextCursorOf(body: unknown): unknown {
   const page = isObject(body) && isObject(body['page']) ? body['page'] : {};
   return page['has_more'] === false ? null : page['next_cursor'];

@@ -3,11 +3,11 @@ export type Override = {
   readonly id: number;
   /** An operationId, or "*" for every operation that has the response. */
   readonly operation: string;
-  /** Null: chosen by `example`, or the usual one. */
+  /** If it is `null`, `example` selects the response, or it is the usual one. */
   readonly status: number | null;
   readonly example: string | null;
   readonly delay_ms: number;
-  /** How many responses are left; null: until it is cleared. */
+  /** How many responses are left; `null` if it lasts until it is cleared. */
   readonly left: number | null;
 };
 
@@ -39,7 +39,7 @@ export class Overrides {
     return before - this.#all.length;
   }
 
-  /** The first override that fits, which then has one response less; undefined: there is none. */
+  /** The first override that fits, which then has one response less; `undefined` if there is none. */
   take(fits: (override: Override) => boolean): Override | undefined {
     const taken = this.#all.find(fits);
     if (taken === undefined || taken.left === null) return taken;

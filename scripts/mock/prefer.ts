@@ -9,11 +9,11 @@ export type Preference = { readonly status: number; readonly example: string | u
 
 /** The contract's maximum of messages for one field. */
 const MAX_MESSAGES = 10;
-/** Of the client's own text in a message. */
+/** The characters of the client's own text in a message. */
 const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Reads a header such as `Prefer: code=422, example=limit`; undefined: it names no response. An example alone means the
+ * Reads a header such as `Prefer: code=422, example=limit`; `undefined` if it names no response. An example alone means the
  * success that has it, else the first status that has it. Throws a 422 that lists what the operation has.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {

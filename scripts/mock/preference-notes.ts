@@ -7,7 +7,7 @@ import type { Preferences } from './preferences.ts';
 export const APPLIED_HEADER = 'Preference-Applied';
 export const WARNING_HEADER = 'X-Mock-Warning';
 
-/** What the `Prefer` header of a request asks for; `response` undefined: none of the operation's responses. */
+/** What the `Prefer` header of a request asks for; `response` is `undefined` if the operation has no such response. */
 export type Note = { readonly preferences: Preferences; readonly response: Preference | undefined };
 
 export type PreferenceNotes = {

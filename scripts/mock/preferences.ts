@@ -1,10 +1,10 @@
 // Reads the header Prefer (RFC 7240): `Prefer: code=503, delay=2000`.
 
 export type Preferences = {
-  /** Undefined: not asked for. They are checked against the operation elsewhere. */
+  /** A preference is `undefined` if it was not sent. They are checked against the operation elsewhere. */
   readonly code: string | undefined;
   readonly example: string | undefined;
-  /** True: generated data; false: the contract's examples; undefined: as the mock was started. */
+  /** Generated data rather than the contract's examples; `undefined` for what the mock was started with. */
   readonly dynamic: boolean | undefined;
   readonly delayMs: number;
   /** The preferences that the mock applies, as Preference-Applied lists them, but for `code` and `example`. */

@@ -8,7 +8,7 @@ export type PrismResponse = { readonly headers: Readonly<Record<string, string>>
 export type PrismQuery = {
   readonly operationId: string;
   readonly status: number;
-  /** The name of an example; undefined: the first one. */
+  /** The name of an example. The first one is used if it is omitted. */
   readonly example?: string | undefined;
   /** Generates data in place of an example; the same seed generates the same data. */
   readonly seed?: string | undefined;

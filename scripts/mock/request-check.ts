@@ -9,7 +9,7 @@ import { createMockApi } from './mock-api.ts';
 
 export type Refusal = { readonly status: number; readonly message: string };
 
-/** Null: the contract allows the request, unless a refusal depends on the server's data. */
+/** Returns `null` if the contract allows the request, unless a refusal depends on the server's data. */
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
 
 /** Finds what the contract forbids in a request, with the server's own code. Accepts keys of both environments. */

@@ -7,7 +7,7 @@ import { createPrismResponses, type PrismResponse } from './prism-responses.ts';
 export type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
-  /** The name of one of the contract's examples; undefined: the first one or, with a seed, generated data. */
+  /** The name of one of the contract's examples. If it is omitted, the first one or, with a seed, generated data. */
   readonly example?: string | undefined;
   /** The same text gets the same generated data. */
   readonly seedText: string;

@@ -19,7 +19,7 @@ export type MockOptions = {
   readonly seed?: string | undefined;
   /** Keeps what requests create, change and delete, in memory. */
   readonly isStateful?: boolean | undefined;
-  /** The contract's main file, whose edits are followed; undefined: the published contract is served throughout. */
+  /** The contract's main file, whose edits are followed. The published contract is served if it is omitted. */
   readonly mainFile?: string | undefined;
   /** The time that new and changed items get. */
   readonly now?: () => Date;

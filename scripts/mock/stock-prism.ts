@@ -7,7 +7,7 @@ export type StockPrismOptions = {
   readonly host: string;
   /** Generates data in place of the contract's examples. */
   readonly isDynamic: boolean;
-  /** With `isDynamic`: the same seed generates the same data; undefined: other data for each request. */
+  /** With `isDynamic`, a seed always generates the same data; if it is omitted, each request gets other data. */
   readonly seed: string | undefined;
 };
 

@@ -58,7 +58,7 @@ export class Store {
     this.#of(path).delete(id);
   }
 
-  /** Undefined: the key was not used, or longer ago than the server remembers. */
+  /** `undefined` if the key was not used, or longer ago than the server remembers. */
   findCreation(idempotencyKey: string): Creation | undefined {
     const creation = this.#creations.get(idempotencyKey);
     const expiresAt = (creation?.at ?? 0) + IDEMPOTENCY_HOURS * HOUR_MS;

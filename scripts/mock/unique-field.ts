@@ -18,7 +18,7 @@ export class UniqueField {
     this.#message = message;
   }
 
-  /** Undefined: the operation has none. */
+  /** `undefined` if the operation has none. */
   static of(operation: Operation): UniqueField | undefined {
     const message = exampleMessageOf(operation, 409) ?? '';
     const [, name, quoted] = QUOTED.exec(message) ?? [];

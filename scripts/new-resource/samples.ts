@@ -9,7 +9,7 @@ export type Row = Content & { readonly id: string; readonly created_at: string; 
 export type Samples = {
   /** The demonstration has this row, so that the samples of the documentation work. */
   readonly full: Row;
-  /** A row of which only the required fields were given. */
+  /** A row with only the required fields. */
   readonly minimal: Row;
   /** The first row after an update. */
   readonly updated: Row;

@@ -9,7 +9,7 @@ import { decodeComponent, type Query, readQuery } from './request-query.ts';
 import type { RenderedResponse } from './response.ts';
 
 export type Match = {
-  /** Undefined: the path does not take the method. */
+  /** `undefined` if the path does not take the method. */
   readonly operation: ContractOperation | undefined;
   /** The methods of the path. */
   readonly allow: string;
@@ -35,7 +35,7 @@ export class ApiRequest {
   headers: IncomingHttpHeaders;
   /** The API takes no cookies. */
   readonly cookies = NO_COOKIES;
-  /** The parsed JSON; undefined: there is none, or it has not been read yet. */
+  /** The parsed JSON; `undefined` if there is none, or it has not been read yet. */
   requestBody: unknown;
   /** The paths of fields that the body has more than once. */
   repeatedFields: readonly string[] = NOTHING;

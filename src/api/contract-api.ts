@@ -29,7 +29,7 @@ export type ContractApiDeps = {
   readonly limit: (request: ApiRequest) => Promise<void> | void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */
   readonly permit: (request: ApiRequest) => void;
-  /** Undefined: every response is rendered anew. */
+  /** If it is omitted, every response is rendered anew. */
   readonly cache?: ResponseCache;
   /** Runs a handler when it is the turn of the request. By default at once. */
   readonly runInTurn?: RunInTurn;
@@ -117,7 +117,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   };
 }
 
-/** openapi-backend with our router and our validator, both of which do at the start what it would do for each request. */
+/** openapi-backend with our router and our validator, which do at the start what it would do for each request. */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({
     // It resolves the references within what it is given.

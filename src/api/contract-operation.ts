@@ -3,7 +3,7 @@ import type { Operation } from 'openapi-backend';
 /** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
 export type ContractOperation = Operation & {
   readonly operationId: string;
-  /** The permission that the key needs; undefined: any key will do. */
+  /** The permission that the key needs; `undefined` if it needs none. */
   readonly permission: string | undefined;
   readonly pathNames: readonly string[];
   /** The schema type of each query parameter, by name; it decides how the text is read. */

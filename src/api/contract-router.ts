@@ -50,7 +50,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     throw called.allow === '' ? NOT_FOUND : METHOD_NOT_ALLOWED;
   }
 
-  /** Whether the contract has a path that fits this one, which has no query. */
+  /** Whether the contract has a path that fits this one. `path` has no query. */
   hasPath(path: string): boolean {
     return this.#tree.find(path) !== null;
   }

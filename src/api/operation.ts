@@ -74,7 +74,7 @@ export type HandlerInput = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined: there is none. */
+  /** `undefined` if the request has none. */
   readonly body: unknown;
   readonly caller: Caller;
 };
@@ -82,9 +82,9 @@ export type HandlerInput = {
 export type HandlerResult = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Null: the response has none. */
+  /** `null` if the response has none. */
   readonly body: unknown;
-  /** Undefined: one is made of the body's bytes, where the contract shows one. */
+  /** If it is omitted and the contract shows one, it is made of the body's bytes. */
   readonly entityTag?: string;
   /** The organization's version, of the very data that the body shows; without it, the response is not cached. */
   readonly version?: string | undefined;

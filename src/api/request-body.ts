@@ -21,7 +21,7 @@ export function refuseUnacceptable(req: IncomingMessage): void {
 }
 
 export type JsonBody = {
-  /** The parsed JSON; undefined: there is no body. */
+  /** The parsed JSON; `undefined` if there is no body. */
   readonly value: unknown;
   /** The paths of fields that are given more than once, as far as a 422 lists them. */
   readonly repeated: readonly string[];

@@ -5,7 +5,7 @@ import type { RenderedResponse } from './response.ts';
 /** Memory that an entry takes besides its characters, its 304 included. */
 const OVERHEAD_BYTES = 1024;
 
-/** `version` is the organization's, of the very data that the response shows; undefined: not known. */
+/** `version` is the organization's, of the very data that the response shows; `undefined` if it is not known. */
 export type Versioned = { readonly response: RenderedResponse; readonly version: string | undefined };
 
 /**

@@ -13,7 +13,7 @@ export type ResponseCheck = {
 
 export type BrokenResponse = {
   readonly requestId: string;
-  /** Undefined: the contract has no such path. */
+  /** `undefined` if the contract has no such path. */
   readonly operation: string | undefined;
   readonly status: number;
   /** They hold no value of the response. */

@@ -12,15 +12,15 @@ export type RawResponse = {
   readonly status: number;
   /** Header names and values in turn, as writeHead takes them; setHeader would build a table of them first. */
   readonly fields: readonly string[];
-  /** JSON in UTF-8, one character a byte; undefined: the response has no body. */
+  /** JSON in UTF-8, one character a byte; `undefined` if the response has no body. */
   readonly text: string | undefined;
 };
 
 /** A success that can answer one request or many. */
 export type RenderedResponse = RawResponse & {
-  /** Undefined: the contract shows none. */
+  /** `undefined` if the contract shows none. */
   readonly entityTag: string | undefined;
-  /** The 304 for a matching If-None-Match; undefined: the contract shows none. */
+  /** The 304 for a matching If-None-Match; `undefined` if the contract shows none. */
   readonly notModified: RawResponse | undefined;
 };
 
@@ -52,7 +52,7 @@ export function renderException({ status, headers, body }: Exception): RawRespon
   return rawResponse(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
 }
 
-/** `bytes` are JSON in UTF-8; undefined: the response has no body. */
+/** `bytes` are JSON in UTF-8; `undefined` if the response has no body. */
 export function rawResponse(status: number, headers: Headers, bytes: Buffer | undefined): RawResponse {
   const fields = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   if (bytes !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');

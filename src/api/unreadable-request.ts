@@ -5,9 +5,9 @@ import { exceptionOf, HttpError } from './exceptions.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
 export type TimeLimits = {
-  /** Within which the headers of a request must arrive. */
+  /** The headers of a request must arrive within this time. */
   readonly headersSeconds: number;
-  /** Within which the whole request must arrive. */
+  /** The whole request must arrive within this time. */
   readonly requestSeconds: number;
 };
 

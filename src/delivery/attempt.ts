@@ -31,7 +31,7 @@ export class Attempter {
     this.#options = options;
   }
 
-  /** Null: there is no result, and the delivery is due again when the lease ends. */
+  /** `null` if there is no result; the delivery is then due again when the lease ends. */
   async attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
     const { organizationId, endpointId, messageId, number, failures, url, body } = delivery;
     const at = new Date();

@@ -17,7 +17,7 @@ export type OutgoingMessage = {
 };
 
 export type Reply = {
-  /** 100 to 599. Null: there was no response. */
+  /** 100 to 599; `null` if there was no response. */
   readonly status: number | null;
   /** Why there was no response. Empty: there was one. */
   readonly error: string;
@@ -26,7 +26,7 @@ export type Reply = {
 };
 
 export type Sender = {
-  /** Sends the message once. Null: it was abandoned because the sender was closed. */
+  /** Sends the message once. Returns `null` if the sender was closed before the exchange ended. */
   send(message: OutgoingMessage): Promise<Reply | null>;
   /** Abandons what is in progress, and closes all connections. */
   close(): void;
@@ -146,7 +146,7 @@ class Exchange {
     this.#open();
   }
 
-  /** Settles it, and closes the connection unless the exchange is complete. Null: it was abandoned. */
+  /** Settles it (`null` if it was abandoned), and closes the connection unless the exchange is complete. */
   end(reply: Reply | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

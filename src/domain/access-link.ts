@@ -17,7 +17,7 @@ export type AccessLinkRecord = {
   readonly kind: AccessLinkKind;
   readonly expiresAt: Date;
   readonly usedAt: Date | null;
-  /** Null: made by an operator, or at the user's own request. */
+  /** `null` if an operator made the link, or the user requested it. */
   readonly maker: LinkMaker | null;
 };
 

@@ -74,8 +74,8 @@ export type KeyInText =
   | { readonly kind: 'mistyped' | 'part'; readonly prefix: string };
 
 /**
- * Finds a key, or the start of one, in a text that somebody pasted, such as a line of a log; a whole key may lack its
- * "charter_live_". Null: there is none.
+ * Finds a key, or the start of one, in a text that somebody pasted, such as a line of a log. A whole key may lack its
+ * "charter_live_". Returns `null` if there is none.
  */
 export function findKeyIn(text: string): KeyInText | null {
   const bare = /^[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
@@ -127,7 +127,7 @@ export type KeyRecord = {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly expiresAt: Date | null;
-  /** The expiry for which a request was refused. Null: none was. */
+  /** The expiry for which a request was refused; `null` if none was. */
   readonly expiredAt: Date | null;
   readonly rotatedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -153,7 +153,7 @@ export type JudgedKey = Pick<
   | 'userDeactivatedAt'
 >;
 
-/** Null: the key is active. A key that was refused as expired stays expired, even if the clock has been set back since. */
+/** Returns `null` if the key is active. A key that was refused as expired stays expired, even if the clock was set back. */
 export function endOf(
   {
     revokedAt,
@@ -196,7 +196,7 @@ export const SOON_DAYS = 30;
 /** A key expires soon in the last fifth of its life. */
 export const SOON_SHARE = 5;
 
-/** The time from which a key is refused; `lifeDays` is 1 to 3650. Null: the key does not expire. */
+/** The time from which a key is refused; `null` if it does not expire. `lifeDays` is 1 to 3650. */
 export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null {
   return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY_MS);
 }

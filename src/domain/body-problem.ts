@@ -1,4 +1,4 @@
-/** Why raw-body could not read the body of a request. Undefined: for a reason that is no fault of the client. */
+/** Why raw-body could not read the body of a request; `undefined` if that is not the client's fault. */
 export function bodyProblemOf(error: unknown): 'too large' | 'incomplete' | undefined {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   switch (type) {

@@ -6,8 +6,8 @@ const MAX_CHARACTERS = 60;
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?/;
 
 /**
- * The first product of a User-Agent header, such as "python-requests/2.32.3", cut to 60 characters. Null: the header is missing
- * or malformed, or the product contains an API key, which must not be stored.
+ * The first product of a User-Agent header, such as "python-requests/2.32.3", cut to 60 characters; `null` if the header is
+ * missing or malformed, or the product contains an API key, which must not be stored.
  */
 export function clientProductOf(userAgent: string | undefined): string | null {
   const product = PRODUCT.exec(userAgent ?? '')?.[0] ?? null;

@@ -3,7 +3,7 @@ const EMAIL = /^[^\s@<>()",:;\\[\]\p{C}]+@[^\s@<>()",:;\\[\]\p{C}]+\.[^\s@<>()",
 
 /**
  * Returns an e-mail address in the form in which it is stored and compared: trimmed and in lower case, at most 254 characters.
- * Null: not an e-mail address.
+ * Returns `null` if the text is not an e-mail address.
  */
 export function normalEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase();

@@ -41,7 +41,7 @@ export class ForbiddenError extends DomainError {
   }
 }
 
-/** Why a key is not accepted. "missing": none was sent. "environment": it is for the other environment. "deactivated": its user is. */
+/** Why a key is not accepted. For "environment", it is for the other environment; for "deactivated", its user is deactivated. */
 export const KEY_REFUSAL_REASONS = [
   'missing',
   'malformed',

@@ -72,8 +72,8 @@ export class Keyring {
 }
 
 /**
- * Reads keys of 32 bytes in base64 or base64url, separated by commas or white space. Null: there is none, or one of them is
- * something else.
+ * Reads keys of 32 bytes in base64 or base64url, separated by commas or white space. Returns `null` if there is none or
+ * one of them is malformed.
  */
 export function parseKeyring(text: string): Keyring | null {
   const keys = text.split(/[\s,]+/).filter((each) => each !== '');

@@ -13,7 +13,7 @@ export function mintRecoveryCodes(): string[] {
   });
 }
 
-/** SHA-256 of a typed code, in any letter case and with or without hyphens. Null: not a recovery code. */
+/** SHA-256 of a typed code, in any letter case and with or without hyphens; `null` if it is not a recovery code. */
 export function hashRecoveryCode(text: string): Buffer | null {
   const code = text.toLowerCase().replace(/[\s-]/g, '').replace(/o/g, '0').replace(/[il]/g, '1');
   return /^[0-9a-hjkmnp-tv-z]{16}$/.test(code) ? createHash('sha256').update(code).digest() : null;

@@ -16,7 +16,7 @@ export function mintToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Null: not in the format of a token, so no look-up is needed. */
+/** Returns `null` unless it has the format of a token; no look-up is needed then. */
 export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
 }

@@ -7,9 +7,9 @@ import { type KeyringChoice, openKeyring } from './open-keyring.ts';
 import { findPooler } from './pooler.ts';
 
 export type DatabaseChoice = KeyringChoice & {
-  /** Undefined: the embedded PostgreSQL in `dataDir`. */
+  /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
   readonly databaseUrl: string | undefined;
-  /** PostgreSQL itself, where `databaseUrl` is a connection pooler. Undefined: it is none. */
+  /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
   readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
   /** Whether the database may have been migrated by a newer version. */
@@ -18,7 +18,7 @@ export type DatabaseChoice = KeyringChoice & {
 
 export type Connected = {
   db: Database;
-  /** Null: the database is PostgreSQL itself. */
+  /** `null` if the database is PostgreSQL itself. */
   pooler: Pooler | null;
   /** Closes the connections. The last process to leave stops the embedded PostgreSQL. */
   leave(): Promise<void>;

@@ -10,7 +10,7 @@ export function encryptionKeyFile(dataDir: string): string {
   return join(dataDir, 'encryption-key');
 }
 
-/** Null: there is no file. */
+/** Returns `null` if the file does not exist. */
 export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | null> {
   const file = encryptionKeyFile(dataDir);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

@@ -7,7 +7,7 @@ import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';
 
 export type KeyringChoice = {
-  /** Undefined: the file in `dataDir`, which is created for a database without encrypted secrets. */
+  /** The file in `dataDir` is used if it is omitted; it is created for a database without encrypted secrets. */
   readonly keyring: Keyring | undefined;
   readonly dataDir: string;
   /**

@@ -9,7 +9,7 @@ import { connectOrExplain, isPooled } from './connection-problem.ts';
 type Urls = { readonly url: string; readonly directUrl: string };
 
 /**
- * The connection pooler at `url`; null: it is PostgreSQL itself. Throws a StartUpError if both URLs lead to different databases,
+ * The connection pooler at `url`; `null` if that is PostgreSQL. Throws a StartUpError if both URLs lead to different databases,
  * or if the sessions of the pooler lack the settings that the server needs.
  */
 export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | null> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { delimiter, parse } from 'node:path';
 import { StartUpError } from '../domain/start-up-error.ts';
 
-/** The user that runs a program. Null: the user of this process. */
+/** The user that runs a program; `null` for the user of this process. */
 export type SystemUser = { uid: number; gid: number } | null;
 
 /** Working directory. PostgreSQL's programs must be able to read it, and the other user may not have access to this one's. */

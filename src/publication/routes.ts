@@ -23,7 +23,7 @@ export type Publication = {
 export type RouteOptions = {
   /** Sets the security headers of a web page; the files replace some of them. */
   readonly setPageHeaders: (res: Response) => void;
-  /** The origin that the files show; undefined: the one that the reader called. */
+  /** The origin that the files show. The one that the reader called is used if it is omitted. */
   readonly publicUrl: string | undefined;
 };
 

@@ -10,9 +10,9 @@ import { positionOfId, readListPage } from './list-position.ts';
 
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
-  /** `before` of the previous page, with newer events; null: this is the first. */
+  /** `before` of the previous page, with newer events; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page, with older events; null: this is the last. */
+  /** `after` of the next page, with older events; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -48,7 +48,7 @@ function hasIdsOnly({ userIds = [], keyIds = [] }: AuditFilters): boolean {
 export const MAX_AUDITED_USERS = 20;
 export const MAX_AUDITED_KEYS = 200;
 
-/** The users whose name or e-mail contains the text; only one, if it is a whole e-mail. Null: more than MAX_AUDITED_USERS. */
+/** The users whose name or e-mail contains the text; `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   refuseToGovern(actor.role);
   const found = await findMatchingUsers(db, actor.scope, { text, limit: MAX_AUDITED_USERS + 1 });
@@ -57,7 +57,7 @@ export async function findAuditedUsers(db: Database, actor: Actor, text: string)
   return (whole.length > 0 ? whole : found).map(({ id }) => id);
 }
 
-/** The keys whose name or prefix contains the text. Null: more than MAX_AUDITED_KEYS. */
+/** The keys whose name or prefix contains the text; `null` if there are more than MAX_AUDITED_KEYS. */
 export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   refuseToGovern(actor.role);
   const found = await findMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });

@@ -21,7 +21,7 @@ import { findKeysByHash } from '../store/unscoped.ts';
 import { batchLookUps, type LookUpMeasures } from '../traffic/batch-look-ups.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 
-/** Looks a key up by its SHA-256 in hexadecimal. Null: unknown key. */
+/** Looks a key up by its SHA-256 in hexadecimal. Returns `null` for an unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readonly keyUses: KeyUses };

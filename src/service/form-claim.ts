@@ -5,7 +5,7 @@ import { claimIdempotencyKey } from '../store/idempotency-keys.ts';
 
 /** The form of an action whose result is shown once, such as a new key. */
 export type OneTimeForm = {
-  /** Random, made by the dashboard; undefined: the action does not come from a form, and can be repeated. */
+  /** Random, made by the dashboard; `undefined` if the action does not come from a form. It can be repeated then. */
   readonly formId?: string | undefined;
 };
 

@@ -8,7 +8,7 @@ export function encodePosition(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Splits a position into its last part, which is an id, and the parts before it. Null: the position is missing or invalid. */
+/** Splits a position into its last part, which is an id, and the parts before it; `null` if it is missing or invalid. */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
   const parts = text === null ? null : parse(text);
   const id = parts?.at(-1) ?? '';
@@ -30,14 +30,14 @@ function parse(text: string): readonly string[] | null {
 /** PostgreSQL has fewer years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-/** An instant of a position. Undefined: the text is not an instant. */
+/** An instant of a position; `undefined` if the text is not an instant. */
 export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }
 
 type Window<Position> = {
-  /** Where the page starts or ends; both null: at the start of the list. */
+  /** Where the page starts or ends. If both are `null`, it starts at the start of the list. */
   readonly after: Position | null;
   readonly before: Position | null;
   readonly size: number;
@@ -45,14 +45,14 @@ type Window<Position> = {
 
 type ListPage<Row> = {
   readonly rows: readonly Row[];
-  /** `before` of the previous page, encoded; null: this is the first. */
+  /** `before` of the previous page, encoded; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page, encoded; null: this is the last. */
+  /** `after` of the next page, encoded; `null` on the last page. */
   readonly next: string | null;
 };
 
 /**
- * Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; null: its first rows.
+ * Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; `null` for its first rows.
  * `encode`: the position of a row.
  */
 export async function readListPage<Row, Position extends object>(
@@ -74,7 +74,7 @@ export async function readListPage<Row, Position extends object>(
   };
 }
 
-/** The position of a list whose order is that of its ids. Null: the text is not an id. */
+/** The position of a list that is ordered by id; `null` if the text is not an id. */
 export function positionOfId(id: string | null): { readonly id: string } | null {
   return id !== null && isId(id) ? { id } : null;
 }

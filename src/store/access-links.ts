@@ -8,7 +8,7 @@ export type NewAccessLink = {
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
   readonly kind: AccessLinkKind;
-  /** Null: made by an operator, or at the user's own request. */
+  /** `null` if an operator made the link, or the user requested it. */
   readonly madeByUserId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;

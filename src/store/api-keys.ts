@@ -13,7 +13,7 @@ export function isActiveAt(at: Date): Prisma.Sql {
 export type NewApiKey = {
   readonly id: string;
   readonly userId: string;
-  /** Null: created by an operator. */
+  /** `null` for an operator. */
   readonly createdByUserId: string | null;
   readonly name: string;
   readonly keyHash: Uint8Array<ArrayBuffer>;
@@ -42,7 +42,7 @@ export type KeyChange = {
   readonly id: string;
   readonly userId: string;
   readonly at: Date;
-  /** Null: changed by an operator. */
+  /** `null` for an operator. */
   readonly byUserId: string | null;
 };
 
@@ -85,7 +85,7 @@ export type ReplacedKey = { name: string; permissions: Permission[]; expiresAt: 
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
- * null if the user has no such key or the key is not active. `expiresAt`: of the successor; undefined: that of the old key.
+ * null if the user has no such key or the key is not active. `expiresAt` of the successor is by default that of the old key.
  */
 export async function replaceApiKey(
   tx: Transaction,

@@ -13,7 +13,7 @@ export type AuditFilters = {
 };
 
 export type AuditQuery = AuditFilters & {
-  /** The page starts after the event with this id, with the next older one. Null: with the newest. */
+  /** The page starts with the event before the one with this id, or with the newest if it is `null`. */
   readonly after: string | null;
   /** The page ends before the event with this id, with the next newer one. */
   readonly before?: string | null;
@@ -27,7 +27,7 @@ export type AuditRecord = {
   readonly id: string;
   readonly at: Date;
   readonly action: string;
-  /** Null: an operator, or no signed-in user. */
+  /** `null` for an operator, and if nobody was signed in. */
   readonly actorId: string | null;
   readonly actorName: string | null;
   readonly actorEmail: string | null;
@@ -108,7 +108,7 @@ function filterBy(
 
 type Matching = {
   readonly conditions: readonly string[];
-  /** Arrays of ids, in SQL. Null: all. */
+  /** Arrays of ids, in SQL; `null` for all. */
   readonly users: string | null;
   readonly keys: string | null;
   /** The order in which rows are read from the position. */
@@ -124,8 +124,8 @@ function matchingEvents(matching: Matching): string {
 type Ranges = { readonly subjects: string; readonly ranges: readonly string[] };
 
 /**
- * A key has few events, so with a filter for keys they are read by key, and those of other users are left out. Null: there is
- * no filter for users or keys.
+ * A key has few events, so with a filter for keys they are read by key, and those of other users are left out. Returns
+ * `null` if there is no filter for users or keys.
  */
 function rangesOf({ conditions, users, keys, direction }: Matching): Ranges | null {
   const idsOf = (...more: readonly string[]) => page([...conditions, ...more], { columns: 'id', direction });

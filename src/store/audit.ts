@@ -42,13 +42,13 @@ export type AuditAction = (typeof ACTIONS)[number];
 
 export type AuditEvent = {
   readonly action: AuditAction;
-  /** Null: an operator, or no signed-in user. */
+  /** `null` for an operator, and if nobody is signed in. */
   readonly actorUserId: string | null;
   readonly targetUserId?: string | null;
   readonly keyId?: string | null;
   /** What changed, as text for people. Never a key or another secret. */
   readonly detail?: Readonly<Record<string, string>>;
-  /** Null: no request, as for an operator's action. */
+  /** `null` without a request, as for an operator's action. */
   readonly auditSource: AuditSource | null;
 };
 

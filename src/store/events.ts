@@ -11,7 +11,7 @@ import { rfc3339 } from './timestamp.ts';
 export type EventQuery = {
   /** Only events after this position (event-position.ts). */
   readonly after: string;
-  /** Undefined: every type. */
+  /** Every type if it is omitted. */
   readonly type: string | undefined;
   /** Maximum number of events, 1 to 101. */
   readonly limit: number;
@@ -29,7 +29,7 @@ export type EventList = {
   readonly events: readonly ListedEvent[];
   /** The organization's. Every later event has a higher one. */
   readonly version: string;
-  /** The last event that is no longer kept; null: all are kept. */
+  /** The last event that is no longer kept; `null` if all are kept. */
   readonly deletedTo: string | null;
 };
 

@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { isActiveAt } from './api-keys.ts';
 import type { Transaction } from './database.ts';
 
-/** When and by whom a key of the user was rotated or revoked, and when it expires. Null: the user has no such key. */
+/** When and by whom a key of the user was rotated or revoked, and when it expires; `null` if there is no such key. */
 export async function findKeyHistory(
   tx: Transaction,
   scope: OrganizationScope,

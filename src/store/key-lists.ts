@@ -10,12 +10,12 @@ export type ListedKey = {
   readonly prefix: string;
   readonly permissions: readonly string[];
   readonly createdAt: Date;
-  /** Null: created by an operator. */
+  /** `null` for an operator. */
   readonly createdBy: string | null;
   readonly lastUsedAt: Date | null;
-  /** The network of the client at the last use: an IPv4 address or an IPv6 /64. Null: not known. */
+  /** The network of the client at the last use: an IPv4 address or an IPv6 /64; `null` if it is not known. */
   readonly lastUsedNetwork: string | null;
-  /** The product of the client at the last use, such as "curl/8.5.0". Null: not known. */
+  /** The product of the client at the last use, such as "curl/8.5.0"; `null` if it is not known. */
   readonly lastUsedClient: string | null;
   readonly expiresAt: Date | null;
   /** See endOf. */
@@ -49,7 +49,7 @@ export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 export type KeyQuery = {
   readonly userId: string;
   readonly now: Date;
-  /** Null: the first page. */
+  /** `null` for the first page. */
   readonly from: Edge<KeyPosition> | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
@@ -119,7 +119,7 @@ const FIND = {
   text: `select ${COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
 };
 
-/** Null: the user has no such key. */
+/** Returns `null` if the user has no such key. */
 export async function findListedKey(
   db: Database,
   scope: OrganizationScope,

@@ -47,7 +47,7 @@ type StateAsJson = {
 /** A column of the query above. */
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
-/** Undefined: the query found no key. Null: the key may write. */
+/** Returns `undefined` if the query found no key, `null` if the key may write. */
 export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
   if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
   if (row.refused === null) return null;

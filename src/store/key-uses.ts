@@ -17,11 +17,11 @@ export type KeyUse = OutcomeCounts & {
   readonly keyId: string;
   /** The start of the hour (UTC). */
   readonly hour: Date;
-  /** Null: all uses were refused. */
+  /** `null` if all uses were refused. */
   readonly lastUsedAt: Date | null;
-  /** The network of the client at the last use. Null: not known. */
+  /** The network of the client at the last use; `null` if it is not known. */
   readonly network: string | null;
-  /** The client's product at the last use. Null: not known. */
+  /** The client's product at the last use; `null` if it is not known. */
   readonly client: string | null;
   /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
@@ -108,7 +108,7 @@ export function shownFrom(now: Date): readonly [firstHour: Date, firstDay: Date]
   return [firstShown('hour', now), firstShown('day', now)];
 }
 
-/** Null: there are no rows. */
+/** `rows` is `null` if there are none. */
 export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
   const found: Record<UsePeriod, PeriodUse[]> = { hour: [], day: [] };
   for (const [period, startsAt, successful, refused, failed] of rows ?? [])

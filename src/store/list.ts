@@ -14,7 +14,7 @@ export type PageQuery = {
   readonly descending: boolean;
   /** Maximum number of rows, 1 to 101. */
   readonly limit: number;
-  /** The position of the last row of the previous page of this list, so it matches the filters. Null: the first page. */
+  /** The position of the last row of the previous page, which matches the filters; `null` for the first page. */
   readonly after: Buffer | null;
 };
 

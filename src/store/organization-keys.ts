@@ -13,7 +13,7 @@ export type KeyFilters = {
   readonly search: string;
   /** A part of the user's name or e-mail, case-insensitive. Empty: the keys of all users. */
   readonly holder: string;
-  /** Null: all keys. */
+  /** `null` for all keys. */
   readonly permission: Permission | null;
   /** Only keys without a recorded use. */
   readonly isUnused: boolean;
@@ -29,7 +29,7 @@ export type OrganizationKeyQuery = {
   readonly isActive: boolean;
   /** True: the last used first, and keys without a use last. */
   readonly isLatestFirst: boolean;
-  /** Null: the first page. */
+  /** `null` for the first page. */
   readonly from: Edge<KeyUsePosition> | null;
   readonly now: Date;
   /** Maximum number of rows. The caller asks for one more than it shows. */
@@ -107,7 +107,7 @@ const FIND_BY_HASH = {
   text: 'select id, user_id as "userId" from api_keys where organization_id = $1 and key_hash = $2',
 };
 
-/** The key with this SHA-256, in hexadecimal, and its user. Null: the organization has no such key. */
+/** The key with this SHA-256, in hexadecimal, and its user; `null` if the organization has no such key. */
 export async function findOrganizationKeyByHash(
   db: Database,
   scope: OrganizationScope,

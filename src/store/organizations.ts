@@ -27,7 +27,7 @@ export async function setSuspended(tx: Transaction, scope: OrganizationScope, at
 
 export type OrganizationRecord = {
   readonly name: string;
-  /** Null: not suspended. */
+  /** `null` if it is not suspended. */
   readonly suspendedAt: Date | null;
   readonly createdAt: Date;
   readonly policy: KeyPolicy;

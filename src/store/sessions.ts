@@ -101,7 +101,7 @@ export async function listSessionsOf(
 
 type Client = Pick<AuditSource, 'ip' | 'userAgent'>;
 
-/** Ends one session of the user, and returns its client. Null: the user has no such session. */
+/** Ends one session of the user, and returns its client, or `null` if the user has no such session. */
 export async function endSessionById(
   tx: Transaction,
   scope: OrganizationScope,

@@ -38,9 +38,9 @@ export type LockedUser = NonNullable<Awaited<ReturnType<typeof lockUser>>>;
 export type UserChange = {
   readonly role?: Role;
   readonly passwordHash?: string;
-  /** Null: reactivates the user. */
+  /** `null` reactivates the user. */
   readonly deactivatedAt?: Date | null;
-  /** Encrypted; null: none. */
+  /** Encrypted; `null` removes it. */
   readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
   readonly totpSince?: Date | null;
   readonly totpLastStep?: number;
@@ -78,7 +78,7 @@ export type UserDetails = {
   readonly email: string;
   readonly role: Role;
   readonly createdAt: Date;
-  /** Null: active. */
+  /** `null` if the user is active. */
   readonly deactivatedAt: Date | null;
   /** False: invited, and has not set a password. */
   readonly hasPassword: boolean;
@@ -101,7 +101,7 @@ export type UserFilters = {
 };
 
 export type UserQuery = UserFilters & {
-  /** Null: the first page. */
+  /** `null` for the first page. */
   readonly from: Edge<UserPosition> | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
@@ -143,7 +143,7 @@ function matching({ organizationId }: OrganizationScope, { search, state }: User
 /** Users are counted up to this number and one more. */
 export const MAX_COUNTED_USERS = 10_000;
 
-/** How many users match, and how many of them come before a position; null: none. Both are at most MAX_COUNTED_USERS + 1. */
+/** How many users match, and how many of them come before a position (`null`: 0). Both are at most MAX_COUNTED_USERS + 1. */
 export async function countUsers(
   db: Database,
   scope: OrganizationScope,
@@ -209,7 +209,7 @@ export async function listAdministrators(db: Database, scope: OrganizationScope)
   });
 }
 
-/** Null: the user does not exist or has no password. */
+/** Returns `null` if the user does not exist or has no password. */
 export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
   const where = { organizationId_id: { organizationId: scope.organizationId, id } };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;

@@ -73,9 +73,9 @@ export type ClaimedDelivery = EndpointKey & {
   readonly url: string;
   /** Encrypted. */
   readonly secret: Buffer;
-  /** Encrypted. Null: there is none that still signs. */
+  /** Encrypted; `null` if there is none that still signs. */
   readonly previousSecret: Buffer | null;
-  /** What is sent. Null: the event is no longer kept. */
+  /** What is sent; `null` if the event is no longer kept. */
   readonly body: string | null;
 };
 

@@ -47,7 +47,7 @@ export type WebhookEndpointChange = {
   readonly secret?: Uint8Array<ArrayBuffer>;
   readonly previousSecret?: Uint8Array<ArrayBuffer>;
   readonly previousSecretUntil?: Date;
-  /** Null: enables the endpoint. */
+  /** `null` enables the endpoint. */
   readonly disabledAt?: Date | null;
   readonly disabledReason?: DisabledReason | null;
   readonly failingSince?: null;
@@ -125,15 +125,15 @@ export type WebhookEndpointDetails = {
   readonly id: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
-  /** Null: enabled. */
+  /** `null` if it is enabled. */
   readonly disabledAt: Date | null;
   readonly disabledReason: DisabledReason | null;
-  /** Null: the last attempt was successful, or there was none. */
+  /** `null` if the last attempt was successful, or there was none. */
   readonly failingSince: Date | null;
-  /** When the previous secret stops signing; null: there is none. It may be in the past. */
+  /** When the previous secret stops signing, maybe in the past; `null` if there is none. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
-  /** Null: an operator. */
+  /** `null` for an operator. */
   readonly createdBy: string | null;
   /** Pending deliveries, counted to MAX_COUNTED_DELIVERIES and one more. */
   readonly pending: number;

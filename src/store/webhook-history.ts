@@ -11,21 +11,21 @@ export type WebhookDelivery = {
   /** The id of the event or, of a test event, an id of its own: the webhook-id of every attempt. */
   readonly messageId: string;
   readonly isTest: boolean;
-  /** Null: the event is no longer kept, or this is a test event. */
+  /** `null` if the event is no longer kept, or this is a test event. */
   readonly eventType: string | null;
   readonly state: WebhookDeliveryState;
   /** The number of attempts begun. */
   readonly attempts: number;
-  /** Null: not pending. During an attempt, when another process takes over. */
+  /** `null` if it is not pending. During an attempt, the time at which another process takes over. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
 };
 
 export type ListedWebhookDelivery = WebhookDelivery & {
-  /** The last finished attempt; all null: there is none. */
+  /** The last finished attempt; all are `null` if there is none. */
   readonly lastNumber: number | null;
   readonly lastAt: Date | null;
-  /** Null: there was no response, or no attempt. */
+  /** `null` if there was no response, or no attempt. */
   readonly lastStatus: number | null;
   readonly lastError: string | null;
 };
@@ -35,7 +35,7 @@ const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "e
 
 type DeliveryQuery = {
   readonly endpointId: string;
-  /** Null: the first page. */
+  /** `null` for the first page. */
   readonly from: Edge<{ readonly id: string }> | null;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
@@ -74,11 +74,11 @@ export type WebhookAttempt = {
   readonly number: number;
   readonly at: Date;
   readonly durationMs: number;
-  /** Null: there was no response. */
+  /** `null` if there was no response. */
   readonly status: number | null;
   /** Why there was no response; empty: there was one. */
   readonly error: string;
-  /** The first 1,024 bytes; null: they were not asked for. */
+  /** The first 1,024 bytes; `null` if they were not requested. */
   readonly responseBody: Buffer | null;
 };
 

@@ -11,13 +11,13 @@ export type AttemptResult = Pick<
   /** When it began. */
   readonly at: Date;
   readonly durationMs: number;
-  /** 100 to 599; 2xx is a success. Null: there was no response. */
+  /** 100 to 599; 2xx is a success. `null` if there was no response. */
   readonly status: number | null;
   /** Why there was no response, at most 300 characters. Empty: there was one. */
   readonly error: string;
   /** At most 1,024 bytes. */
   readonly responseBody: Uint8Array;
-  /** The wait before the next attempt, if this one failed. Null: it was the last one. */
+  /** The wait before the next attempt, if this one failed; `null` after the last one. */
   readonly retryMs: number | null;
 };
 

@@ -21,7 +21,7 @@ export type BatchOptions = {
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;
-  /** Null: traces are off. */
+  /** `null` if traces are off. */
   readonly tracing?: Tracing | null;
 };
 

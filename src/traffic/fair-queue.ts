@@ -16,8 +16,8 @@ export type FairQueueOptions = {
   /** A task that waits for longer is refused. */
   readonly maxWaitMs: number;
   /**
-   * Shared by queues whose tasks compete for the same processors. Tenants of the same name are one tenant to it. Undefined: no
-   * tenant is paused.
+   * Shared by queues whose tasks compete for the same processors. Tenants of the same name are one tenant to it. If it is
+   * omitted, no tenant is paused.
    */
   readonly lightLoad?: LightLoad | undefined;
 };

@@ -104,7 +104,7 @@ type KeyHour = { readonly organizationId: string; readonly keyId: string; readon
 /** The uses between two writes. */
 class Batch {
   readonly uses = new Map<string, PendingUse>();
-  /** The batch that replaced this one when its write began. Null: this batch is current. */
+  /** The batch that replaced this one when its write began; `null` while this batch is current. */
   next: Batch | null = null;
   readonly #maxUses: number;
 

@@ -83,8 +83,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Null: the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many requests of the
-   * key or its organization wait for one.
+   * Returns `null` if the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many
+   * requests of the key or its organization wait for one.
    */
   admitKey(key: LimitedKey): Admission | null | Promise<Admission> {
     const at = this.#clock();

@@ -55,7 +55,7 @@ export class TokenLeases {
     return this.#failed;
   }
 
-  /** Takes a token of each, or of neither. Undefined: only a lease can tell. */
+  /** Takes a token of each, or of neither. Returns `undefined` if only a lease can tell. */
   tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number): boolean | undefined {
     if (at < this.#openUntil) return true;
     const byFirst = first === null ? 'admitted' : first.decide(at);

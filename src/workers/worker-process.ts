@@ -74,7 +74,7 @@ export class WorkerProcess {
     });
   }
 
-  /** Undefined: the process could not be started. */
+  /** `undefined` if the process could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -107,7 +107,7 @@ export class WorkerProcess {
     this.send({ kind: 'no more connections' });
   }
 
-  /** Null: it did not respond in time. */
+  /** `null` if it did not respond in time. */
   async readMetrics(): Promise<Snapshot | null> {
     this.#lastMetricsRequest += 1;
     const request: SupervisorMessage = { kind: 'read metrics', id: this.#lastMetricsRequest };

@@ -23,7 +23,7 @@ const MAX_WAITING = 5000;
 type Slot = {
   /** From 1. */
   readonly number: number;
-  /** The latest worker of this number, which may have ended. Null: the first one has not been started. */
+  /** The latest worker of this number, which may have ended; `null` before the first one is started. */
   worker: WorkerProcess | null;
   /** Resolves when a worker of this number is ready for the first time. */
   readonly ready: PromiseWithResolvers<void>;

@@ -15,7 +15,7 @@ export type SpanEnd = {
   /** Replaces the name of the start. */
   readonly name?: string;
   readonly attributes?: SpanAttributes;
-  /** One of few words, such as a status. Undefined: there was no error. */
+  /** One of few words, such as a status; `undefined` if there was no error. */
   readonly error?: string | undefined;
 };
 
@@ -35,9 +35,9 @@ export type Span = {
 export type Tracing = {
   /** The span that the caller is a part of. */
   current(): Span | undefined;
-  /** Runs the work as a part of a span. Undefined: of no span. */
+  /** Runs the work as a part of a span; `undefined` for no span. */
   run<T>(span: Span | undefined, work: () => T): T;
-  /** Starts a part of the current span. Undefined: there is none that is recording. */
+  /** Starts a part of the current span. Returns `undefined` if no span is recording. */
   start(step: SpanStart): Span | undefined;
   /** Starts a trace, or continues that of the header `traceparent` (W3C Trace Context). */
   startTrace(step: SpanStart, traceparent?: string): Span;

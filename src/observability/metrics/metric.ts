@@ -5,7 +5,7 @@ export type Labels = Readonly<Record<string, string>>;
 export type Sample = {
   readonly labels: Labels;
   readonly value: number;
-  /** Undefined: the name of the metric. */
+  /** The name of the metric is used if it is omitted. */
   readonly metricName?: string;
 };
 

@@ -67,8 +67,8 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
 }
 
 /**
- * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Null: no active user has the
- * e-mail.
+ * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Returns `null` if no active
+ * user has the e-mail.
  */
 export async function makeOwnLink(
   db: Database,
@@ -92,7 +92,7 @@ function eventOf({ kind, userId }: AccessLink) {
   return { action: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
 }
 
-/** Why the user cannot get a link of this kind; null: the user can. */
+/** Why the user cannot get a link of this kind; `null` if the user can. */
 function findUnfit(user: LockedUser, kind: AccessLinkKind): Conflict | null {
   if (user.deactivatedAt !== null) return conflict(`${user.email} is deactivated. Reactivate the user first.`);
   if (kind === 'invitation' && user.passwordHash !== null)
@@ -111,7 +111,7 @@ export type OpenLink = {
   readonly passwordCharacters: number;
 };
 
-/** What a link is for. Null: there is no such link, or it was used, voided or has expired. Opening a link does not use it. */
+/** What a link is for; `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it. */
 export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
   const link = await findOpen(db, token, now);
   if (link === null) return null;

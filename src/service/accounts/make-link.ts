@@ -20,7 +20,7 @@ export type LinkMade = { readonly kind: 'link-made'; readonly link: AccessLink }
 export type NewLink = {
   readonly user: { readonly id: string; readonly name: string; readonly email: string };
   readonly kind: AccessLinkKind;
-  /** Null: an operator, or the user's own request. */
+  /** `null` for an operator, or for the user's own request. */
   readonly madeByUserId: string | null;
   readonly now: Date;
 };

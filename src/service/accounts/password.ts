@@ -35,7 +35,7 @@ export async function replacePassword(
   await voidAccessLinksOf(tx, scope, user.id);
 }
 
-/** Null: the password is strong enough. */
+/** Returns `null` if the password is strong enough. */
 export function findWeakness(password: string, owner: PasswordOwner): Invalid | null {
   const problem = passwordProblem(password, owner);
   return problem === null ? null : invalid('password', problem);

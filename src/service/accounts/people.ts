@@ -36,11 +36,11 @@ import { lockActor, refuseToManage } from './people-authority.ts';
 
 type UserListPage = {
   readonly users: readonly UserDetails[];
-  /** How many users match on all list pages, and the place of the first of these among them; null: too many to count. */
+  /** How many users match on all list pages, and the place of the first of these; `null` if there are too many to count. */
   readonly range: { readonly first: number; readonly total: number } | null;
-  /** `before` of the previous page; null: this is the first. */
+  /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; null: this is the last. */
+  /** `after` of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 

@@ -29,7 +29,7 @@ export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizatio
   };
 }
 
-/** The user's secret, if it is the one that was sent. Null: it is another one, or there is none. */
+/** The user's secret; `null` unless it is the one that was sent. */
 export function secretIfKnown(
   { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
   { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
@@ -55,7 +55,7 @@ type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLas
 type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly now: Date };
 
 /**
- * Null: the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
+ * Returns `null` if the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
  * transaction, so that of two requests with one code, one is accepted.
  */
 export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
@@ -68,7 +68,7 @@ export function spendCode(user: Factor, { keyring, code, now }: GivenCode): Spen
   return rest.length === user.recoveryCodes.length ? null : { by: 'recovery code', change: { recoveryCodes: rest } };
 }
 
-/** The time step of the code; null: the code is wrong, or not later than the last one that was accepted. */
+/** The time step of the code; `null` if the code is wrong, or not later than the last accepted one. */
 export function acceptedStep(
   { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
   { keyring, code, now }: GivenCode,

@@ -100,8 +100,8 @@ export async function confirmSecondFactor(
 }
 
 /**
- * The secret of the actor's pending set-up, to show it again to a page that has it: `secret` is what that page sent. Null: the
- * set-up has another secret, or there is none. A session alone must not reveal the secret: only the password does.
+ * The secret of the actor's pending set-up, to show it again to a page that sent this `secret`; `null` if the set-up has
+ * another secret or does not exist. A session alone must not reveal the secret: only the password does.
  */
 export async function findPendingSecret(
   db: Database,

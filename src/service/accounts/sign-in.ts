@@ -58,7 +58,7 @@ export async function signIn(
   return accepted;
 }
 
-/** Null: the account is deactivated, or its password was changed while it was being verified. */
+/** Returns `null` if the account is deactivated, or its password was changed while it was being verified. */
 async function accept(
   db: Database,
   found: Credentials,

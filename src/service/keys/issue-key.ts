@@ -31,7 +31,7 @@ export type KeyRequest = OneTimeForm & {
   readonly name: string;
   /** Among PERMISSIONS, at least one, and within those of the user's role. */
   readonly permissions: readonly string[];
-  /** 1 to 3650, and at most what the organization's policy allows; null: does not expire, where the policy allows it. */
+  /** 1 to 3650, and at most what the organization's policy allows; `null` for a key that does not expire. */
   readonly lifeDays: number | null;
   /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
   readonly expiresAt?: Date | undefined;

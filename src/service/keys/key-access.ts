@@ -12,7 +12,7 @@ import { findKeyRefusal } from './key-refusal.ts';
 export type KeyAccess = {
   readonly holder: { id: string; name: string; email: string; role: Role };
   readonly policy: KeyPolicy;
-  /** Null: the actor may create, rotate and rename. */
+  /** `null` if the actor may create, rotate and rename. */
   readonly refusal: KeyRefusal | null;
   readonly mayRevoke: boolean;
 };

@@ -12,7 +12,7 @@ export type KeyAuthority = {
   readonly kind: 'granted';
   readonly holder: LockedUser;
   readonly policy: KeyPolicy;
-  /** Null: an operator. */
+  /** `null` for an operator. */
   readonly actorUserId: string | null;
 };
 
@@ -48,7 +48,7 @@ export async function lockForRevocation(
 }
 
 type Locked = {
-  /** Null: an operator. */
+  /** `null` for an operator. */
   readonly current: LockedUser | null;
   readonly holder: LockedUser;
   readonly organization: OrganizationRecord;

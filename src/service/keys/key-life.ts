@@ -4,15 +4,15 @@ import { formatCount } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/role.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 
-/** The life of a new key in days, and the field of the form that it comes from. Null: the key does not expire. */
+/** The life of a new key in days, and the form's field that it comes from. `lifeDays` is `null` if the key does not expire. */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
 
-/** The life from `now` to an expiry, in days, rounded up. Null: there is no expiry. */
+/** The life from `now` to an expiry, in days, rounded up. */
 export function lifeUntil(expiresAt: Date | null, now: Date): number | null {
   return expiresAt === null ? null : Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
 }
 
-/** Null: some organization may allow this life. */
+/** Returns `null` if an organization can allow this life. */
 export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {
   if (field === 'expiry_date' && Number.isNaN(lifeDays)) return invalid(field, 'must be a day such as 2026-01-31.');
   if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
@@ -26,7 +26,7 @@ export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {
   return null;
 }
 
-/** Null: the organization's policy allows this life. */
+/** Returns `null` if the organization's policy allows this life. */
 export function findBeyondPolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
   const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)

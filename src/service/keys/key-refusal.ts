@@ -8,20 +8,20 @@ export type KeyHolder = {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
-  /** Null: active. */
+  /** `null` if the key is active. */
   readonly deactivatedAt: Date | null;
 };
 
 type Situation = {
-  /** Null: an operator, whom neither role nor suspension binds. */
+  /** `null` for an operator, who is bound by neither role nor suspension. */
   readonly actor: { readonly id: string; readonly role: Role } | null;
   readonly holder: KeyHolder;
   readonly policy: Pick<KeyPolicy, 'membersMayCreateKeys'>;
-  /** Null: the organization is not suspended. */
+  /** `null` if the organization is not suspended. */
   readonly suspendedAt: Date | null;
 };
 
-/** Why the actor may not create, rotate or rename keys of the holder; null: the actor may. */
+/** Why the actor may not create, rotate or rename keys of the holder; `null` if the actor may. */
 export function findKeyRefusal({ actor, holder, policy, suspendedAt }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;

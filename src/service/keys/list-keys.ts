@@ -31,9 +31,9 @@ export type KeyDetails = Pick<
   | 'refusedUses'
 > & {
   readonly state: KeyState;
-  /** Null: it has not ended. */
+  /** `null` if the key has not ended. */
   readonly endedAt: Date | null;
-  /** Null: it has not ended, it expired, or an operator ended it. */
+  /** `null` if the key has not ended, expired, or was ended by an operator. */
   readonly endedBy: string | null;
   /** In the last fifth of its life, and within 30 days. */
   readonly isExpiringSoon: boolean;
@@ -42,9 +42,9 @@ export type KeyDetails = Pick<
 /** The newest keys first. */
 type KeyListPage<Key> = {
   readonly keys: readonly Key[];
-  /** `before` of the previous page; null: this is the first. */
+  /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; null: this is the last. */
+  /** `after` of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 type PageRequest = { after?: string | null; before?: string | null; now?: Date };
@@ -96,7 +96,7 @@ export async function getKey(
   return { ...access, key: detailsOf(found, now) };
 }
 
-/** One key of a user, in one statement. Null: the user has no such key. */
+/** One key of a user, in one statement; `null` if the user has no such key. */
 export async function findKey(
   db: Database,
   actor: Actor,

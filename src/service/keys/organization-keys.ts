@@ -21,9 +21,9 @@ export type OrganizationKeyList = {
   readonly keys: readonly KeyWithHolder[];
   /** Of all list pages. */
   readonly counts: KeyCounts;
-  /** `before` of the previous page; null: this is the first. */
+  /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; null: this is the last. */
+  /** `after` of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -56,7 +56,7 @@ function positionOf(text: string | null): KeyUsePosition | null {
   return lastUsedAt === undefined ? null : { lastUsedAt, id: position.id };
 }
 
-/** The user of a key of the organization, and its id. Null: the organization has no such key. */
+/** The user of a key of the organization, and its id; `null` if the organization has no such key. */
 export async function findKeyOwner(
   db: Database,
   actor: Actor,

@@ -18,8 +18,8 @@ export type Rotation = OneTimeForm & {
   readonly userId: string;
   readonly environment: Environment;
   /**
-   * The life of the successor, as in a KeyRequest. Undefined: it expires when the old key would have, if the organization's
-   * policy still allows that.
+   * The life of the successor, as in a KeyRequest. If it is omitted, the successor expires when the old key would have, if
+   * the organization's policy still allows that.
    */
   readonly lifeDays?: number | null | undefined;
   /** For tests. */

@@ -5,9 +5,9 @@ import { bytesOfPosition, FEED_START, positionAt, positionBefore, positionIn } f
 import { type EventList, findEvent, listEvents } from '../../store/events.ts';
 
 export type FeedQuery = {
-  /** The position that the cursor of an earlier page holds; null: the first page. */
+  /** The position that the cursor of an earlier page holds; `null` for the first page. */
   readonly after: Buffer | null;
-  /** The first page begins with the events of this time. Undefined: with the oldest one that is kept. */
+  /** The first page begins with the events of this time, or with the oldest kept event if it is omitted. */
   readonly since: Date | undefined;
   readonly type: string | undefined;
   /** 1 to 100. */

@@ -13,9 +13,9 @@ export type OwnReason = Exclude<DisabledReason, 'user'>;
 export type WebhookDisabled = { readonly id: string; readonly url: string; readonly reason: OwnReason };
 
 /**
- * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. `url`: the URL that failed.
- * Null: the endpoint was disabled before, is deleted, or has another URL by now. Once the transaction is committed, call
- * `mailDisabled` with the result. The pages of the organization tell its administrators until the endpoint is enabled or
+ * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. `url` is the URL that failed.
+ * Returns `null` if the endpoint was disabled before, is deleted, or has another URL by now. Once the transaction is committed,
+ * call `mailDisabled` with the result. The pages of the organization tell its administrators until the endpoint is enabled or
  * deleted.
  */
 export async function disableEndpoint(
@@ -41,7 +41,7 @@ export async function disableEndpoint(
 type MailDeps = {
   readonly db: Database;
   readonly outbox: Outbox;
-  /** The address at which people reach Charter; undefined: not known, so the mail has no link. */
+  /** The address at which people reach Charter. If it is `undefined`, the mail has no link. */
   readonly publicUrl: string | undefined;
 };
 

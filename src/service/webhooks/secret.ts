@@ -18,7 +18,7 @@ export type WebhookSecretIssued = {
   readonly url: string;
   /** "whsec_..." */
   readonly secret: string;
-  /** When the previous secret stops signing; null: there is none. */
+  /** When the previous secret stops signing; `null` if there is none. */
   readonly previousUntil: Date | null;
 };
 

@@ -36,9 +36,9 @@ export async function getWebhook(db: Database, actor: Actor, endpointId: string)
 
 export type DeliveryListPage = {
   readonly deliveries: readonly ListedWebhookDelivery[];
-  /** `before` of the previous page; null: this is the first. */
+  /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; null: this is the last. */
+  /** `after` of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -62,7 +62,7 @@ export async function listDeliveries(
 }
 
 export type DeliveryDetails = WebhookDeliveryWithAttempts & {
-  /** What was sent, as JSON text; null: the event is no longer kept. */
+  /** What was sent, as JSON text; `null` if the event is no longer kept. */
   readonly body: string | null;
 };
 

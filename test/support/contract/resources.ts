@@ -43,7 +43,7 @@ export function tableOf(operation: Pick<Operation, 'path'>): string {
   return listOf(operation).split('/').at(-1) ?? '';
 }
 
-/** A field or a parameter "parent_program_id" refers to a row of "parent_programs". Undefined: it refers to none. */
+/** A field or a parameter "parent_program_id" refers to a row of "parent_programs"; `undefined` if it refers to none. */
 export function referredBy(name: string): Resource | undefined {
   return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;
 }

@@ -9,7 +9,7 @@ export type ExportedSpan = {
   readonly kind: 'internal' | 'server' | 'client';
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined: it starts its trace. */
+  /** `undefined` if it starts its trace. */
   readonly parentSpanId: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
