@@ -26,7 +26,7 @@ type JestReport = {
 };
 
 type TestRun = {
-  /** In several processes; false: one file after the other, because other checks run beside it. */
+  /** Whether several processes are used. Beside other checks, one file runs after the other. */
   readonly isParallel?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 };

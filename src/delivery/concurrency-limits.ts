@@ -2,7 +2,7 @@ import type { DeliveryClaim, EndpointKey, PendingEndpoint } from '../store/webho
 
 /** Attempts in progress of this process. */
 const MAX_ATTEMPTS = 512;
-/** Of these, attempts at endpoints whose last attempt failed. */
+/** How many of these may be attempts at endpoints whose last attempt failed. */
 const MAX_FAILING = 128;
 /** Attempts in progress at one endpoint: at first, and while all attempts succeed quickly. */
 const FIRST_LIMIT = 8;
@@ -26,7 +26,7 @@ export class ConcurrencyLimits {
   #running = 0;
   #failing = 0;
 
-  /** True: no attempt may begin. */
+  /** Whether no attempt may begin. */
   get isFull(): boolean {
     return this.#running >= MAX_ATTEMPTS;
   }

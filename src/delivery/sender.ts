@@ -39,7 +39,7 @@ export type SenderOptions = {
   /** DNS by default. */
   readonly resolve?: ResolveName;
   readonly agents?: Agents;
-  /** For the whole exchange; 15 by default. */
+  /** The limit of the whole exchange; 15 by default. */
   readonly timeoutSeconds?: number;
 };
 

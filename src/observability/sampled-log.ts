@@ -19,7 +19,7 @@ type Sampling<Event> = {
   readonly everyMs?: number | undefined;
 };
 
-/** In ten seconds, the first events have a line each. The others are counted, and have one line when the ten seconds are over. */
+/** The first events in ten seconds have a line each. The others are counted, and have one line when the ten seconds are over. */
 export function sampleLog<Event>({
   oneByOne,
   logOne,

@@ -131,7 +131,7 @@ async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;
 }
 
-/** Makes the new cluster that of `dataDir`, unless another process was faster. */
+/** Installs the new cluster for `dataDir`, unless another process was faster. */
 async function install(newCluster: string, dataDir: string, home: string): Promise<void> {
   const entry = join(dataDir, 'postgres');
   const target =

@@ -24,7 +24,7 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
   }
 }
 
-/** Otherwise one database would be migrated, and another one served. A standby is another one, too. */
+/** Otherwise one database would be migrated and another one served. A standby counts as another database. */
 async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
   try {

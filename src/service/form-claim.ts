@@ -10,7 +10,7 @@ export type OneTimeForm = {
 };
 
 /**
- * Claims the form for this transaction; false: it was claimed before, and its action was done. Claim first: of several
+ * Claims the form for this transaction; `false` if it was claimed before and its action done. Claim first: of several
  * requests with one form, the others then wait for the first. A rollback gives the claim back.
  */
 export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {

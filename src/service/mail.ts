@@ -14,7 +14,7 @@ export type MailConfig = {
 };
 
 export type Outbox = {
-  /** False: no SMTP server is configured, and a link is shown to the user who made it. */
+  /** Whether an SMTP server is configured. Without one, a link is shown to the user who made it. */
   readonly canSend: boolean;
   /** Throws if the SMTP server does not accept the mail. Does nothing if none is configured. */
   send(mail: Mail): Promise<void>;

@@ -96,7 +96,7 @@ export function parsed<T>(parse: () => T): { readonly kind: 'valid'; readonly va
   }
 }
 
-/** For callers without a form, such as the admin command: the success, or the refusal thrown as a DomainError. */
+/** Returns the success, or throws the refusal as a DomainError; for callers without a form, such as the admin command. */
 export function orThrow<Success extends Outcome>(outcome: Success | Refusal): Success {
   if (isRefusal(outcome)) throw errorOf(outcome);
   return outcome;

@@ -13,7 +13,7 @@ const OUTAGE_CODES = [
   /^40(001|P01)$/, // serialization failure, deadlock
   /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
 ];
-/** What a reset connection or a silent PostgreSQL is to Prisma's adapter, which gives these no code. */
+/** How Prisma's adapter reports a reset connection or a silent PostgreSQL: without a code. */
 const OUTAGE_KINDS = ['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable'];
 const OUTAGE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|is a standby|Can't reach database/i;

@@ -42,7 +42,7 @@ export type DatabaseOptions = {
 const CONNECT_SECONDS = 5;
 /** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
 export const KEPT_CONNECTIONS = 2;
-/** Connections beyond those are closed after so many idle seconds. */
+/** Further connections are closed after this many idle seconds. */
 export const CONNECTION_IDLE_SECONDS = 5 * 60;
 /** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
 const KEEP_ALIVE_SECONDS = 60;

@@ -21,13 +21,13 @@ export type KeyFilters = {
   readonly isExpiringSoon: boolean;
 };
 
-/** A position in the list of all keys. `lastUsedAt` null: the key has no recorded use. */
+/** A position in the list of all keys. `lastUsedAt` is `null` if the key has no recorded use. */
 export type KeyUsePosition = { readonly lastUsedAt: Date | null; readonly id: string };
 
 export type OrganizationKeyQuery = {
   readonly filters: KeyFilters;
   readonly isActive: boolean;
-  /** True: the last used first, and keys without a use last. */
+  /** If true, the last used keys come first, and keys without a use last. */
   readonly isLatestFirst: boolean;
   /** `null` for the first page. */
   readonly from: Edge<KeyUsePosition> | null;

@@ -161,7 +161,7 @@ export async function retireOtherKeys({ pool, keyring }: Database): Promise<numb
   }
 }
 
-/** Removes all keys but the current one, unless they encrypt a secret that was written meanwhile. False: it has removed none. */
+/** Removes all keys but the current one, unless they encrypt a secret that was written meanwhile. Returns whether it did. */
 async function removeOtherKeys(sql: Queryable, keyring: Keyring): Promise<boolean> {
   await sql.query('begin');
   // First, because a write that uses another key has either been committed before this, or is refused after it.

@@ -10,7 +10,7 @@ export type NewSession = {
   readonly userId: string;
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
-  /** False: the second factor is still missing. */
+  /** `false` while the second factor is missing. */
   readonly isComplete: boolean;
   readonly at: Date;
   readonly auditSource: AuditSource;

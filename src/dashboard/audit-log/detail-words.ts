@@ -7,7 +7,7 @@ import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 
 type Detail = AuditRecord['detail'];
-/** Words for one entry of an event's detail; false: none. */
+/** Words for one entry of an event's detail; `false` if there are none. */
 type ToWords = (text: string, detail: Detail) => HtmlValue;
 
 const NOTHING: ToWords = () => false;

@@ -62,7 +62,7 @@ export async function readFilters(
 
 type Ids = readonly string[] | null;
 
-/** Undefined: the text is empty, and so no filter. Null: too many match. */
+/** `undefined` if the text is empty and so no filter, `null` if too many match. */
 async function findIds(text: string, find: (text: string) => Promise<Ids>): Promise<Ids | undefined> {
   if (text === '') return undefined;
   return isId(text) ? [text] : find(text);

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
 type Cookies = {
-  /** The session's token; null: no cookie. */
+  /** The session's token; `null` without a cookie. */
   readonly session: string | null;
-  /** Takes the session's place for the forms of people who are not signed in; null: no cookie. */
+  /** Takes the session's place for the forms of people who are not signed in; `null` without a cookie. */
   readonly formSecret: string | null;
 };
 

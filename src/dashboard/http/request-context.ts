@@ -19,7 +19,7 @@ import { formTokenOf } from './form-token.ts';
 export type DashboardDeps = {
   readonly db: Database;
   readonly environment: Environment;
-  /** The address at which people reach Charter, such as https://charter.example.org; undefined: the address of the request. */
+  /** The address at which people reach Charter, such as https://charter.example.org. The request's is used if it is omitted. */
   readonly publicUrl?: string | undefined;
   /** Where people get support: an https or mailto URL. */
   readonly supportUrl?: string | undefined;
@@ -54,7 +54,7 @@ export type RequestContext = {
   readonly origin: string;
   readonly auditSource: AuditSource;
   readonly now: Date;
-  /** The session token that the cookie holds, not verified; null: no cookie. */
+  /** The session token that the cookie holds, not verified; `null` without a cookie. */
   readonly token: string | null;
   /** The token that each form of the page must carry. */
   readonly formToken: string;
@@ -114,7 +114,7 @@ function auditSourceOf(req: Request): AuditSource {
 
 type Visitor =
   | { readonly kind: 'signed-in'; readonly context: SignedInContext }
-  /** `end`: why the session of the cookie has ended; null: there is none, or it waits for the second factor. */
+  /** `end` is why the cookie's session has ended; `null` if there is none, or it waits for the second factor. */
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
 export async function findVisitor(context: RequestContext): Promise<Visitor> {
@@ -131,7 +131,7 @@ export async function findVisitor(context: RequestContext): Promise<Visitor> {
   }
 }
 
-/** Null: nobody is signed in. */
+/** Returns `null` if nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
   const visitor = await findVisitor(context);
   return visitor.kind === 'signed-in' ? visitor.context : null;

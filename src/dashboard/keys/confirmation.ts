@@ -88,7 +88,7 @@ export type NameTyped = { readonly problem: Problem | null; readonly typed: stri
 /** The form as it is first shown. */
 export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
 
-/** Null: the typed name is right, or none is needed. */
+/** Returns `null` if the typed name is right, or none is needed. */
 export async function findNameMismatch(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);

@@ -7,8 +7,8 @@ import { userKeysUrl } from '../people/user-head.ts';
 export const ORGANIZATION_KEYS_URL = '/organization/api-keys';
 
 /**
- * Where a search for a key leads: to the page of that key, or to the keys with its prefix. Null: the text contains no key and
- * no start of one. The URL never contains more of the key than its prefix.
+ * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the text contains no key
+ * and no start of one. The URL never contains more of the key than its prefix.
  */
 export async function findKeyUrl({ dashboard, actor }: SignedInContext, text: string): Promise<string | null> {
   const found = findKeyIn(text);

@@ -53,7 +53,7 @@ type ListProps = {
   /** False: the list has the keys that have ended. */
   readonly isActive: boolean;
   readonly isFirst: boolean;
-  /** Why the actor may not create a key here, and whom to contact; null: the actor may. */
+  /** Why the actor may not create a key here, and whom to contact; `null` if the actor may. */
   readonly refusal: Html | null;
 };
 

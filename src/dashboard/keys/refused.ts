@@ -8,7 +8,7 @@ import { contactList } from '../markup/contacts.ts';
 import { errorPage } from '../markup/error.ts';
 import { type KeyContext, toList } from './context.ts';
 
-/** Null: the actor may do this with the user's keys. */
+/** Returns `null` if the actor may do this with the user's keys. */
 export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
   return access.refusal === null ? null : refuseKey(access.refusal, { holder: access.holder, isOwn, action });
 }

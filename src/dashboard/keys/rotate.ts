@@ -31,7 +31,7 @@ import { refusalOf, refusedPage } from './refused.ts';
 
 /** What the form was filled in with. */
 type Sent = NameTyped & {
-  /** Null: it is shown for the first time. */
+  /** `null` if it is shown for the first time. */
   readonly expiry: string | null;
 };
 

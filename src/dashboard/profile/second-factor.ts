@@ -80,7 +80,7 @@ ${postForm(
 
 type ConfirmProps = {
   readonly problem: Problem | null;
-  /** Null: the refused form did not have the secret, so it is not shown. */
+  /** `null` if the refused form did not have the secret; it is not shown then. */
   readonly authenticator: Authenticator | null;
 };
 

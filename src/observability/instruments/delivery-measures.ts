@@ -4,7 +4,7 @@ import { Tally } from './tally.ts';
 /** "retried": the attempt failed, and another one follows. "failed": the last attempt failed. */
 const OUTCOMES = ['succeeded', 'retried', 'failed'] as const;
 
-/** What the metrics show of the delivery of webhooks. */
+/** The measures of webhook delivery that the metrics show. */
 export class DeliveryMeasures {
   readonly attempts = new Tally(OUTCOMES);
   /** Of attempts, in seconds. */

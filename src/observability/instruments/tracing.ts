@@ -39,7 +39,7 @@ export type Tracing = {
   run<T>(span: Span | undefined, work: () => T): T;
   /** Starts a part of the current span. Returns `undefined` if no span is recording. */
   start(step: SpanStart): Span | undefined;
-  /** Starts a trace, or continues that of the header `traceparent` (W3C Trace Context). */
+  /** Starts a trace, or continues the one in the header `traceparent` (W3C Trace Context). */
   startTrace(step: SpanStart, traceparent?: string): Span;
 };
 

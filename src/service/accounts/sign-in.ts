@@ -168,7 +168,7 @@ export type SessionCheck =
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
-/** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
+/** Finds the session of a token in one statement. If a token has no session, its session was ended. */
 export async function checkSession(
   db: Database,
   token: string,
