@@ -146,7 +146,7 @@ class Exchange {
     this.#open();
   }
 
-  /** Settles it (`null` if it was abandoned), and closes the connection unless the exchange is complete. */
+  /** Settles it, and closes the connection unless the exchange is complete. `reply` is `null` if it was abandoned. */
   end(reply: Reply | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

@@ -13,7 +13,7 @@ export type AuditFilters = {
 };
 
 export type AuditQuery = AuditFilters & {
-  /** The page starts with the event before the one with this id, or with the newest if it is `null`. */
+  /** The page starts with the next older event after this id, or with the newest one if it is `null`. */
   readonly after: string | null;
   /** The page ends before the event with this id, with the next newer one. */
   readonly before?: string | null;

@@ -47,7 +47,7 @@ type StateAsJson = {
 /** A column of the query above. */
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
-/** Returns `undefined` if the query found no key, `null` if the key may write. */
+/** Returns `null` if the key may write. `row` is `undefined` if the query found no key. */
 export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
   if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
   if (row.refused === null) return null;

@@ -32,7 +32,7 @@ export async function explainEndedKey(
 }
 
 /**
- * Refuses a name whose normalized form another key has; `null` if it is free. People choose the key to revoke by its name.
+ * Refuses a name whose normalized form another key has; `null` if there is none. People choose the key to revoke by its name.
  */
 export function findNameTaken(
   { email }: { readonly email: string },
