@@ -32,13 +32,10 @@ test.each([
   expectShown(response);
 });
 
-// The start page. A client that does not accept HTML gets only the links to the document (RFC 8631).
-test.each(['/', 'http://charter.test', 'http://charter.test?x'])('404 with the links for GET %s', async (target) => {
-  const { headers, ...response } = await send(`GET ${target}`);
-  const { link, ...shown } = headers;
-  expect(link).toContain('rel="service-desc"');
-  expect(response.status).toBe(404);
-  expectShown({ ...response, headers: shown }, { url: '/unknown' });
+// The start page. A client that does not ask for HTML is sent to the links of the API (RFC 9727).
+test.each(['/', 'http://charter.test', 'http://charter.test?x'])('the catalog for GET %s', async (target) => {
+  const received = await exchangeRaw(server.url, rawRequest(`GET ${target}`));
+  expect(received).toMatch(/^HTTP\/1\.1 303 .*\r\nLocation: \/\.well-known\/api-catalog\r\n/s);
 });
 
 test.each([
@@ -79,7 +76,7 @@ test.each([
   expectShown(response, { url: '/unknown' });
 });
 
-test.each(['/', '/api', '/unknown', '/api/parent_programs/'])(
+test.each(['/api', '/unknown', '/api/parent_programs/'])(
   '404 takes precedence over 401 for %s, with the same message',
   async (url) => {
     const [anonymous, known] = await Promise.all([server.anonymous.get(url), ours.client.get(url)]);
@@ -107,7 +104,7 @@ test.each([
   }
 });
 
-test.each(['/api/', '/api/unknown/', '/', '/api/key/x/'])('404 for %s suggests no path', async (url) => {
+test.each(['/api/', '/api/unknown/', '/api/key/x/'])('404 for %s suggests no path', async (url) => {
   expect((await ours.client.get(url)).body.message).toBe(
     'There is nothing at this path. See the paths in the API document.',
   );

@@ -184,7 +184,7 @@ test('enforce passes every valid response', async () => {
   const unchanged = { headers: { 'If-None-Match': headers['etag'] } };
   for (const method of ['GET', 'HEAD'])
     expect((await ours.client.send(method, `${LIST}/${id}`, unchanged)).status).toBe(304);
-  for (const url of ['/', '/unknown', `/api/${'x'.repeat(8188)}`])
+  for (const url of ['/unknown', `/api/${'x'.repeat(8188)}`])
     expect((await right.anonymous.get(url)).status).toBeGreaterThanOrEqual(404);
   for (const target of ['/api/parent%5Fprograms', '/%61pi/key', 'http://[::1/api/parent_programs?limit=5']) {
     const text = rawRequest(`GET ${target}`, [`Authorization: Bearer ${ours.key}`]);

@@ -65,7 +65,7 @@ test('the proxy prints nothing for a valid response', async () => {
 
 test.each<[string, UpstreamResponse, RegExp]>([
   // Prism's proxy would silently respond to this one from the contract.
-  ['501', { status: 501, body: { message: 'Not yet.' } }, /^the contract does not show the status 501\.$/],
+  ['502', { status: 502, body: { message: 'Not yet.' } }, /^the contract does not show the status 502\.$/],
   ['another success', { status: 202 }, /^the contract does not show the status 202\.$/],
   ['an empty header', { headers: { 'X-Request-Id': '' } }, /^the header x-request-id must NOT have fewer/],
   ['an undeclared header', { headers: { 'X-Secret': 'x' } }, /does not show the header x-secret\.$/],

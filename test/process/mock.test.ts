@@ -44,15 +44,15 @@ test('--dynamic prints its seed, which generates the same data again', async () 
 });
 
 test('--proxy prints a summary at Ctrl-C', async () => {
-  const upstream = await startUpstream((_, res) => res.writeHead(501).end());
+  const upstream = await startUpstream((_, res) => res.writeHead(502).end());
   await withMock(['--proxy', upstream.url], async (running) => {
     const [, address] = await untilPrinted(running, /(http:\S+) forwards requests to/);
-    expect((await fetch(`${address}/api/key`)).status).toBe(501);
+    expect((await fetch(`${address}/api/key`)).status).toBe(502);
     running.child.kill('SIGINT');
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain('! GET /api/key -> 501: the contract does not show the status 501.');
-    expect(stdout).toMatch(/1 request, 2 disagreements with the contract\.\n {5}1 {2}getKey 501: /);
+    expect(stdout).toContain('! GET /api/key -> 502: the contract does not show the status 502.');
+    expect(stdout).toMatch(/1 request, 2 disagreements with the contract\.\n {5}1 {2}getKey 502: /);
   });
   await upstream.close();
 });

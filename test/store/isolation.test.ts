@@ -61,10 +61,10 @@ const OVER_ALL_ORGANIZATIONS = [
   'webhook-deliveries.ts claimDeliveries',
   'webhook-deliveries.ts countPendingDeliveries',
   'webhook-deliveries.ts listPendingEndpoints',
-  'webhook-deliveries.ts recordAttempts',
   'webhook-expiry.ts deleteExpiredDeliveries',
   'webhook-expiry.ts deleteOldWebhookDays',
   'webhook-expiry.ts eraseExpiredPreviousSecrets',
+  'webhook-results.ts recordAttempts',
 ];
 /** Failed attempts are counted by hashes of the input, and requests without a key by address: no organization is known. */
 const BEFORE_ANY_ORGANIZATION = [
