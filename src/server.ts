@@ -25,8 +25,8 @@ export type StopOptions = {
 export type Listening = {
   readonly url: string;
   /**
-   * Graceful shutdown: every response says `Connection: close` from now on. After `drainSeconds`, accepts no new connection and
-   * waits at most 25 seconds for the requests in progress, then closes all connections.
+   * Graceful shutdown: accepts connections for `drainSeconds`, in which every response says `Connection: close`. Then accepts no
+   * new connection, waits at most 25 seconds for the requests in progress, and closes all connections.
    */
   stop(options?: StopOptions): Promise<void>;
 };
@@ -58,9 +58,13 @@ export async function listen(
   return {
     url,
     async stop({ drainSeconds = 0, idleSeconds = 0 } = {}) {
-      connections.drain();
-      if (drainSeconds > 0) await delay(drainSeconds * 1000);
+      if (drainSeconds > 0) {
+        connections.drain();
+        await delay(drainSeconds * 1000);
+      }
       await stopListening(server);
+      // A client connects anew after Connection: close, so without a drain time, the listener has to be closed by then.
+      connections.drain();
       await finish(server, connections, idleSeconds);
     },
   };
