@@ -17,7 +17,7 @@ const NODE_ENVS = ['development', 'production', 'test'] as const;
 const BOOLEANS = ['true', 'false'] as const;
 
 export type Config = {
-  /** 0: any free port. */
+  /** 0 takes any free port. */
   readonly port: number;
   readonly host: string;
   /** Processes that serve the port. */

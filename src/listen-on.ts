@@ -4,7 +4,7 @@ import { StartUpError } from './domain/start-up-error.ts';
 
 export type ListenAddress = {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 takes any free port. */
   readonly port: number;
 };
 

@@ -55,7 +55,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     return this.#tree.find(path) !== null;
   }
 
-  /** Finds the operation that a request calls and notes it there; false: there is none. */
+  /** Finds the operation that a request calls and notes it there. Returns `false` if there is none. */
   matches(request: ApiRequest): boolean {
     const { url, method } = request;
     const mark = url.indexOf('?');

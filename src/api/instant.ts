@@ -19,7 +19,7 @@ export function readInstant(text: string): Date {
 /** A date and time as RFC 3339 section 5.6 writes it. */
 const PARTS = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/i;
 
-/** The part that does not exist, such as "day 30: this month has 28 days", in what looks like a date and time; else null. */
+/** The part that does not exist, such as "day 30: this month has 28 days", in what looks like a date and time; otherwise `null`. */
 export function impossiblePartOf(text: string): string | null {
   const parts = PARTS.exec(text)
     ?.slice(1)

@@ -19,7 +19,7 @@ export type OutgoingMessage = {
 export type Reply = {
   /** 100 to 599; `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response. Empty: there was one. */
+  /** Why there was no response; empty if there was one. */
   readonly error: string;
   /** The beginning of the response's body, at most 1,024 bytes. */
   readonly body: Buffer;

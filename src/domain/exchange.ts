@@ -15,7 +15,7 @@ export class Exchange {
     this.requestId = requestId;
   }
 
-  /** Of a request by its response. */
+  /** Finds the exchange of a request by its response. */
   static of(res: object): Exchange {
     if ('locals' in res && res.locals instanceof Exchange) return res.locals;
     throw new TypeError('The request has no id yet.');

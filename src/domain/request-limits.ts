@@ -6,7 +6,7 @@ export type RequestLimits = {
   readonly perAddress: number;
 };
 
-/** What an operator has set for a single organization; null: the default of the installation. */
+/** What an operator has set for a single organization; `null` for the default of the installation. */
 export type OrganizationLimits = {
   readonly perKey: number | null;
   readonly perOrganization: number | null;

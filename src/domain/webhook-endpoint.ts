@@ -59,7 +59,7 @@ const FORBIDDEN_ADDRESS =
   'must not have an address of this machine or of a private or reserved network. Use a host that the internet can reach. An ' +
   'operator of Charter can allow a network with WEBHOOKS_ALLOWED_NETWORKS.';
 
-/** The IP address that the URL contains, in its normal form; null: it contains a name. */
+/** The IP address that the URL contains, in its normal form; `null` if it contains a name. */
 function addressIn({ hostname }: URL): string | null {
   // RFC 6761 section 6.3: every name under "localhost" stands for the loopback address.
   if (/(^|\.)localhost\.?$/.test(hostname)) return '127.0.0.1';

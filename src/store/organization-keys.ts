@@ -9,9 +9,9 @@ import type { Edge } from './list-edge.ts';
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
 
 export type KeyFilters = {
-  /** A part of the name or of the prefix, case-insensitive in the name. Empty: all keys. */
+  /** A part of the name or of the prefix, case-insensitive in the name. An empty text finds all keys. */
   readonly search: string;
-  /** A part of the user's name or e-mail, case-insensitive. Empty: the keys of all users. */
+  /** A part of the user's name or e-mail, case-insensitive. An empty text finds the keys of all users. */
   readonly holder: string;
   /** `null` for all keys. */
   readonly permission: Permission | null;
@@ -38,7 +38,7 @@ export type OrganizationKeyQuery = {
 
 const IS_ACTIVE =
   'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > greatest($2, k.expired_at))';
-/** As isExpiringSoon decides. */
+/** The same condition as isExpiringSoon. */
 const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at - $2::timestamptz
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";

@@ -63,7 +63,7 @@ export type ListedSession = {
   readonly createdAt: Date;
   /** To the minute. */
   readonly lastSeenAt: Date;
-  /** Of the request at `lastSeenAt`. */
+  /** The address from which the request at `lastSeenAt` came. */
   readonly ip: string;
   readonly userAgent: string;
   /** It has the token of the query. */

@@ -95,7 +95,7 @@ export const USER_STATES = ['all', 'invited', 'deactivated'] as const;
 export type UserState = (typeof USER_STATES)[number];
 
 export type UserFilters = {
-  /** Substring of the name or the e-mail, case-insensitive. Empty: all users. */
+  /** Substring of the name or the e-mail, case-insensitive. An empty text finds all users. */
   readonly search: string;
   readonly state: UserState;
 };

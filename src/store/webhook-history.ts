@@ -76,7 +76,7 @@ export type WebhookAttempt = {
   readonly durationMs: number;
   /** `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response; empty: there was one. */
+  /** Why there was no response; empty if there was one. */
   readonly error: string;
   /** The first 1,024 bytes; `null` if they were not requested. */
   readonly responseBody: Buffer | null;
@@ -121,7 +121,7 @@ const FIND = {
 
 export type DeliveryId = { readonly endpointId: string; readonly messageId: string };
 
-/** `withBodies` false: what the receiver responded is not read. */
+/** Without `withBodies`, what the receiver responded is not read. */
 export async function findWebhookDelivery(
   db: Database,
   scope: OrganizationScope,

@@ -13,7 +13,7 @@ export type AttemptResult = Pick<
   readonly durationMs: number;
   /** 100 to 599; 2xx is a success. `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response, at most 300 characters. Empty: there was one. */
+  /** Why there was no response, at most 300 characters; empty if there was one. */
   readonly error: string;
   /** At most 1,024 bytes. */
   readonly responseBody: Uint8Array;

@@ -23,7 +23,7 @@ export class LeasedTokens {
   readonly #capacity: number;
   readonly #fullStock: number;
   readonly #credit: number;
-  /** Below 0: taken on credit, for the next lease to settle. */
+  /** Tokens below 0 were taken on credit, for the next lease to settle. */
   #stock = 0;
   #left: number;
   #leasedAt = 0;

@@ -6,7 +6,7 @@ import { Generations } from './generations.ts';
 import { LeasedTokens } from './leased-tokens.ts';
 import { TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 
-/** The limits of a key, with the tokens that this process has leased; null: no limit. */
+/** The limits of a key, with the tokens that this process has leased; `null` if it has no limit. */
 export type KeyLimits = {
   readonly perKey: number;
   readonly perOrganization: number;

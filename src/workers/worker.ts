@@ -7,7 +7,7 @@ import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 export type WorkerRole = {
   /** From 1. A worker that replaces another one has its number. */
   readonly number: number;
-  /** Of the server. */
+  /** The server's URL. */
   readonly url: string;
   /** Whether it is the first worker to start: it warns about settings and prints the demonstration sign-ins, for all workers. */
   readonly isFirst: boolean;
@@ -21,7 +21,7 @@ export function argumentsOf({ number, url, isFirst }: WorkerRole): string[] {
   return [COMMAND, String(number), url, ...(isFirst ? [FIRST] : [])];
 }
 
-/** This process as a worker; null: no supervisor has started it. */
+/** This process as a worker; `null` if no supervisor has started it. */
 export function readWorker([command, number, url = '', first]: readonly string[]): Worker | null {
   return command === COMMAND ? new Worker({ number: Number(number), url, isFirst: first === FIRST }) : null;
 }
@@ -78,7 +78,7 @@ export class Worker implements HandedConnections {
   #receive(id: number, handle: unknown): void {
     // Before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
     this.#send({ kind: 'taken', id });
-    // Without a socket: the supervisor has closed it meanwhile.
+    // The message has no socket if the supervisor has closed it meanwhile.
     if (!(handle instanceof Socket)) return;
     // As Node's HTTP server sets up the connections that it accepts itself.
     handle.allowHalfOpen = true;

@@ -8,7 +8,7 @@ import { WorkerProcess } from './worker-process.ts';
 
 export type WorkersOptions = {
   readonly count: number;
-  /** Of the server. */
+  /** The server's URL. */
   readonly url: string;
   readonly logger: Logger;
 };

@@ -137,7 +137,7 @@ export class Get implements Command {
 export class Write implements Command {
   readonly chosen: Chosen;
   readonly tag: Tag;
-  /** Null: the row is deleted. */
+  /** `null` if the row is deleted. */
   readonly patch: Json | null;
 
   constructor(chosen: Chosen, tag: Tag, patch: Json | null) {

@@ -14,13 +14,13 @@ export type Draft = {
   readonly path: string;
   readonly query: readonly string[];
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined: no body. */
+  /** `undefined` if the request has no body. */
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   /** The scheme before the key, such as "Bearer ". */
   readonly scheme: string;
   readonly subject: Subject;
-  /** Empty: the request is valid. */
+  /** Empty if the request is valid. */
   readonly flaws: readonly Flaw[];
 };
 

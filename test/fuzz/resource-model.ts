@@ -13,7 +13,7 @@ export type Resource = {
   readonly path: string;
   readonly creation: Operation;
   readonly list: Operation;
-  /** Undefined: the document has no such operation. */
+  /** `undefined` if the document has no such operation. */
   readonly update: Operation | undefined;
   readonly removal: Operation | undefined;
   /** The fields that clients write, each with the value that it has if it is left out. */

@@ -44,7 +44,7 @@ function lockFileOf(folder: string): string {
   return join(folder, 'postgres', 'postmaster.pid');
 }
 
-/** Null: no server runs. */
+/** Returns `null` if no server runs. */
 async function serverPid(folder = dataDir): Promise<number | null> {
   const pid = Number((await readFile(lockFileOf(folder), 'utf8').catch(() => '')).split('\n')[0]);
   return pid > 0 && isAlive(pid) ? pid : null;

@@ -31,7 +31,7 @@ export function filterValuesIn(query: URLSearchParams): FilterValues {
   return filterValues((name) => query.get(name) ?? '');
 }
 
-/** `problem` null: the values are valid. */
+/** `problem` is `null` if the values are valid. */
 export async function readFilters(
   { dashboard, actor }: SignedInContext,
   { action, person, key, from, to }: FilterValues,

@@ -1,4 +1,4 @@
-/** Midnight UTC of a day such as "2026-01-31"; undefined: no text; null: the text is not a day. */
+/** Midnight UTC of a day such as "2026-01-31"; `undefined` without a text, and `null` if the text is not a day. */
 export function readDay(text: string): Date | null | undefined {
   if (text === '') return undefined;
   const day = new Date(`${text}T00:00:00Z`);

@@ -71,7 +71,7 @@ function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDeta
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
 
-/** The field for the name of the key; false: it need not be typed. */
+/** The field for the name of the key; `false` if it need not be typed. */
 export function nameField(context: KeyContext, key: KeyDetails, { problem, typed }: NameTyped): Html | false {
   if (!mustTypeName(context, key)) return false;
   const hint = html`The key is in use. To confirm, type its name: <strong>${key.name}</strong>`;

@@ -34,7 +34,7 @@ type Values = {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly expiry: string;
-  /** "2026-01-31"; empty: `expiry` counts. */
+  /** A day such as "2026-01-31"; if empty, `expiry` counts. */
   readonly expiryDate: string;
 };
 
@@ -77,7 +77,7 @@ export async function create(
   }
 }
 
-/** The end of a day in UTC; undefined: no text. Text that is not a day gives an invalid Date, which the service refuses. */
+/** The end of a day in UTC; `undefined` without a text. Text that is not a day gives an invalid Date, which the service refuses. */
 function readLastMoment(text: string): Date | undefined {
   const day = readDay(text);
   return day === undefined ? undefined : new Date((day?.getTime() ?? Number.NaN) + DAY_MS - 1);

@@ -79,7 +79,7 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   }
 }
 
-/** `lifeDays` undefined: the successor keeps the expiry. Returns null if the organization allows this life. */
+/** With an undefined `lifeDays`, the successor keeps the expiry. Returns `null` if the organization allows this life. */
 async function findWrongLife(context: KeyContext, lifeDays: number | null | undefined): Promise<Invalid | null> {
   const { key, policy } = await readKey(context);
   const life: Life = {

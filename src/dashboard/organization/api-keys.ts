@@ -21,7 +21,7 @@ import { ORGANIZATION_USAGE_URL } from './usage.ts';
 
 export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
 
-/** The values of the form's fields. Empty: no filter, or the first of the choices. */
+/** The values of the form's fields. An empty value is no filter, or the first of the choices. */
 type Values = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
 
 const MAX_CHARACTERS = 100;

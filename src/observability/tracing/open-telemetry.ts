@@ -198,7 +198,7 @@ class Spans implements Tracing {
   }
 }
 
-/** Of a span that is recorded. */
+/** The context of a recorded span. */
 function contextOf({ traceId, spanId }: Span): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
 }

@@ -19,7 +19,7 @@ export type KeyListPosition = { readonly after: string | null; readonly before: 
 
 export type OrganizationKeyList = {
   readonly keys: readonly KeyWithHolder[];
-  /** Of all list pages. */
+  /** The counts over all pages of the list. */
   readonly counts: KeyCounts;
   /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
