@@ -992,7 +992,7 @@ export interface components {
         ParentProgramId: string;
         /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
         IfMatch: string;
-        /** @description The `next_cursor` of an earlier page. Send it with the same `type` and the same `since` as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
+        /** @description The `next_cursor` of an earlier page. Send it with the same `type` as that page; `limit` may differ. It needs no `since`. A cursor is opaque: do not create or modify one. */
         FeedCursor: string;
         /** @description Return only events of this type. */
         EventType: "parent_program.created" | "parent_program.updated" | "parent_program.deleted";
@@ -1000,7 +1000,8 @@ export interface components {
          * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
          *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
          *
-         *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once.
+         *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once. With a
+         *     `cursor`, it has no effect.
          */
         Since: string;
         /** @description The ID of an event. */
@@ -1403,7 +1404,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of items on a page. It may differ from page to page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of an earlier page. Send it with the same `type` and the same `since` as that page; `limit` may differ. A cursor is opaque: do not create or modify one. */
+                /** @description The `next_cursor` of an earlier page. Send it with the same `type` as that page; `limit` may differ. It needs no `since`. A cursor is opaque: do not create or modify one. */
                 cursor?: components["parameters"]["FeedCursor"];
                 /** @description Return only events of this type. */
                 type?: components["parameters"]["EventType"];
@@ -1411,7 +1412,8 @@ export interface operations {
                  * @description Begin with the events that happened at or after this time. Use an RFC 3339 date and time with an offset, and encode
                  *     `+` as `%2B`. Without it, the feed begins with the oldest event that is kept.
                  *
-                 *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once.
+                 *     It determines where the first page begins. To read on, use `cursor`, with which each event comes once. With a
+                 *     `cursor`, it has no effect.
                  */
                 since?: components["parameters"]["Since"];
             };
@@ -1434,7 +1436,7 @@ export interface operations {
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
                     ETag: components["headers"]["ETag"];
-                    /** @description The URL of the next page, as a relative reference (RFC 8288). It keeps the `limit` and the filters of this request. The last page has no such header. */
+                    /** @description The URL of the next page, as a relative reference (RFC 8288). It keeps the `limit` and the `type` of this request. The last page has no such header. */
                     Link?: string;
                     [name: string]: unknown;
                 };

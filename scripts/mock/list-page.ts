@@ -1,6 +1,9 @@
-import { FEED_PARAMETERS, LIST_PARAMETERS, nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
+import { listOf, nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
 import { readInstant } from '../../src/api/instant.ts';
+import { OF_LIST, ofFeed } from '../../src/api/list-orders.ts';
 import type { Json } from '../../src/contract/document.ts';
+import { positionBefore } from '../../src/store/event-position.ts';
+import type { Collection } from './collection.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 /** `path` has its parameters filled in. */
@@ -16,22 +19,29 @@ const CURSOR_KEY = 'The mock of Charter signs cursors';
 export function pageOf(
   items: readonly Json[],
   { path, query }: Called,
-  { isFeed }: { isFeed: boolean },
+  { isFeed, eventTypes }: Pick<Collection, 'isFeed' | 'eventTypes'>,
 ): { body: Json; headers: Record<string, string> } {
-  const { limit = items.length, cursor, ...rest } = query;
-  const seal = { key: CURSOR_KEY, list: JSON.stringify(rest) };
+  // As on the server, the cursor of a feed tells where to go on, whatever `since` the first page began with.
+  const { since, ...others } = query;
+  const followed = isFeed ? others : query;
+  const { limit = items.length, cursor, ...filters } = followed;
+  const seal = { key: CURSOR_KEY, list: listOf(path, filters) };
+  const listed = { path, query: filters, ...(isFeed ? ofFeed(eventTypes.map(String)) : OF_LIST) };
+  const before = typeof cursor === 'string' ? openCursor(seal, cursor, listed) : null;
+  const isSince = isFeed && since !== undefined && before === null;
   const order = orderOf(query['sort']);
-  const all = items.filter((item) => matches(item, rest)).toSorted(order.compare);
-  const parameters = isFeed ? FEED_PARAMETERS : LIST_PARAMETERS;
-  const before = typeof cursor === 'string' ? openCursor(seal, cursor, parameters) : null;
+  const all = items.filter((item) => matches(item, isSince ? { ...filters, since } : filters)).toSorted(order.compare);
   const start = before === null ? 0 : startAfter(before, { all, order });
   const data = all.slice(start, start + Number(limit));
   const hasMore = start + data.length < all.length;
   const last = data.at(-1);
-  const end = last === undefined ? (before ?? Buffer.from(' ')) : positionOf(last, order);
+  const end =
+    last === undefined
+      ? (before ?? (isSince ? positionOf({ id: positionBefore(readInstant(String(since))) }, order) : Buffer.from(' ')))
+      : positionOf(last, order);
   const nextCursor = hasMore || isFeed ? sealCursor(seal, end) : null;
   const page = { limit, next_cursor: nextCursor, ...(isFeed && { has_more: hasMore }) };
-  return { body: { data, page }, headers: hasMore ? linkTo({ path, query }, nextCursor) : {} };
+  return { body: { data, page }, headers: hasMore ? linkTo({ path, query: followed }, nextCursor) : {} };
 }
 
 /** The Link header to the next page; none where `nextCursor` is null. */

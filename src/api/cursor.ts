@@ -17,24 +17,55 @@ export function sealCursor(seal: CursorSeal, position: Buffer): string {
   return macOf(seal, text) + text;
 }
 
-/** The parameters that a cursor belongs to, as the 422 names them: of a list, and of the feed. */
-export const LIST_PARAMETERS = 'sort and filters';
-export const FEED_PARAMETERS = 'type and since';
+type Query = Readonly<Record<string, unknown>>;
+
+/** Identifies a list: a cursor of another list, another order or other filters is refused. */
+export function listOf(path: string, { sort, ...filters }: Query): string {
+  return JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+/** What a 422 can say about a cursor of another list. */
+export type Listed = {
+  readonly path: string;
+  /** The order and the filters of the request. */
+  readonly query: Query;
+  /** The values of parameters that have few. */
+  readonly choices: Readonly<Record<string, readonly string[]>>;
+  /** The parameters that a cursor belongs to. */
+  readonly parameters: string;
+  /** The same list in cursors of version 1.0 of the server, which never expire. */
+  readonly earlierList?: string;
+};
 
 /** The position in a cursor. Throws a 422 for a cursor of another list or organization, or a damaged one. */
-export function openCursor(seal: CursorSeal, cursor: string, parameters: string): Buffer {
+export function openCursor(seal: CursorSeal, cursor: string, listed: Listed): Buffer {
   const text = cursor.slice(MAC_CHARACTERS);
-  if (!isSameText(cursor.slice(0, MAC_CHARACTERS), macOf(seal, text))) {
-    throw invalidField(
-      'cursor',
-      `is not a cursor of this list. Send next_cursor unchanged with the same ${parameters}, or start again without a cursor.`,
-    );
-  }
-  return Buffer.from(text, 'base64url');
+  const isOf = (list: string) => isSameText(cursor.slice(0, MAC_CHARACTERS), macOf({ ...seal, list }, text));
+  if (isOf(seal.list) || (listed.earlierList !== undefined && isOf(listed.earlierList)))
+    return Buffer.from(text, 'base64url');
+  const other = othersOf(listed).find(({ list }) => isOf(list));
+  throw invalidField(
+    'cursor',
+    other === undefined
+      ? `is not a cursor of this list. Send next_cursor unchanged with the same ${listed.parameters}, or start again without a cursor.`
+      : `belongs to another list. Send it ${other.remedy}, or start again without a cursor.`,
+  );
+}
+
+/** The lists that differ in one parameter. A cursor does not tell the value of a parameter that is missing, such as `search`. */
+function othersOf({ path, query, choices }: Listed): { list: string; remedy: string }[] {
+  const without = Object.keys(query).map((name) => {
+    const { [name]: _, ...others } = query;
+    return { list: listOf(path, others), remedy: `without ${name}` };
+  });
+  const withOther = Object.entries(choices).flatMap(([name, values]) =>
+    values.map((value) => ({ list: listOf(path, { ...query, [name]: value }), remedy: `with ${name}=${value}` })),
+  );
+  return [...without, ...withOther];
 }
 
 /** The URL of the next list page, relative (RFC 8288 section 3.1): behind a proxy, only the client knows the host it called. */
-export function nextPage(path: string, query: Readonly<Record<string, unknown>>, next: string): string {
+export function nextPage(path: string, query: Query, next: string): string {
   const { cursor: _, ...others } = query;
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...others, cursor: next })) parameters.set(name, String(value));

@@ -1,5 +1,8 @@
 import { v7 as newId } from 'uuid';
+import { listOf, sealCursor } from '../../src/api/cursor.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
+import { bytesOfPosition } from '../../src/store/event-position.ts';
+import { placeOfCursorKey } from '../../src/store/secrets.ts';
 import { type FeedEvent, feedUrl, readFeed } from '../support/http/feed.ts';
 import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/http/server.ts';
 
@@ -18,6 +21,12 @@ async function create({ client }: TestOrganization, body: object = { name: 'Nord
   const { status, text, body: program } = await client.post(LIST, body);
   if (status !== 201) throw new Error(text);
   return program;
+}
+
+/** The key that signs the cursors of the organization. */
+async function cursorKeyIn({ id }: TestOrganization): Promise<string> {
+  const { cursorKey } = await server.db.prisma.organization.findUniqueOrThrow({ where: { id } });
+  return server.db.keyring.decrypt(Buffer.from(cursorKey), placeOfCursorKey(id)).toString('hex');
 }
 
 const typesOf = (events: readonly FeedEvent[]) => events.map(({ type }) => type.split('.')[1]);
@@ -151,23 +160,63 @@ test('the last cursor of a filtered feed misses no later event', async () => {
   expect(typesOf((await readFeed(ours.client, { query, cursor })).events)).toEqual(['deleted']);
 });
 
-test('a cursor is refused with another type, another since, or in another list', async () => {
+// The attack: a reader stores only the cursor, as the feed says, and is refused later because its first request had a `since`.
+test('a cursor goes on without since, or with another one', async () => {
+  const ours = await createTestOrganization(server);
+  for (let i = 0; i < 3; i += 1) await create(ours);
+  const { events } = await readFeed(ours.client);
+  const since = `since=${events[0]?.timestamp}`;
+  const first = (await ours.client.get(`/api/events?limit=1&${since}`)).body;
+  for (const query of [
+    '',
+    since,
+    'since=2026-01-01T00:00:00Z',
+    `since=${new Date(Date.now() + DAY_MS).toISOString()}`,
+  ]) {
+    const rest = await readFeed(ours.client, { cursor: first.page.next_cursor, query });
+    expect(idsOf([...first.data, ...rest.events])).toEqual(idsOf(events));
+  }
+});
+
+test('a cursor of version 1.0, which holds since, goes on with the same since', async () => {
+  const ours = await createTestOrganization(server);
+  const { id } = await create(ours);
+  await ours.client.delete(`${LIST}/${id}`);
+  const { events } = await readFeed(ours.client);
+  const since = '2026-01-01T00:00:00Z';
+  for (const filters of [{ since }, { since, type: 'parent_program.deleted' }]) {
+    const position = bytesOfPosition(events[0]?.id ?? '');
+    const cursor = sealCursor({ key: await cursorKeyIn(ours), list: listOf('/api/events', filters) }, position);
+    const query = new URLSearchParams(filters).toString();
+    expect(typesOf((await readFeed(ours.client, { cursor, query })).events)).toEqual(['deleted']);
+    expect((await ours.client.get(feedUrl(cursor))).status).toBe(422);
+  }
+});
+
+test('a cursor is refused with another type or in another list, and the 422 says what to send', async () => {
   const ours = await createTestOrganization(server);
   for (let i = 0; i < 3; i += 1) await create(ours);
   const { cursor } = await readFeed(ours.client);
+  const created = await readFeed(ours.client, { query: 'type=parent_program.created' });
   const programs = (await ours.client.get(`${LIST}?limit=1`)).body.page.next_cursor;
-  const urls = [
-    feedUrl(cursor, 'type=parent_program.created'),
-    feedUrl(cursor, 'since=2026-01-01T00:00:00Z'),
-    feedUrl(programs),
-    `${LIST}?cursor=${cursor}`,
-  ];
-  for (const url of urls) {
-    const { status, body } = await ours.client.get(url);
-    expect({ url, status, fields: Object.keys(body.errors ?? {}) }).toEqual({ url, status: 422, fields: ['cursor'] });
+  const refusals: [url: string, words: string][] = [
+    [feedUrl(cursor, 'type=parent_program.created'), 'belongs to another list. Send it without type, or start again'],
+    [feedUrl(created.cursor), 'belongs to another list. Send it with type=parent_program.created, or start again'],
+    [
+      feedUrl(created.cursor, 'type=parent_program.deleted'),
+      'Send it with type=parent_program.created, or start again',
+    ],
     // The feed has no order to choose.
-    const parameters = url.startsWith(LIST) ? 'sort and filters' : 'type and since';
-    expect(body.message).toContain(`with the same ${parameters}, or start again`);
+    [feedUrl(programs), 'is not a cursor of this list. Send next_cursor unchanged with the same type, or start again'],
+    [`${LIST}?cursor=${cursor}`, 'Send next_cursor unchanged with the same sort and filters, or start again'],
+  ];
+  for (const [url, words] of refusals) {
+    const { status, body } = await ours.client.get(url);
+    expect({ url, status, errors: body.errors }).toEqual({
+      url,
+      status: 422,
+      errors: { cursor: [expect.stringContaining(words)] },
+    });
   }
 });
 

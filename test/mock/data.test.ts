@@ -39,7 +39,7 @@ test('a cursor of another list gets the same refusal as on the server', async ()
   const response = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
   expect(response).toMatchObject({
     status: 422,
-    body: { errors: { cursor: [expect.stringContaining('not a cursor of this list')] } },
+    body: { errors: { cursor: ['belongs to another list. Send it with sort=name, or start again without a cursor.'] } },
   });
 });
 

@@ -1,22 +1,30 @@
 import type { components } from '../../../generated/openapi.d.ts';
+import { EVENT_TYPES } from '../../domain/webhook-endpoint.ts';
 import { cursorKeyOf } from '../../service/resources/cursor-key.ts';
 import * as service from '../../service/resources/events.ts';
-import { FEED_PARAMETERS, nextPage, openCursor, sealCursor } from '../cursor.ts';
+import { listOf, nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
 import { JsonText } from '../json-text.ts';
-import { listOf } from '../list-page.ts';
+import { ofFeed } from '../list-orders.ts';
 import type { Handler } from '../operation.ts';
 
 const PATH = '/api/events';
 
 export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db }) => {
-  const { limit, cursor, ...filters } = query;
-  const { type, since } = filters;
+  // A position tells where to go on, whatever `since` the first page began with.
+  const { since, ...followed } = query;
+  const { limit, cursor, ...filters } = followed;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(PATH, filters) };
+  const listed = {
+    path: PATH,
+    query: filters,
+    ...ofFeed(EVENT_TYPES),
+    earlierList: listOf(PATH, { ...filters, since }),
+  };
   const page = await service.readFeed(db, caller.scope, {
-    after: cursor === undefined ? null : openCursor(seal, cursor, FEED_PARAMETERS),
+    after: cursor === undefined ? null : openCursor(seal, cursor, listed),
     since: since === undefined ? undefined : readInstant(since),
-    type,
+    type: filters.type,
     limit,
   });
   const next = sealCursor(seal, page.position);
@@ -24,7 +32,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   const events = page.events.map(({ json }, i) => (i === 0 ? json : `,${json}`));
   return {
     status: 200,
-    headers: page.hasMore ? { Link: `<${nextPage(PATH, query, next)}>; rel="next"` } : {},
+    headers: page.hasMore ? { Link: `<${nextPage(PATH, followed, next)}>; rel="next"` } : {},
     body: new JsonText('{"data":[', ...events, '],"page":', JSON.stringify(shown), '}'),
     version: page.version,
   };
