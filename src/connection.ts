@@ -126,6 +126,8 @@ export class Connection {
   }
 
   refuseConnect(): void {
+    // Node has removed its own listener, and an error without one would end the process. The socket is destroyed by then.
+    this.#socket.on('error', () => {});
     this.refuse(CONNECT_REFUSED);
   }
 

@@ -4,7 +4,7 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { Client } from '../support/http/client.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
-import { type Charter, type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { type Charter, endCharter, type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
 import { type Ended, preloading } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
@@ -93,7 +93,7 @@ test('clients that reset their connections at every stage end neither the proces
     const { client } = await organizationAt(database.url, charter);
     await Promise.all(STAGES.map((text) => resetAfter(charter, text)));
     expect((await client.get('/api/key')).status).toBe(200);
-    expect(charter.child.exitCode).toBeNull();
+    await endCharter(charter); // its exit code would be 1
     expect(logOf(charter).filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 });
@@ -104,6 +104,8 @@ const STAGES = [
   rawRequest('GET /livez'),
   rawRequest('GET /docs'),
   'garbage\r\n\r\n',
+  'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n',
+  `GET /docs HTTP/1.1\r\nHost: x\r\n\r\n${rawRequest('CONNECT x:443')}`,
   `${rawRequest('POST /api/parent_programs', ['Content-Length: 100'])}x`,
 ];
 
