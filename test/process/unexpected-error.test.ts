@@ -4,7 +4,14 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { Client } from '../support/http/client.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
-import { type Charter, endCharter, type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
+import {
+  type Charter,
+  endCharter,
+  type LogLine,
+  logOf,
+  organizationAt,
+  withCharter,
+} from '../support/processes/charter.ts';
 import { type Ended, preloading } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
