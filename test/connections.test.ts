@@ -1,7 +1,7 @@
 // Connections that end: the server sends every response that it owes, never a reset instead (RFC 9112 section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Listening } from '../src/server.ts';
+import type { Listening, StopOptions } from '../src/server.ts';
 import { listen } from './support/http/listen.ts';
 import { until } from './support/wait.ts';
 
@@ -66,6 +66,17 @@ afterEach(async () => {
   for (const { socket } of peers) socket.destroy();
   await listening.stop();
 });
+
+/** Begins a shutdown, and resolves when the listener is closed: from then on, responses say `Connection: close`. */
+async function beginStop(options?: StopOptions): Promise<{ stopped: Promise<void> }> {
+  const stopped = listening.stop(options);
+  await until('the listener to be closed', async () => {
+    const probe = await connectTo(listening).catch(() => null);
+    probe?.socket.destroy();
+    return probe === null;
+  });
+  return { stopped };
+}
 
 async function open(text = ''): Promise<Peer> {
   const peer = await connectTo(listening);
@@ -196,7 +207,7 @@ describe('during a shutdown', () => {
     const slow = await open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
     const idle = await open(GET);
     await until('both requests', () => served.length === 2 && statuses(idle).length === 1);
-    const stopped = listening.stop({ idleSeconds: 20 });
+    const { stopped } = await beginStop({ idleSeconds: 20 });
     idle.socket.write(GET);
     await untilEnded(idle);
     answerAll();
@@ -212,7 +223,7 @@ describe('during a shutdown', () => {
   test('all pipelined requests in progress get a response, and the last one says Connection: close', async () => {
     const peer = await open(GET.replace('/', '/slow').repeat(3));
     await until('the requests', () => waiting.length === 3);
-    const stopped = listening.stop();
+    const { stopped } = await beginStop();
     answerAll();
     await untilEnded(peer);
     peer.socket.end();
@@ -226,7 +237,7 @@ describe('during a shutdown', () => {
   test('a request after the one with Connection: close is not processed, and resets nothing', async () => {
     const peer = await open(GET);
     await until('the first response', () => statuses(peer).length === 1);
-    const stopped = listening.stop({ idleSeconds: 20 });
+    const { stopped } = await beginStop({ idleSeconds: 20 });
     peer.socket.write(GET.replace('/', '/first') + GET.replace('/', '/second') + GET.replace('/', '/third'));
     await untilEnded(peer);
     peer.socket.write(GET.replace('/', '/fourth'));
@@ -240,7 +251,7 @@ describe('during a shutdown', () => {
   test('an idle connection is closed without a reset, even if a request arrives at that moment', async () => {
     const peer = await open(GET);
     await until('the first response', () => statuses(peer).length === 1);
-    const stopped = listening.stop();
+    const { stopped } = await beginStop();
     await untilEnded(peer);
     peer.socket.write(GET);
     await new Promise<void>((resolve) => peer.socket.end(resolve));
@@ -253,7 +264,7 @@ describe('during a shutdown', () => {
     const fresh = await open('GET /fre');
     const [kept, idle] = [await open(GET), await open(GET)];
     await until('the responses', () => [kept, idle].every((peer) => statuses(peer).length === 1));
-    const stopped = listening.stop({ idleSeconds: 0.2 });
+    const { stopped } = await beginStop({ idleSeconds: 0.2 });
     kept.socket.write('GET /ke');
     await untilEnded(idle);
     idle.socket.end();
@@ -282,7 +293,7 @@ describe('during a shutdown', () => {
   test('a client that goes on sending requests is cut off', async () => {
     const [flooding, polite] = [await open(GET.replace('/', '/flooding')), await open(GET.replace('/', '/polite'))];
     await until('the first responses', () => [flooding, polite].every((peer) => statuses(peer).length === 1));
-    const stopped = listening.stop({ idleSeconds: 20 });
+    const { stopped } = await beginStop({ idleSeconds: 20 });
     polite.socket.write(GET);
     flooding.socket.write(GET.repeat(200));
     await until('it to be cut off', () => closed.length > 0);
