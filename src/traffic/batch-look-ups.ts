@@ -126,18 +126,23 @@ type Waiting = { readonly every: number; readonly refuse: () => void };
 /** Calls `refuse` at intervals of `every` seconds, and rejects after `seconds`. Both share a timer. */
 async function within<T>(seconds: number, { every, refuse }: Waiting, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
+  let isOver = false;
   let left = seconds;
+  // A process that was stopped itself first reads what has arrived meanwhile.
+  const tick = () =>
+    setImmediate(() => {
+      if (isOver) return;
+      left -= every;
+      if (left <= 0) return timedOut.reject(tooSlow());
+      refuse();
+      timer = start();
+    });
   const start = () => setTimeout(tick, Math.min(every, left) * 1000);
-  const tick = () => {
-    left -= every;
-    if (left <= 0) return timedOut.reject(tooSlow());
-    refuse();
-    timer = start();
-  };
   let timer = start();
   try {
     return await Promise.race([work(), timedOut.promise]);
   } finally {
+    isOver = true;
     clearTimeout(timer);
   }
 }

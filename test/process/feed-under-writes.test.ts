@@ -63,6 +63,8 @@ async function poll(client: Client, limit: number, isOver: () => boolean): Promi
   for (let cursor: string | undefined; ; ) {
     const wasOver = isOver();
     const { status, text, body } = await client.get(feedUrl(cursor, `limit=${limit}`));
+    // The load of the writers may refuse it.
+    if (status === 503) continue;
     if (status !== 200) throw new Error(text);
     seen.push(...body.data);
     cursor = body.page.next_cursor;
