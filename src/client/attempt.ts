@@ -7,28 +7,36 @@ export type Outcome =
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type Attempt = {
-  readonly body: string | null;
-  readonly settings: Settings;
-  readonly limitMs: number;
-  readonly signal: AbortSignal | undefined;
-};
+export type Limits = { readonly limitMs: number; readonly signal: AbortSignal | undefined };
+
+export type Attempt = Limits & { readonly body: string | null; readonly key: string; readonly settings: Settings };
 
 /** Sends the request once. Reads the whole response, so that the time limit includes it. */
-export async function attempt(request: Request, { body, settings, limitMs, signal }: Attempt): Promise<Outcome> {
+export async function attempt(request: Request, { body, key, settings, ...limits }: Attempt): Promise<Outcome> {
+  try {
+    const outcome = await inTime((signal) => exchange(authorized(request, { body, key, signal }), settings), limits);
+    return outcome ?? { kind: 'timed-out' };
+  } catch (error) {
+    limits.signal?.throwIfAborted();
+    return { kind: 'failed', reason: reasonOf(error).replaceAll(key, '[the API key]') };
+  }
+}
+
+/** Undefined if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
+export async function inTime<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { limitMs, signal }: Limits,
+): Promise<T | undefined> {
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, limitMs);
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    return await orAborted(
-      exchange(authorized(request, { body, settings, signal: controller.signal }), settings),
-      controller.signal,
-    );
+    return await orAborted(work(controller.signal), controller.signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (controller.signal.aborted) return { kind: 'timed-out' };
-    return { kind: 'failed', reason: reasonOf(error).replaceAll(settings.apiKey, '[the API key]') };
+    if (controller.signal.aborted) return undefined;
+    throw error;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -38,10 +46,10 @@ export async function attempt(request: Request, { body, settings, limitMs, signa
 /** A new request for each try, because a body can be sent only once. No other request holds the key. */
 function authorized(
   { url, method, headers }: Request,
-  { body, settings, signal }: Pick<Attempt, 'body' | 'settings'> & { signal: AbortSignal },
+  { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },
 ): Request {
   const request = new Request(url, { method, headers, body, signal, redirect: 'manual', credentials: 'omit' });
-  request.headers.set('Authorization', `Bearer ${settings.apiKey}`);
+  request.headers.set('Authorization', `Bearer ${key}`);
   return request;
 }
 

@@ -1,9 +1,14 @@
+import { type KeySource, keySourceFrom } from './key-source.ts';
+
 /** `undefined` is allowed for environment variables; `createClient` throws if a required one is not set. */
 export type ClientOptions = {
   /** The address of Charter, such as `https://charter.example.org`. The key is sent nowhere else. */
   readonly baseUrl: string | undefined;
-  /** The API key, without `Bearer`. */
-  readonly apiKey: string | undefined;
+  /**
+   * The API key, without `Bearer`, or a function that returns it. The function is called before the first request, and once more
+   * by each call that gets a 401: if it then returns another key, the request is sent again with it.
+   */
+  readonly apiKey: string | undefined | (() => string | undefined | Promise<string | undefined>);
   /** Time limit for one try, including the whole response: 1 to 600,000, by default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of retries of a request that is safe to repeat: 0 to 10, by default 2. */
@@ -19,23 +24,19 @@ export type Fetch = (request: Request) => Promise<Response>;
 export type Settings = {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  readonly apiKey: KeySource;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly totalTimeoutMs: number;
   readonly fetch: Fetch;
 };
 
-/** The token of RFC 6750 section 2.1. The server decides whether it is a valid key, and says why not. */
-const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
-const MAX_TOKEN_CHARACTERS = 1024;
-
 /** Checks the options and fills in the defaults. Throws a TypeError or RangeError that never holds the value. */
 export function settingsFrom(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
     baseUrl: checkedBaseUrl(options.baseUrl),
-    apiKey: checkedApiKey(options.apiKey),
+    apiKey: keySourceFrom(options.apiKey),
     timeoutMs: checkedNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
     retries: checkedNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
     totalTimeoutMs: checkedNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
@@ -58,17 +59,6 @@ function checkedBaseUrl(baseUrl: unknown): string {
   }
   if (/[?#{}]/.test(baseUrl)) throw new TypeError(`baseUrl must end before any query or fragment, ${example}.`);
   return url.href.replace(/\/+$/, '');
-}
-
-function checkedApiKey(apiKey: unknown): string {
-  if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError('apiKey is missing or empty.');
-  if (/^bearer\s/i.test(apiKey)) throw new TypeError('apiKey must be the API key alone, without "Bearer".');
-  if (apiKey.length > MAX_TOKEN_CHARACTERS || !TOKEN.test(apiKey)) {
-    throw new TypeError(
-      'apiKey is not an API key: it is too long, or contains spaces or other characters that no key has.',
-    );
-  }
-  return apiKey;
 }
 
 function checkedNumber(name: string, value: number, { min, max }: { min: number; max: number }): number {

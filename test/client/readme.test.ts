@@ -16,10 +16,11 @@ const text = await readFile(join(scratch.folder, 'node_modules/charter-client/RE
 const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
 /** An example of another entry point needs no client. */
-const isOnItsOwn = (code: string) => code.includes("from 'charter-client/webhooks'");
+const needsNoClient = (code: string) => code.includes("from 'charter-client/webhooks'");
+const isOnItsOwn = (code: string) => needsNoClient(code) || code.includes('createClient(');
 const examples = [first, ...others.map((other) => (isOnItsOwn(other) ? other : setUp + other))];
 for (const [i, code] of examples.entries()) {
-  expect(code.includes("'http://127.0.0.1:3000'")).toBe(!isOnItsOwn(code));
+  expect(code.includes("'http://127.0.0.1:3000'")).toBe(!needsNoClient(code));
   await write(join(scratch.folder, `example-${i + 1}.ts`), code.replace('http://127.0.0.1:3000', server.url));
 }
 
@@ -36,9 +37,9 @@ async function printedBy(example: number, programs: readonly string[] = []) {
   return { run, ours, printed: { code, stdout, stderr } };
 }
 
-test('the seven examples compile against the types of the package', async () => {
+test('the eight examples compile against the types of the package', async () => {
   const files = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
-  expect(files).toHaveLength(7);
+  expect(files).toHaveLength(8);
   expect(await typeCheck(scratch, files)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
@@ -98,8 +99,18 @@ test('6: a creation happens once, even if its program runs again', async () => {
   expect((await ours.client.get('/api/parent_programs')).body.data).toHaveLength(1);
 });
 
-test('7: an update builds on the current version', async () => {
-  const { printed } = await printedBy(7, ['Nordic Scholars']);
+test('7: the key is read from a file', async () => {
+  const { ours } = await printedBy(6);
+  const file = join(scratch.folder, 'key');
+  await write(file, `${ours.key}\n`);
+  const { code, stdout, stderr } = await runFile(join(scratch.folder, 'example-7.ts'), [], {
+    CHARTER_API_KEY_FILE: file,
+  });
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Nordic Scholars Exchange\n', stderr: '' });
+});
+
+test('8: an update builds on the current version', async () => {
+  const { printed } = await printedBy(8, ['Nordic Scholars']);
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });
 
