@@ -292,6 +292,7 @@ export interface components {
         /** @description The size of the page, and the cursor of the next one. */
         Page: {
             /**
+             * Format: int32
              * @description The maximum number of items on a page.
              * @example 25
              */
@@ -527,6 +528,7 @@ export interface components {
         /** @description The size of the page, and the cursor of the events after it. */
         FeedPage: {
             /**
+             * Format: int32
              * @description The maximum number of items on a page.
              * @example 25
              */
