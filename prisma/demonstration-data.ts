@@ -63,9 +63,9 @@ const SUBJECTS = [
 ];
 const COHORTS = ['2025', '2026'];
 
-/** The id in the contract's examples. The first parent program has it, so that the code samples of the documentation work. */
-export const SHOWN_PROGRAM_ID = '019c2291-34b8-752e-bca9-6513269e0d37';
-/** The id of the event in the contract's examples. The event of the program's creation has it. */
+/** The ids in the contract's examples. The first parent programs have them, so that the code samples of the documentation work. */
+export const SHOWN_PROGRAM_IDS = ['019c2291-34b8-752e-bca9-6513269e0d37', '019c4cee-335f-7a6a-8317-d23f128b2f33'];
+/** The id of the event in the contract's examples. The event of the first program's creation has it. */
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
 /** 200 parent programs: every combination of region, subject and cohort; every fifth has no external id. */

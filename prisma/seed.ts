@@ -27,7 +27,7 @@ import {
   OTHER_USERS,
   otherPrograms,
   SHOWN_EVENT_ID,
-  SHOWN_PROGRAM_ID,
+  SHOWN_PROGRAM_IDS,
   USERS,
 } from './demonstration-data.ts';
 import { seedKeys } from './demonstration-keys.ts';
@@ -46,7 +46,7 @@ export async function seed(db: Database, environment: Environment, now = new Dat
         name: ORGANIZATION,
         users: USERS,
         programs: demonstrationPrograms(),
-        firstId: SHOWN_PROGRAM_ID,
+        firstIds: SHOWN_PROGRAM_IDS,
         passwordHash,
         environment,
         now,
@@ -56,7 +56,7 @@ export async function seed(db: Database, environment: Environment, now = new Dat
         name: OTHER_ORGANIZATION,
         users: OTHER_USERS,
         programs: otherPrograms(),
-        firstId: undefined,
+        firstIds: [],
         passwordHash,
         environment,
         now,
@@ -73,8 +73,8 @@ type SeedOrganization = {
   name: string;
   users: typeof USERS;
   programs: ContentOf<ParentProgram>[];
-  /** The id of the first parent program. A new one is made if it is omitted. */
-  firstId: string | undefined;
+  /** The ids of the first parent programs. The others get new ones. */
+  firstIds: readonly string[];
   passwordHash: string;
   environment: Environment;
   now: Date;
@@ -82,7 +82,7 @@ type SeedOrganization = {
 
 async function seedOrganization(
   tx: Transaction,
-  { keyring, name, users, programs, firstId, passwordHash, environment, now }: SeedOrganization,
+  { keyring, name, users, programs, firstIds, passwordHash, environment, now }: SeedOrganization,
 ): Promise<void> {
   const scope = OrganizationScope.grant(newId());
   await insertOrganization(tx, scope, { name, keyring });
@@ -96,15 +96,16 @@ async function seedOrganization(
         ...program,
         metadata,
         organizationId,
-        id: (i === 0 ? firstId : undefined) ?? newId({ msecs: createdAt.getTime() }),
+        id: firstIds[i] ?? newId({ msecs: createdAt.getTime() }),
         createdAt,
         updatedAt: createdAt,
       };
     }),
   });
-  if (firstId === undefined) return;
+  const [shownId] = firstIds;
+  if (shownId === undefined) return;
   const { count } = await tx.event.updateMany({
-    where: { organizationId, data: { path: ['id'], equals: firstId } },
+    where: { organizationId, data: { path: ['id'], equals: shownId } },
     data: { id: SHOWN_EVENT_ID },
   });
   if (count !== 1) throw new Error('The first program must have one event.');

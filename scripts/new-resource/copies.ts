@@ -3,15 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root } from '../tool.ts';
 import { capital, type Names } from './names.ts';
+import type { Samples } from './samples.ts';
 
-/** The row of parent programs in the examples of the contract. */
-const SHOWN_ID = '019c2291-34b8-752e-bca9-6513269e0d37';
+/** The rows of parent programs in the examples of the contract. */
+const SHOWN_IDS = { full: '019c2291-34b8-752e-bca9-6513269e0d37', minimal: '019c4cee-335f-7a6a-8317-d23f128b2f33' };
 
-/** The file of parent programs, with the names of the other resource and the id of its own row. */
-export async function copyOf(path: string, { names, shownId }: { names: Names; shownId: string }): Promise<string> {
+type Own = { readonly names: Names; readonly samples: Pick<Samples, 'full' | 'minimal'> };
+
+/** The file of parent programs, with the names of the other resource and the ids of its own rows. */
+export async function copyOf(path: string, { names, samples: { full, minimal } }: Own): Promise<string> {
   const { plural, singular, types, type, nouns, noun, aNoun } = names;
   return (await readFile(join(root, path), 'utf8'))
-    .replaceAll(SHOWN_ID, shownId)
+    .replaceAll(SHOWN_IDS.full, full.id)
+    .replaceAll(SHOWN_IDS.minimal, minimal.id)
     .replaceAll('parent_programs', plural)
     .replaceAll('parent_program', singular)
     .replaceAll('ParentPrograms', types)

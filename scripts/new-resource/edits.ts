@@ -143,9 +143,11 @@ function codeEdits(resource: Resource): Edit[] {
   const { names } = resource;
   const ids = operationIds(resource);
   const index = 'src/api/handlers/index.ts';
-  const { full } = samplesOf(resource);
-  const { id, created_at, updated_at, ...content } = full;
-  const data = resource.fields.map(({ name, property }) => `${property}: ${JSON.stringify(content[name])}`).join(', ');
+  const { full, minimal } = samplesOf(resource);
+  const demonstrated = [full, minimal].map((row) => {
+    const content = resource.fields.map(({ name, property }) => `${property}: ${JSON.stringify(row[name])}`);
+    return `      { organizationId, id: '${row.id}', ${content.join(', ')} },\n`;
+  });
   return [
     after(
       'src/domain/role.ts',
@@ -164,7 +166,7 @@ function codeEdits(resource: Resource): Edit[] {
     before(
       'prisma/seed.ts',
       /^ {2}const \{ count \} = await tx\.event\.updateMany\(/m,
-      `  await tx.${names.variable}.create({ data: { organizationId, id: '${id}', ${data} } });\n`,
+      `  await tx.${names.variable}.createMany({\n    data: [\n${demonstrated.join('')}    ],\n  });\n`,
     ),
   ];
 }

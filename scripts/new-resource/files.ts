@@ -48,8 +48,8 @@ async function withReferredId(field: Field): Promise<Field> {
 async function contractFiles(resource: Resource): Promise<Record<string, string>> {
   const { names, operations } = resource;
   const { type, plural } = names;
-  const shownId = samplesOf(resource).full.id;
-  const copy = (path: string) => copyOf(`openapi/${path}.yaml`, { names, shownId });
+  const samples = samplesOf(resource);
+  const copy = (path: string) => copyOf(`openapi/${path}.yaml`, { names, samples });
   const values = {
     [`components/schemas/${type}`]: rowSchema(resource, await copy('components/schemas/ParentProgram')),
     [`components/schemas/${type}Create`]: createSchema(resource),

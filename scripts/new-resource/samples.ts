@@ -7,7 +7,7 @@ export type Content = Readonly<Record<string, Value | null>>;
 export type Row = Content & { readonly id: string; readonly created_at: string; readonly updated_at: string };
 
 export type Samples = {
-  /** The demonstration has this row, so that the samples of the documentation work. */
+  /** The demonstration has this row and the next one, so that the samples of the documentation work. */
   readonly full: Row;
   /** A row with only the required fields. */
   readonly minimal: Row;

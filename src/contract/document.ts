@@ -180,6 +180,10 @@ export function firstExample(examples: Examples): unknown {
   return Object.values(examples)[0]?.value;
 }
 
+export function lastExample(examples: Examples): unknown {
+  return Object.values(examples).at(-1)?.value;
+}
+
 /** The segments of a request's path, decoded, so that they can be compared (RFC 3986 section 6.2.2.2). */
 export function segmentsOf(path: string): string[] {
   return path.split('/').map((segment) => {

@@ -49,9 +49,9 @@ function pastedIn(label: string): Promise<Pasted> {
   return run;
 }
 
-/** On a fresh demonstration, one after the other, those that delete last, and first the rows that refer to others. */
+/** On a fresh demonstration, one after the other. The deletions come first: no other sample needs what they delete. */
 async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
-  const inOrder = [...own.filter((sample) => !isDeletion(sample)), ...own.filter(isDeletion).toReversed()];
+  const inOrder = [...own.filter(isDeletion), ...own.filter((sample) => !isDeletion(sample))];
   const withDemonstration = isFull || own.some(({ label }) => label === STARTED) ? withStarted : withSeeded;
   return withDemonstration(async ({ url, key, requests }) => {
     const printed = new Map<string, string>();
@@ -129,15 +129,22 @@ test.each(LANGUAGES.map(({ label }) => label))(
   },
 );
 
-test('the demonstration has and keeps the parent program and the event that the samples read', async () => {
+test('the demonstration has and keeps the parent programs and the event that the samples name', async () => {
   const { db, close } = await openTestDatabase();
   try {
     await seed(db, 'live');
     await deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } });
-    const programs = await db.prisma.parentProgram.findMany({ where: { id: shownIdOf('/api/parent_programs/{id}') } });
-    expect(programs.map(({ name }) => name)).toEqual(['Nordic Scholars Exchange 2025']);
+    const named = samples.flatMap(({ request }) => /\/api\/parent_programs\/(\S+)/.exec(request)?.[1] ?? []);
+    const programs = await db.prisma.parentProgram.findMany({
+      where: { id: { in: named } },
+      orderBy: { createdAt: 'asc' },
+    });
+    expect(programs.map(({ name }) => name)).toEqual([
+      'Nordic Scholars Exchange 2025',
+      'Nordic Apprenticeship Initiative 2025',
+    ]);
     const events = await db.prisma.event.findMany({ where: { id: shownIdOf('/api/events/{id}') } });
-    expect(events.map(({ data }) => data)).toMatchObject(programs.map(({ id, name }) => ({ id, name })));
+    expect(events.map(({ data }) => data)).toMatchObject([{ id: programs[0]?.id, name: programs[0]?.name }]);
   } finally {
     await close();
   }

@@ -1,5 +1,11 @@
 import { v5 as nameBasedId } from 'uuid';
-import { firstExample, type Operation, type Parameter, successOf } from '../../../src/contract/document.ts';
+import {
+  firstExample,
+  lastExample,
+  type Operation,
+  type Parameter,
+  successOf,
+} from '../../../src/contract/document.ts';
 
 /** A valid request of the operation. */
 export type SampleRequest = {
@@ -30,10 +36,12 @@ function idempotencyKeyOf({ operationId }: Operation): string {
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
+  // A deletion takes another row, which the samples of the other operations do not need afterwards.
+  const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const given = (location: Parameter['in']) =>
     sent
       .filter((parameter) => parameter.in === location)
-      .map(({ name, examples }) => [name, firstExample(examples)] as const);
+      .map(({ name, examples }) => [name, exampleOf(examples)] as const);
   const body = operation.requestBody?.content['application/json'];
   return {
     method: operation.method.toUpperCase(),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readContract } from '../../../scripts/docs/contract.ts';
 import { samplesOf } from '../../../scripts/docs/samples/languages.ts';
+import { requestOf, targetOf } from '../../../scripts/docs/samples/request.ts';
 import { missingPrograms, REMEDY } from '../../../scripts/sample-programs.mjs';
 import { firstExample, type Operation, successOf } from '../../../src/contract/document.ts';
 import type { TestDashboard } from '../http/dashboard-server.ts';
@@ -13,7 +14,7 @@ import { createItem, lists, tableOf } from './resources.ts';
 
 const { operations } = await readContract(join(import.meta.dirname, '../../../generated/openapi.json'));
 
-/** The id in the contract's examples, which the samples request. */
+/** The id of the first row in the contract's examples. */
 export function shownIdOf(path: string): string {
   const parameters = operations.filter((each) => each.path === path).flatMap((each) => each.parameters ?? []);
   return String(firstExample(parameters.find(({ name }) => name === 'id')?.examples ?? {}));
@@ -41,8 +42,9 @@ export function samplesWithBody(operationId: string, body: unknown): readonly Ru
 }
 
 function runnable(operation: Operation): readonly RunnableSample[] {
-  const { operationId, method, path } = operation;
-  const request = `${method.toUpperCase()} ${path.replace('{id}', shownIdOf(path))} ${successOf(operation)}`;
+  const { operationId, method } = operation;
+  const path = targetOf({ ...requestOf(operation), query: {} });
+  const request = `${method.toUpperCase()} ${path} ${successOf(operation)}`;
   return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
@@ -57,8 +59,10 @@ const RUNNERS: Readonly<Record<string, readonly [program: string, extension: str
 /** Runs the sample unchanged, in an organization with the data it needs. Returns its output; throws if it fails. */
 export async function runSample(dashboard: TestDashboard, sample: RunnableSample, folder: string): Promise<string> {
   const { id: organizationId, key, client } = await createTestOrganization(dashboard);
+  const [, requested = ''] = sample.request.split(' ');
   for (const path of lists) {
-    const ids = [organizationId, await createItem(client, { path }), shownIdOf(`${path}/{id}`)];
+    const shownId = requested.startsWith(`${path}/`) ? requested.slice(path.length + 1) : shownIdOf(`${path}/{id}`);
+    const ids = [organizationId, await createItem(client, { path }), shownId];
     await dashboard.db.pool.query(
       `update ${tableOf({ path })} set id = $3 where organization_id = $1 and id = $2`,
       ids,
