@@ -66,7 +66,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     clientAddressOf: clientAddressIn(pages.get('trust proxy fn')),
     securityHeaders: apiSecurityHeaders(publicUrl),
   });
-  const publication = openPublication();
+  const publication = openPublication({ supportUrl: config.supportUrl });
   const setPageHeaders = pageSecurityHeaders(publicUrl);
   const { lacksEncryptionKey } = reporter;
   let isStopping = false;

@@ -117,7 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowed: ENVIRONMENTS,
     }),
     publicUrl: publicUrl(given('PUBLIC_URL')),
-    supportUrl: supportUrl(given('SUPPORT_CONTACT')),
+    supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
@@ -199,11 +199,12 @@ function trustedProxies(text: string | undefined): string[] {
   throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
 }
 
-function supportUrl(text: string | undefined): string | undefined {
+/** Of an e-mail address or a URL. */
+export function supportUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw invalid('SUPPORT_CONTACT', text, 'an e-mail address or a URL, such as https://support.example.org');
+  throw invalid(name, text, 'an e-mail address or a URL, such as https://support.example.org');
 }
 
 const MAIL_FROM = /^([^<>\p{C}]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/u;

@@ -14,6 +14,8 @@ export type Site = {
   readonly server: string;
   /** The URL of the documentation, without a slash at the end. */
   readonly address: string;
+  /** The URL where readers get support, or a placeholder that the server replaces; `null` if the pages name none. */
+  readonly support: string | null;
 };
 
 export type Page = {
@@ -70,7 +72,9 @@ ${head}${isScripted && html`<script src="${site.assets.get('site.js')}"></script
 <header class="head">${name === 'reference' && html`<h1 class="heard">${title}</h1>`}<a class="brand" href="index.html">${logoOf(site)}${brand} <span>API</span></a>
 ${name !== 'all' && html`<button class="menu"${name !== 'reference' && html` popovertarget="contents"`}>Contents</button>`}
 ${isScripted && html`<button id="find" class="scripted"><span>Search</span><kbd>/</kbd></button>`}
-<nav aria-label="Site"><a href="reference.html">Reference</a><a href="${site.server}/">Dashboard</a></nav>
+<nav aria-label="Site"><a href="reference.html">Reference</a><a href="${site.server}/">Dashboard</a>
+${site.support !== null && html`<a href="${site.support}">Support</a>`}
+</nav>
 ${isScripted && html`<button id="theme" class="scripted" aria-label="Dark theme" aria-pressed="false">◐</button>`}</header>
 ${content}
 </body>

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { supportUrl } from '../../src/config.ts';
+import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
 import { readArguments } from '../arguments.ts';
 import { buildPackage } from '../client/build-package.ts';
 import { pack } from '../client/pack.ts';
@@ -17,17 +19,19 @@ import { readSite } from './site.ts';
 
 const HELP = `npm run docs   builds the documentation in generated/docs, from which "npm start" serves it at /docs
 
-npm run docs -- --server URL [--base PATH] [--out FOLDER]   builds it for another web server
+npm run docs -- --server URL [--base PATH] [--support CONTACT] [--out FOLDER]   builds it for another web server
 
   --server  the URL of the API that the pages show, such as https://api.example.org
   --base    where readers find the pages: a path on that server, or a URL (default: /docs)
+  --support where readers get support: an e-mail address or a URL. Every page then links to it
   --out     the folder for the files (default: generated/site). Copy its content to the web server
 
-A server of Charter shows its own URL instead, or PUBLIC_URL.
+A server of Charter shows its own URL instead, or PUBLIC_URL, and the support of SUPPORT_CONTACT.
 `;
 const OPTIONS = {
   server: { type: 'string' },
   base: { type: 'string', default: '/docs' },
+  support: { type: 'string' },
   out: { type: 'string', default: 'generated/site' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -41,15 +45,18 @@ try {
   process.exitCode = 1;
 }
 
-async function build(options: { server?: string | undefined; base: string; out: string }): Promise<void> {
+type Options = { server?: string | undefined; base: string; support?: string | undefined; out: string };
+
+async function build(options: Options): Promise<void> {
   const contract = await readContract(join(root, 'generated/openapi.json'));
   const example = originOf(contract.document);
   const server = options.server === undefined ? example : urlOf(options.server, '--server');
   const folder = options.server === undefined ? join(root, 'generated/docs') : resolve(options.out);
   const stamp = options.server === undefined ? beginStamp('docs') : () => {};
   const address = urlOf(new URL(options.base, `${server}/`).href, '--base');
+  const support = options.server === undefined ? EXAMPLE_SUPPORT : (supportUrl('--support', options.support) ?? null);
   const [site, client, ...documents] = await Promise.all([
-    readSource(root, contract).then((source) => readSite(root, source, { server, address })),
+    readSource(root, contract).then((source) => readSite(root, source, { server, address, support })),
     packClient(),
     ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),
   ]);

@@ -66,7 +66,7 @@ function llmsIndex(site: Site): string {
 > ${contract.info.summary} The server of this documentation is ${site.server}.
 
 Everything in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
-
+${site.support === null ? '' : `Support: ${site.support}\n`}
 ## Guides
 
 ${guideLinks.join('\n')}

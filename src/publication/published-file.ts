@@ -20,6 +20,10 @@ export const GENERATED = new URL('../../generated/', import.meta.url);
 /** The default of `base_url` in the contract, for which the documentation and the collection are built. */
 export const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
+/** The contact for support for which the documentation is built. It has a line of its own wherever it stands. */
+export const EXAMPLE_SUPPORT = 'https://support.invalid/';
+const SUPPORT_LINES = /^.*https:\/\/support\.invalid\/.*\n/gm;
+
 /** RFC 8631. */
 export const LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
@@ -28,19 +32,30 @@ export function isOriginless(name: string): boolean {
   return !/\.(html|md|txt|xml)$|postman\.json$|api-catalog$/.test(name);
 }
 
-/** A file of `generated`. `origin` is where readers reach the server. `null` if the file does not exist. */
-export async function readPublished(folder: URL, name: string, origin: string): Promise<PublishedFile | null> {
+export type Shown = {
+  /** Where readers reach the server. */
+  readonly origin: string;
+  /** Where they get support. Lines about it are left out if it is `undefined`. */
+  readonly supportUrl: string | undefined;
+};
+
+/** A file of `generated`; `null` if it does not exist. */
+export async function readPublished(folder: URL, name: string, options: Shown): Promise<PublishedFile | null> {
   const built = await readFile(new URL(name, folder)).catch(nullIfMissing);
   if (built === null) return null;
   const headers = headersOf(name);
   if (/\.(png|tgz)$/.test(name)) return { representations: { identity: represent(built) }, headers };
   if (HASHED.test(name)) return { representations: await readCompressed(folder, name, built), headers };
-  const text = isOriginless(name) ? built : Buffer.from(shown(built.toString(), name, origin));
+  const text = isOriginless(name) ? built : Buffer.from(shown(built.toString(), name, options));
   return { representations: await compress(text), headers };
 }
 
-function shown(text: string, name: string, origin: string): string {
-  return (name.endsWith('.html') ? withPaths(text) : text).replaceAll(EXAMPLE_ORIGIN, () => origin);
+function shown(text: string, name: string, { origin, supportUrl }: Shown): string {
+  const isPage = name.endsWith('.html');
+  const support = isPage ? supportUrl?.replace(/[&"<>]/g, (each) => `&#${each.charCodeAt(0)};`) : supportUrl;
+  const supported =
+    support === undefined ? text.replace(SUPPORT_LINES, '') : text.replaceAll(EXAMPLE_SUPPORT, () => support);
+  return (isPage ? withPaths(supported) : supported).replaceAll(EXAMPLE_ORIGIN, () => origin);
 }
 
 /** The name contains a hash of the content. */

@@ -20,6 +20,12 @@ export type Publication = {
   prepare(origin: string): Promise<void>;
 };
 
+export type PublicationOptions = {
+  readonly generated?: URL;
+  /** Where readers get support. The files name none if it is omitted. */
+  readonly supportUrl?: string | undefined;
+};
+
 export type RouteOptions = {
   /** Sets the security headers of a web page; the files replace some of them. */
   readonly setPageHeaders: (res: Response) => void;
@@ -28,11 +34,11 @@ export type RouteOptions = {
 };
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
-export function openPublication(generated: URL = GENERATED): Publication {
+export function openPublication({ generated = GENERATED, supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
   /** A file that does not exist is not kept, because clients can ask for any number of names. */
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
-    const readNamed = (of: string) => readPublished(generated, name, of);
+    const readNamed = (of: string) => readPublished(generated, name, { origin: of, supportUrl });
     const reading = files.get(name) ?? (isOriginless(name) ? cached(() => readNamed('')) : cachedByOrigin(readNamed));
     const file = await reading(origin);
     if (file !== null) files.set(name, reading);

@@ -229,6 +229,7 @@ describe('with other guides', () => {
     const branded = await readSite(ROOT, await readSource(root, contract), {
       server: 'https://api.example.org',
       address: 'https://api.example.org/docs',
+      support: null,
     });
     const page = String(branded.get('a.html')?.());
     expect(page).toContain('<title>A - Northwind</title>');
@@ -249,6 +250,7 @@ describe('npm run docs', () => {
   test('--server and --base publish for that address, elsewhere than the files of this server', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'charter-site-'));
     const options = ['--server', 'https://api.example.org/', '--base', '/api-docs', '--out', folder];
+    options.push('--support', 'help@example.org');
     const { code, stdout } = await runFile('scripts/docs/main.ts', options);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${folder} contains the documentation.\n` });
     const text = (name: string) => readFile(join(folder, name), 'utf8');
@@ -256,6 +258,7 @@ describe('npm run docs', () => {
       '<link rel="canonical" href="https://api.example.org/api-docs/limits">',
     );
     expect(await text('index.html')).toContain('https://api.example.org/api/key');
+    expect(await text('limits.html')).toContain('<a href="mailto:help@example.org">Support</a>');
     expect(await text('sitemap.xml')).toContain('<loc>https://api.example.org/api-docs/limits</loc>');
     expect(await text('postman.json')).toContain('"https://api.example.org"');
     for (const name of [

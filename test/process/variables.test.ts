@@ -275,7 +275,7 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
     expect(await mailOfReset()).toContain('From: Ada of Acme <ada@acme.example>');
   },
   async SUPPORT_CONTACT() {
-    for (const path of ['/sign-in', '/organization/nothing'])
+    for (const path of ['/sign-in', '/organization/nothing', '/docs/errors'])
       expect((await client.get(path, { headers: { Accept: 'text/html' } })).text).toContain(
         '"mailto:help@acme.example"',
       );

@@ -236,7 +236,7 @@ test('a page of another origin may send a conditional request for the document',
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(openPublication(pathToFileURL(`${folder}/`)).routes(OPTIONS));
+  const app = express().use(openPublication({ generated: pathToFileURL(`${folder}/`) }).routes(OPTIONS));
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     const missing = await fetch(`${unbuilt.url}/docs`);
@@ -261,7 +261,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
   };
   // Also for root, who may read every file: a folder cannot be read as a file.
   for (const name of FILES) await mkdir(join(folder, name), { recursive: true });
-  const publication = openPublication(pathToFileURL(`${folder}/`));
+  const publication = openPublication({ generated: pathToFileURL(`${folder}/`) });
   await publication.prepare(EXAMPLE);
   const unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse), {
     host: '127.0.0.1',
@@ -284,7 +284,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
   await writeBuilt(folder);
-  const publication = openPublication(pathToFileURL(`${folder}/`));
+  const publication = openPublication({ generated: pathToFileURL(`${folder}/`) });
   const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
   try {
     await publication.prepare(prepared.url);
@@ -317,6 +317,27 @@ test('with PUBLIC_URL, they show that, whatever host the reader called', async (
     }
   } finally {
     await own.stop();
+  }
+});
+
+test('pages link to the contact for support, and say nothing of it without one', async () => {
+  const supportUrl = 'https://support.example.org/?product=charter&topic="api"';
+  for (const [contact, paths, link] of [
+    [supportUrl, ['/docs', '/docs/all', '/docs/errors', '/docs/reference'], 'topic=&#34;api&#34;">Support</a>'],
+    [supportUrl, ['/llms.txt'], `\nSupport: ${supportUrl}\n`],
+    [undefined, ['/docs', '/docs/all', '/docs/errors', '/docs/reference', '/llms.txt'], null],
+  ] as const) {
+    const app = express().use(openPublication({ supportUrl: contact }).routes(OPTIONS));
+    const own = await listen(app, { host: '127.0.0.1', port: 0 });
+    try {
+      for (const path of paths) {
+        const text = await (await fetch(`${own.url}${path}`)).text();
+        expect([path, text.includes('support.invalid')]).toEqual([path, false]);
+        expect([path, link === null ? !/>Support<|^Support:/m.test(text) : text.includes(link)]).toEqual([path, true]);
+      }
+    } finally {
+      await own.stop();
+    }
   }
 });
 

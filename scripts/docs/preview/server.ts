@@ -65,7 +65,11 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     });
     try {
       if (contract !== null)
-        site = await readSite(root, await readSource(root, contract), { server: url, address: `${url}/docs` });
+        site = await readSite(root, await readSource(root, contract), {
+          server: url,
+          address: `${url}/docs`,
+          support: null,
+        });
       for (const [res, reader] of readers) {
         const shown = hashAt(reader.path);
         if (shown !== reader.shown) res.write('event: reload\ndata:\n\n');
