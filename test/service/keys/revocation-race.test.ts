@@ -4,7 +4,6 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { codeOf } from '../../../src/store/error-code.ts';
 import { insertRow } from '../../../src/store/rows.ts';
 import { PARENT_PROGRAMS } from '../../../src/store/tables/parent-programs.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
@@ -175,5 +174,6 @@ test('writes, revocations, role changes, deactivations and reactivations never d
     ...many(() => reactivateUser(db, administrator, { userId: people.viewer.userId })),
   ]);
   // On a busy machine, a transaction may not get a connection in time.
-  expect(failures.filter((error) => codeOf(error) !== 'P2028')).toEqual([]);
+  const isLate = /in the given time|timeout exceeded when trying to connect/;
+  expect(failures.filter((error) => !isLate.test(String(error)))).toEqual([]);
 });
