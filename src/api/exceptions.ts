@@ -1,4 +1,5 @@
 import type { components } from '../../generated/openapi.d.ts';
+import { maskKeys } from '../domain/api-key.ts';
 import {
   DomainError,
   type ErrorCode,
@@ -98,7 +99,8 @@ function refusal(
   headers: Readonly<Record<string, string>> = {},
   errors?: FieldErrors,
 ): Exception {
-  const body =
-    errors === undefined ? { message: clip(message, MAX_MESSAGE) } : { message: clip(message, MAX_MESSAGE), errors };
+  // A message may repeat what the client sent, such as a path, and responses end up in logs.
+  const shown = { message: clip(maskKeys(message), MAX_MESSAGE) };
+  const body = errors === undefined ? shown : { ...shown, errors };
   return { status: EXCEPTIONS[code].status, headers, body, isFault: false };
 }

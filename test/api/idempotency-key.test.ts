@@ -72,6 +72,10 @@ test('an API key in the wrong place is neither stored nor repeated', async () =>
     expect(text).not.toContain(key.slice(17));
   }
   expect(Object.keys(asField.body.errors)).toEqual([`${key.slice(0, 17)}…`]);
+  const inPath = await client.get(`${LIST}/${key}/`);
+  const malformed = await client.get(`${LIST}?search=${key}%zz`);
+  expect([inPath.status, malformed.status]).toEqual([404, 400]);
+  for (const { text } of [inPath, malformed]) expect(text).toContain(`${key.slice(0, 17)}…`);
   const stored = await server.db.pool.query('select 1 from idempotency_keys where organization_id = $1', [id]);
   expect(stored.rowCount).toBe(0);
 });
