@@ -56,7 +56,7 @@ export type Config = {
   readonly environment: Environment;
   /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
   readonly publicUrl: string | undefined;
-  /** Where people get support: an https or mailto URL. `undefined` if the installation names none. */
+  /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
   readonly supportUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];

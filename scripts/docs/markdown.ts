@@ -63,18 +63,6 @@ export function withTargets(text: string, replace: (link: Link) => string): stri
   return written + text.slice(end);
 }
 
-/** The text with each heading replaced. */
-export function withHeadings(text: string, replace: (heading: Heading) => string): string {
-  const headings = new Map(headingsOf(text).map((heading) => [heading.line, heading]));
-  return text
-    .split('\n')
-    .map((line, i) => {
-      const heading = headings.get(i + 1);
-      return heading === undefined ? line : replace(heading);
-    })
-    .join('\n');
-}
-
 function anchorOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

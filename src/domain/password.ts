@@ -2,7 +2,7 @@ import { COMMON_WORDS } from './common-passwords.ts';
 
 export const PASSWORD_CHARACTERS = 15;
 /** The minimum for a user with a second factor. */
-export const PASSWORD_CHARACTERS_WITH_SECOND_FACTOR = 12;
+const PASSWORD_CHARACTERS_WITH_SECOND_FACTOR = 12;
 export const MAX_PASSWORD_CHARACTERS = 128;
 
 /** The user of the password. Words of these fields make a password easy to guess. */

@@ -10,7 +10,7 @@ export type TokenLeasesOptions = {
 };
 
 /** Minimum time between the starts of two leases, so that the needs of many subjects share one statement. */
-export const LEASE_INTERVAL_MS = 15;
+const LEASE_INTERVAL_MS = 15;
 /** A lease that takes longer counts as failed. */
 const LEASE_TIMEOUT_MS = 5000;
 /** After a failed lease, everything is admitted for this time. */

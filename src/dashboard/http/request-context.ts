@@ -21,7 +21,7 @@ export type DashboardDeps = {
   readonly environment: Environment;
   /** The address at which people reach Charter, such as https://charter.example.org. The request's is used if it is omitted. */
   readonly publicUrl?: string | undefined;
-  /** Where people get support: an https or mailto URL. */
+  /** Where people get support: a URL of a web page, or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
   /** Where webhooks may be sent. */

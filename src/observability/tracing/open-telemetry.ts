@@ -1,7 +1,6 @@
 // The only file that loads OpenTelemetry. The server loads it only if traces are exported.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,6 +33,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { VERSION } from '../../domain/release.ts';
 import type { Span, SpanEnd, SpanStart, Tracing } from '../instruments/tracing.ts';
 import type { Logger } from '../logs.ts';
 import { sampleLog } from '../sampled-log.ts';
@@ -65,7 +65,6 @@ const CLOSE_MS = 5000;
 const MAX_QUEUED_SPANS = 2048;
 const MAX_SPANS_OF_EXPORT = 512;
 const WARN_EVERY_MS = 60_000;
-const MANIFEST = new URL('../../../package.json', import.meta.url);
 
 /** Exports spans to a collector. A collector that does not respond delays and fails nothing: its spans are lost. */
 export async function startTraces(options: TracesOptions): Promise<Traces> {
@@ -87,7 +86,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
     httpAgentOptions: () => agent,
   });
   const provider = new TracerProvider({
-    resource: await describeService(options.serviceName),
+    resource: describeService(options.serviceName),
     sampler: samplerOf(options),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -117,14 +116,13 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
 }
 
 /** The resource of every export: this process. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
-async function describeService(serviceName: string) {
-  const { version }: { version: string } = JSON.parse(await readFile(MANIFEST, 'utf8'));
+function describeService(serviceName: string) {
   return defaultResource()
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
     .merge(
       resourceFromAttributes({
         'service.name': serviceName,
-        'service.version': version,
+        'service.version': VERSION,
         'service.instance.id': randomUUID(),
       }),
     );

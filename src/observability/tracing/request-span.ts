@@ -17,8 +17,9 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Starts the span of a request, which ends when the response has been sent or the connection closed. The span
- * names the template of the path, and the operation or part of the server that handled the request. The path, the query and the headers are left out, because they can contain a key, or name an organization's rows.
+ * Starts the span of a request, which ends when the response has been sent or the connection closed. The span names the template
+ * of the path, and the operation or part of the server that handled the request. The path, the query and the headers are left
+ * out, because they can contain a key, or name an organization's rows.
  */
 export function startRequestSpan(
   tracing: Tracing,

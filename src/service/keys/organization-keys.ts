@@ -67,7 +67,7 @@ export async function findKeyOwner(
 }
 
 /** Number of most used keys. */
-export const MOST_USED = 10;
+const MOST_USED = 10;
 
 /** The requests with all keys of the organization, for those who may see them. */
 export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {

@@ -8,7 +8,7 @@ export type ParentProgram = Stored & {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-export const MAX_METADATA_ENTRIES = 50;
+const MAX_METADATA_ENTRIES = 50;
 
 export const PARENT_PROGRAMS = defineTable<ParentProgram>({
   name: 'parent_programs',
