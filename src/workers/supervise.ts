@@ -60,7 +60,7 @@ async function run(
   }
   const reason = await shutdown.reason;
   logger.info({ reason }, 'shutting down, finishing requests in flight');
-  if (started === true && config.drainSeconds > 0) {
+  if (workers.areServing && config.drainSeconds > 0) {
     workers.requestStop(reason);
     await delay(config.drainSeconds * 1000);
   }

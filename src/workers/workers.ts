@@ -76,6 +76,11 @@ export class Workers {
     return true;
   }
 
+  /** Whether any worker takes connections. The others may still start, or have ended. */
+  get areServing(): boolean {
+    return this.#slots.some(({ worker }) => worker?.canTake === true);
+  }
+
   /** Gives the connection to the next worker in turn. Nothing must have been read from it. */
   hand(socket: Socket): void {
     if (this.#isEnding) {

@@ -11,7 +11,7 @@ import { parseSeries, type Series } from '../support/http/metrics.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
-import { kill, preloading, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -123,6 +123,34 @@ test('workers that die while the server starts are replaced', async () => {
     await kill(running);
   }
 });
+
+// The bug: without the drain time, a load balancer sent requests to a port that nobody listened on.
+test('workers that serve announce a shutdown while others still start', async () => {
+  const port = await freePort(HOST);
+  const running = startFile('src/main.ts', [], {
+    ...{ DATABASE_URL: database.url, PORT: String(port), NODE_ENV: 'production', WORKERS: '2', DRAIN_SECONDS: '3' },
+  });
+  let starting = 0;
+  try {
+    starting = await until('worker 2 to start', () => startOf(running, 2));
+    process.kill(starting, 'SIGSTOP');
+    const client = new Client(`http://${HOST}:${port}`);
+    expect((await client.get('/readyz')).status).toBe(200);
+    running.child.kill('SIGTERM');
+    await until('the announcement', async () => (await client.get('/readyz')).status === 503);
+    process.kill(starting, 'SIGCONT');
+    expect((await running.ended).code).toBe(0);
+  } finally {
+    if (starting > 0 && isRunning(starting)) process.kill(starting, 'SIGCONT');
+    await kill(running);
+  }
+});
+
+/** The process id of a worker that has been started. */
+function startOf(running: Running, number: number): number | undefined {
+  const start = logOf(running).find(({ msg, worker }) => msg === 'a worker starts' && worker === number);
+  return start && Number(start['workerPid']);
+}
 
 // The attack: a worker that answers from its memory what another one has changed.
 test('each worker shows at once what another one has written', async () => {
