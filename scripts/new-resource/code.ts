@@ -37,8 +37,14 @@ function typeOf({ kind, values, isNullable }: Field): string {
   return isNullable ? `${type} | null` : type;
 }
 
-export function handlersFile(resource: Resource): string {
-  const { names, operations } = resource;
+/** The names that the handlers use for other things. */
+const LOCALS = 'body caller content deps headers idempotencyKey patch path precondition present'.split(' ');
+
+export function handlersFile(given: Resource): string {
+  const { operations } = given;
+  const { variable } = given.names;
+  const names = { ...given.names, variable: LOCALS.includes(variable) ? `${variable}Row` : variable };
+  const resource = { ...given, names };
   const writes: Readonly<Record<Operation, string>> = {
     list: '',
     create: 'createRow',
@@ -89,8 +95,8 @@ ${before}  return respondWithPage(
     names: { type, variable, constant },
     fields,
   }) => `export const create${type}: Handler<'create${type}'> = async ({ body, headers, caller }, deps) => {
-  const { ${fields.map(created).join(', ')} } = body;
-  const content = { ${properties(fields)} };
+  const { ${fields.map((field) => created(field, variable)).join(', ')} } = body;
+  const content = { ${properties(fields, variable)} };
   const idempotencyKey = headers['idempotency-key'];
   const ${variable} = await createRow({ ...deps, caller }, ${constant}, { content, idempotencyKey });
   return { status: 201, headers: { Location: \`\${PATH}/\${${variable}.id}\` }, body: present(${variable}) };
@@ -107,8 +113,8 @@ ${before}  return respondWithPage(
     names: { type, variable, constant },
     fields,
   }) => `export const update${type}: Handler<'update${type}'> = async ({ path, body, headers, caller }, deps) => {
-  const { ${fields.map(received).join(', ')} } = body;
-  const patch = { ${properties(fields)} };
+  const { ${fields.map((field) => received(field, variable)).join(', ')} } = body;
+  const patch = { ${properties(fields, variable)} };
   const precondition = unchangedSince(headers['if-match'], SHOWN);
   const ${variable} = await updateRow({ ...deps, caller }, ${constant}, { id: path.id, patch, precondition });
   return { status: 200, headers: {}, body: present(${variable}) };
@@ -129,18 +135,27 @@ export function operationIds({ names: { type, types }, operations }: Resource): 
   return operations.map((operation) => `${operation}${operation === 'list' ? types : type}`);
 }
 
-function received({ name, property }: Field): string {
-  return name === property ? name : `${name}: ${property}`;
+/** The name of a field in the handlers, where `variable` is the row. */
+function localOf({ property }: Field, variable: string): string {
+  return property === variable || LOCALS.includes(property) ? `${property}Value` : property;
+}
+
+function received(field: Field, variable: string): string {
+  return pair(field.name, localOf(field, variable));
 }
 
 /** With the value that an omitted field has. */
-function created(field: Field): string {
+function created(field: Field, variable: string): string {
   const value = field.default ?? null;
   return isRequired(field)
-    ? received(field)
-    : `${received(field)} = ${typeof value === 'string' ? `'${value}'` : value}`;
+    ? received(field, variable)
+    : `${received(field, variable)} = ${typeof value === 'string' ? `'${value}'` : value}`;
 }
 
-function properties(fields: readonly Field[]): string {
-  return fields.map(({ property }) => property).join(', ');
+function properties(fields: readonly Field[], variable: string): string {
+  return fields.map((field) => pair(field.property, localOf(field, variable))).join(', ');
+}
+
+function pair(name: string, value: string): string {
+  return name === value ? name : `${name}: ${value}`;
 }

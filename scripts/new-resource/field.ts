@@ -1,4 +1,5 @@
 import { camel, problemOfName } from './names.ts';
+import { reservedIn } from './reserved.ts';
 
 export type Kind = 'string' | 'uri' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;
@@ -44,7 +45,8 @@ const FLAGS = ['nullable', 'unique', 'filter'];
 /** An entry of an index holds 2,704 bytes, and a character has up to 4. */
 const MAX_INDEXED = 600;
 /** Every resource has the first ones; the others are parameters of lists, or columns of the server's own statements. */
-const TAKEN = 'id created_at updated_at organization_id limit cursor sort version refused row'.split(' ');
+const TAKEN =
+  'id created_at updated_at organization_id limit cursor sort version refused time_of_write row_as_text'.split(' ');
 
 type Parts = {
   readonly flags: readonly string[];
@@ -71,6 +73,8 @@ function checkName(name: string): void {
   const problem = problemOfName(name);
   if (problem !== null) throw new Error(`The name "${name}" ${problem}.`);
   if (TAKEN.includes(name)) throw new Error(`"${name}" has a meaning of its own in Charter. Choose another name.`);
+  const language = reservedIn(name);
+  if (language !== null) throw new Error(`The name "${name}" is a reserved word of ${language}. Choose another name.`);
 }
 
 function isKind(text: string): text is Kind {

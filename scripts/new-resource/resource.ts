@@ -1,5 +1,6 @@
 import { type Field, parseField } from './field.ts';
 import { type Names, namesOf, pascal, problemOfName, singularOf } from './names.ts';
+import { reservedIn } from './reserved.ts';
 
 export const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -32,6 +33,9 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   if (one === null) throw new Error(`The singular of "${plural}" is not known. Add it: --singular WORD`);
   const wrong = problemOfName(one);
   if (wrong !== null) throw new Error(`--singular ${one}: The name ${wrong}.`);
+  const language = reservedIn(one);
+  if (language === 'JavaScript')
+    throw new Error(`The singular "${one}" is a reserved word of ${language}. Choose another one: --singular WORD`);
   if (one === plural) throw new Error(`--singular ${one}: The singular must differ from the plural.`);
   const resource = {
     names: namesOf(plural, one),

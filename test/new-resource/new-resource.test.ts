@@ -9,14 +9,22 @@ import { resourceOf } from '../../scripts/new-resource/resource.ts';
 import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
 import { length } from '../support/length.ts';
+import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const MINUTES = 30;
+
+const database = await useScratchDatabase();
 
 /** The example of the help: every kind of field, all operations and events. */
 const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));
 /** As little as possible: no name to sort by, no filter, no event, and rows that never change. */
 const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
+);
+
+/** Names that the handlers use for other things. */
+const SHADOWING = argumentsIn(
+  'npm run new-resource -- bodies --field body:string --field content:string:nullable --field path:string',
 );
 
 /** The arguments after "--", as the shell reads them. */
@@ -31,6 +39,7 @@ describe('a mistake in the arguments is named, with a remedy', () => {
   test.each([
     ['Providers', 'The name "Providers" must consist of lower-case words'],
     ['sheep', 'The singular of "sheep" is not known. Add it: --singular WORD'],
+    ['classes', 'The singular "class" is a reserved word of JavaScript. Choose another one: --singular WORD'],
   ])('the name %s', (plural, message) => {
     expect(() => resourceOf({ ...given, plural, hasEvents: false })).toThrow(message);
   });
@@ -54,6 +63,9 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     ['name', '"" is not a type. Use one of: string, uri'],
     ['isActive:boolean', 'The name "isActive" must consist of lower-case words'],
     ['created_at:string', '"created_at" has a meaning of its own in Charter. Choose another name.'],
+    ['time_of_write:string', '"time_of_write" has a meaning of its own in Charter. Choose another name.'],
+    ['package:string', 'The name "package" is a reserved word of JavaScript. Choose another name.'],
+    ['order:integer', 'The name "order" is a reserved word of SQL. Choose another name.'],
     ['name:text', '"text" is not a type. Use one of: string, uri'],
     ['name:string:1-200', '"1-200" is not known. Use MIN..MAX'],
     ['name:string:9..1', 'The bounds 9..1 must be in order'],
@@ -82,6 +94,14 @@ describe('a mistake in the arguments is named, with a remedy', () => {
   ])('the fields %j', (fields, message) => {
     expect(() => resourceOf({ ...given, fields, hasEvents: false })).toThrow(message);
   });
+});
+
+test('a name that SQL reserves is refused, whatever the version of PostgreSQL reserves', async () => {
+  const { rows } = await withClient(database.url, (client) =>
+    client.query<{ word: string }>("select word from pg_get_keywords() where catcode in ('R', 'T')"),
+  );
+  expect(rows.length).toBeGreaterThan(90);
+  for (const { word } of rows) expect(() => parseField(`${word}:boolean`)).toThrow('Choose another name.');
 });
 
 async function add(folder: string, ...parameters: string[]): Promise<string> {
@@ -113,6 +133,7 @@ test('a dry run lists what the command then writes, the result compiles, and no 
     for (const file of written) expect(untimed(listed)).toContain(`  ${untimed(file)}\n`);
     for (const file of written) expect(printed).toContain(`  ${file}\n`);
     await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
+    await add(folder, ...SHADOWING);
     await run(folder, ['scripts/generate/main.ts']);
     expect(await judge({ ...checkout, folder }, 'types')).toMatchObject({ isFine: true });
   }));
