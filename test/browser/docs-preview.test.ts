@@ -84,6 +84,20 @@ test('the preview follows a file that the editor replaces on every save', async 
   }
 });
 
+// The bug: loading such a page ended the preview.
+test('a page with a broken link can be loaded, says why, and comes back with the correction', async () => {
+  const page = await visit('/docs/limits');
+  const path = join(checkout, 'openapi/guides/limits.md');
+  const text = await readFile(path, 'utf8');
+  const told = page.getByRole('alert').filter({ hasText: 'eror.md' });
+  await writeFile(path, text.replace('(errors.md', '(eror.md'));
+  await told.waitFor();
+  await page.reload();
+  await told.waitFor();
+  await writeFile(path, text);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+});
+
 type Mistake = { readonly file: string; readonly from: string; readonly to: string; readonly says: string };
 
 /** The mistakes that writers make. Each is found at the line where it was made. */

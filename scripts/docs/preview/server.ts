@@ -19,8 +19,8 @@ export type PreviewOptions = {
   readonly print: (line: string) => void;
 };
 
-/** The path that an open page shows, and the hash of its content. */
-type Reader = { readonly path: string; shown: string };
+/** The path that an open page shows, and the hash of its content; `null` if it shows only why it cannot be built. */
+type Reader = { readonly path: string; shown: string | null };
 
 /** Serves the documentation under the same paths as a server, and reloads every open page that a saved file changes. */
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
@@ -43,7 +43,14 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     const isPage = file.endsWith('.html');
     return { type: typeOf(file), content: isPage ? withScript(withPaths(String(content)), '/preview.js') : content };
   };
-  const hashAt = (path: string) => hash('sha256', contentAt(path)?.content ?? '');
+  /** `null` for a page that cannot be built, such as one with a broken link, which the lint names. */
+  const hashAt = (path: string): string | null => {
+    try {
+      return hash('sha256', contentAt(path)?.content ?? '');
+    } catch {
+      return null;
+    }
+  };
   const tellProblems = (res: ServerResponse) => res.write(`event: problems\ndata: ${JSON.stringify(problems)}\n\n`);
   const report = (found: string) => {
     if (found === problems) return;
@@ -72,7 +79,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
         });
       for (const [res, reader] of readers) {
         const shown = hashAt(reader.path);
-        if (shown !== reader.shown) res.write('event: reload\ndata:\n\n');
+        if (shown === null || shown === reader.shown) continue;
+        res.write('event: reload\ndata:\n\n');
         reader.shown = shown;
       }
       print(`Rebuilt in ${Date.now() - startedAt} ms.`);
