@@ -3,7 +3,7 @@ import type { Source } from './guides.ts';
 import { operationPlace, schemaPlace } from './places.ts';
 import { plain } from './text.ts';
 
-/** A result of the search. The names are those that assets/search.js reads. */
+/** A result of the search. The names are those that assets/site.js reads. */
 export type Entry = {
   readonly title: string;
   /** The page or the kind of the result. */

@@ -161,7 +161,7 @@ function openSearch() {
         ? 'Loading'
         : query === ''
           ? ''
-          : `${found.length === 0 ? 'No' : found.length} results`;
+          : `${found.length === 0 ? 'No' : found.length} result${found.length === 1 ? '' : 's'}`;
   };
   const open = () => {
     dialog.showModal();
