@@ -1,6 +1,6 @@
 import { readArguments } from '../arguments.ts';
 
-export const HELP = `npm run bench                compares Charter with a bare node:http + pg server ("raw"), about 20 minutes
+export const HELP = `npm run bench                compares Charter with a bare node:http + pg server ("raw"), about 25 minutes
 npm run bench -- --quick     one pass, about two minutes. The servers do not get fully warm, so it is only an indication
 npm run bench -- --only TEXT measures the cases whose title contains the text; "costs": the processor time of servers
 npm run bench -- --overload  measures one client while others send more than the server can serve, about 6 minutes

@@ -7,7 +7,7 @@ import { TESTS } from '../test/checks.ts';
 import { root } from '../tool.ts';
 
 const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
-npm run soak -- --full  runs them for about two hours, as the figures in the README require
+npm run soak -- --full  runs them for about two hours, as the figures in the guide Guarantees require
 
 It runs four parts: at full length, the tests that npm test shortens; the tests of HTTP through workers; all planted faults;
 and generated requests with new seeds, for the time that is left.
