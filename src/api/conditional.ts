@@ -46,7 +46,7 @@ function strongOf(tag: string): string {
   return tag.replace(/^W\//, '');
 }
 
-/** RFC 9110 section 13.1.2: weak comparison. False: the client already has this representation. */
+/** RFC 9110 section 13.1.2: weak comparison. Returns `false` if the client already has this representation. */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
   if (header === undefined) return true;
   if (header.trim() === '*') return false;

@@ -22,7 +22,7 @@ export type ServedContract = { readonly definition: Document; readonly handlers:
 
 export type ServerApiConfig = {
   readonly environment: Environment;
-  /** `null`: responses are not checked, at no cost. */
+  /** `null` if responses are not checked, which costs nothing. */
   readonly responseCheck: ResponseCheck | null;
   /** The published contract by default. */
   readonly contract?: ServedContract | undefined;

@@ -16,7 +16,7 @@ export type AttempterOptions = {
   readonly sender: Sender;
   /** Such as "Charter/1.4.0". */
   readonly userAgent: string;
-  /** Records a span for each attempt; `null`: traces are off. */
+  /** Records a span for each attempt; `null` if traces are off. */
   readonly tracing: Tracing | null;
 };
 

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 /** Where webhooks may be sent besides https:// and the public internet. */
 export type WebhookTargets = {
-  /** True: http:// is allowed besides https://. */
+  /** Whether http:// is allowed besides https://. */
   readonly allowHttp: boolean;
   /** Addresses and subnets that are allowed although they are not public, such as "127.0.0.1" or "10.1.0.0/16". */
   readonly allowedNetworks: readonly string[];

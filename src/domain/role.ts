@@ -36,7 +36,7 @@ export type KeyPolicy = {
   readonly membersMayCreateKeys: boolean;
   /** The longest life of a new key, 1 to 3650. */
   readonly maxKeyLifeDays: number;
-  /** True: a new key may be one that never expires. */
+  /** Whether a new key may be one that never expires. */
   readonly allowsUnendingKeys: boolean;
 };
 

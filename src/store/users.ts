@@ -80,7 +80,7 @@ export type UserDetails = {
   readonly createdAt: Date;
   /** `null` if the user is active. */
   readonly deactivatedAt: Date | null;
-  /** False: invited, and has not set a password. */
+  /** `false` if the user is invited and has not set a password. */
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
 };

@@ -6,7 +6,7 @@ export type AttemptResult = Pick<
   ClaimedDelivery,
   'organizationId' | 'endpointId' | 'messageId' | 'number' | 'failures' | 'url'
 > & {
-  /** False: there was nothing to send, which is no failure of the endpoint. */
+  /** `false` if there was nothing to send, which is no failure of the endpoint. */
   readonly wasSent: boolean;
   /** When it began. */
   readonly at: Date;

@@ -25,7 +25,7 @@ export type Span = {
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** False: sampling has left the trace out, or the span has ended. */
+  /** `false` if sampling has left the trace out, or the span has ended. */
   readonly isRecording: boolean;
   link(other: Span): void;
   end(result?: SpanEnd): void;
