@@ -46,7 +46,9 @@ const FLAGS = ['nullable', 'unique', 'filter'];
 const MAX_INDEXED = 600;
 /** Every resource has the first ones; the others are parameters of lists, or columns of the server's own statements. */
 const TAKEN =
-  'id created_at updated_at organization_id limit cursor sort version refused time_of_write row_as_text'.split(' ');
+  'id created_at updated_at organization_id limit cursor sort version refused time_of_write row_as_text type_of_event'.split(
+    ' ',
+  );
 
 type Parts = {
   readonly flags: readonly string[];
