@@ -6,7 +6,7 @@ import { type ParseError, type RefusalOptions, refusalOf, responseTextOf } from 
 import type { UnreadableRequest } from './domain/unreadable-request.ts';
 
 /** How long a connection is read after its last response, unless the client closes it first. */
-const LINGER_MS = 2000;
+export const LINGER_MS = 2000;
 /** How long a client that has closed its sending side may wait: it may as well have gone, which looks the same. */
 const HALF_CLOSED_MS = 10_000;
 /** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
