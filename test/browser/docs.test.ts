@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { operationPlace } from '../../scripts/docs/places.ts';
 import { samplesOf } from '../../scripts/docs/samples/languages.ts';
+import { openContext } from '../support/browser/browser.ts';
 import { contract, source } from '../support/browser/docs.ts';
 import { AXE_SCRIPT, look, violationsIn } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
@@ -201,6 +202,23 @@ test('a language that the reader chooses holds for all samples, and arrow keys c
   await page.reload();
   expect(await page.getByRole('tabpanel', { name: 'Python' }).isVisible()).toBe(true);
   expect(await page.getByRole('tabpanel').count()).toBe(1);
+});
+
+// The bug: such a browser throws at the first look at its storage, which ended the script.
+test('the theme, the languages and the search work in a browser that stores nothing for the site', async () => {
+  await using context = await openContext(site.browser, { baseURL: site.server.url, problems: site.problems });
+  const page = await context.newPage();
+  await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
+    get() { throw new DOMException('The site may store nothing.', 'SecurityError'); },
+  })`);
+  await page.goto('/docs/receiving-events');
+  await page.getByRole('tab', { name: 'Python' }).click();
+  await page.getByRole('tabpanel', { name: 'Python' }).waitFor();
+  const theme = page.getByRole('button', { name: 'Dark theme' });
+  await theme.click();
+  expect(await theme.getAttribute('aria-pressed')).toBe('true');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('dialog', { name: 'Search' }).waitFor();
 });
 
 test('on a phone, the header opens and closes the menu of the reference', async () => {

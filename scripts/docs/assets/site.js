@@ -4,7 +4,7 @@ const here = document.currentScript;
 root.classList.add('js');
 // Redoc reads and writes the same choice.
 const THEME = 'redoc.colorMode';
-const chosen = localStorage.getItem(THEME);
+const chosen = remembered(THEME);
 if (chosen === 'dark' || chosen === 'light') root.classList.add(chosen);
 
 addEventListener('DOMContentLoaded', () => {
@@ -16,6 +16,23 @@ addEventListener('DOMContentLoaded', () => {
   if (toc !== null) followReading(toc);
   openSearch();
 });
+
+/** What the reader has chosen before. A browser that may store nothing for the site throws. */
+function remembered(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // The choice holds for this page.
+  }
+}
 
 /** The address of a page of this site, from a link that every page has: it ends with ".html" only without a server. */
 function addressOf(name, anchor = '') {
@@ -38,7 +55,7 @@ function switchTheme() {
   const show = () => button.setAttribute('aria-pressed', String(isDark()));
   button.addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
-    localStorage.setItem(THEME, theme);
+    remember(THEME, theme);
     const ofRedoc = document.querySelector('[data-testid="color-mode-switcher"]');
     if (ofRedoc !== null) ofRedoc.click();
     root.classList.remove('light', 'dark');
@@ -114,11 +131,11 @@ function addTabs(group) {
     }
   };
   addEventListener('language', ({ detail }) => show(detail));
-  show(localStorage.getItem(LANGUAGE));
+  show(remembered(LANGUAGE));
 }
 
 function choose(language) {
-  localStorage.setItem(LANGUAGE, language);
+  remember(LANGUAGE, language);
   dispatchEvent(new CustomEvent('language', { detail: language }));
 }
 
