@@ -145,12 +145,13 @@ function ensureBrowser() {
 
 /** Installs the programs that run the documentation's samples, and fails with a remedy if that is not possible. */
 function ensureSamplePrograms() {
-  const missing = missingPrograms();
+  const isFull = name === 'soak';
+  const missing = missingPrograms({ isFull });
   if (missing.length === 0) return;
   const problem = `The tests run the documentation's samples, which need ${missing.join(', ')}.\n  ${PROGRAMS_REMEDY}`;
   if (!canInstallPackages()) fail(problem);
-  step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(), PROGRAMS_REMEDY);
-  if (missingPrograms().length > 0) fail(problem);
+  step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(missing), PROGRAMS_REMEDY);
+  if (missingPrograms({ isFull }).length > 0) fail(problem);
 }
 
 /** Runs and reports one step of the set-up. If it fails, prints its output and the remedy, and exits. */

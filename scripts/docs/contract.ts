@@ -32,7 +32,7 @@ type Sections = Pick<Contract, 'info' | 'tags'> & {
   readonly components: Pick<Contract, 'schemas' | 'securitySchemes'>;
 };
 
-const SAMPLES = `You can run the code samples unchanged. They read the URL of the server from the environment variable \`CHARTER_URL\`, without a slash at the end, and the key from \`CHARTER_API_KEY\`. The samples in Python and JavaScript need nothing else. Those in TypeScript use the client that each server publishes:
+const SAMPLES = `You can run the code samples unchanged. They read the URL of the server from the environment variable \`CHARTER_URL\`, without a slash at the end, and the key from \`CHARTER_API_KEY\`. The samples in JavaScript, Python and Go need nothing else. Those in PHP use the extension curl, and those in TypeScript the client that each server publishes:
 
 \`\`\`sh
 npm install "$CHARTER_URL/charter-client.tgz"

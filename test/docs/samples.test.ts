@@ -5,6 +5,7 @@ import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { operations } from '../support/contract/contract.ts';
 import {
+  LANGUAGES_RUN,
   pasteSample,
   type RunnableSample,
   requestIn,
@@ -28,9 +29,9 @@ const dashboard = await useDashboard();
 const scratch = await installClient(await getPackedClient());
 afterAll(() => scratch.remove());
 
-test('each operation has samples in four languages', () => {
-  expect(LANGUAGES.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'JavaScript', 'Python']);
-  const all = operations.flatMap(({ operationId }) => LANGUAGES.map(({ label }) => `${operationId} ${label}`));
+test('each operation has samples in six languages', () => {
+  expect(LANGUAGES.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'JavaScript', 'Python', 'Go', 'PHP']);
+  const all = operations.flatMap(({ operationId }) => LANGUAGES_RUN.map(({ label }) => `${operationId} ${label}`));
   expect(samples.map(({ operationId, label }) => `${operationId} ${label}`).sort()).toEqual(all.sort());
 });
 
@@ -116,7 +117,7 @@ test('the samples in TypeScript compile', async () => {
   expect(await typeCheck(scratch, files, { skipLibCheck: true })).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test.each(LANGUAGES.map(({ label }) => label))(
+test.each(LANGUAGES_RUN.map(({ label }) => label))(
   'a refused sample in %s exits with an error and shows the message of the server',
   async (label) => {
     const [sample] = samplesWithBody('createParentProgram', { name: '' }).filter((each) => each.label === label);
@@ -150,7 +151,7 @@ test('the demonstration has and keeps the parent programs and the event that the
   }
 });
 
-test.each(LANGUAGES)('the samples in $label work as pasted on a fresh demonstration', async ({ label }) => {
+test.each(LANGUAGES_RUN)('the samples in $label work as pasted on a fresh demonstration', async ({ label }) => {
   const { printed } = await pastedIn(label);
   expect([...printed.keys()].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
   const silent = samples.filter((sample) => sample.label === label && printed.get(sample.operationId) === '');

@@ -2,7 +2,9 @@
 // server from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
 import type { Operation } from '../../../src/contract/document.ts';
 import { curl } from './curl.ts';
+import { go } from './go.ts';
 import { javascript } from './javascript.ts';
+import { php } from './php.ts';
 import { python } from './python.ts';
 import { requestOf, type SampleRequest } from './request.ts';
 import { typescript } from './typescript.ts';
@@ -21,6 +23,8 @@ export const LANGUAGES: readonly Language[] = [
   { label: 'TypeScript', lang: 'typescript', write: typescript },
   { label: 'JavaScript', lang: 'javascript', write: javascript },
   { label: 'Python', lang: 'python', write: python },
+  { label: 'Go', lang: 'go', write: go },
+  { label: 'PHP', lang: 'php', write: php },
 ];
 
 export function samplesOf(operation: Operation): readonly Sample[] {

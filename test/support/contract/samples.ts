@@ -2,13 +2,15 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findOnPath } from '../../../scripts/debian.mjs';
 import { readContract } from '../../../scripts/docs/contract.ts';
-import { samplesOf } from '../../../scripts/docs/samples/languages.ts';
+import { LANGUAGES, type Language, samplesOf } from '../../../scripts/docs/samples/languages.ts';
 import { requestOf, targetOf } from '../../../scripts/docs/samples/request.ts';
-import { missingPrograms, REMEDY } from '../../../scripts/sample-programs.mjs';
+import { REMEDY } from '../../../scripts/sample-programs.mjs';
 import { firstExample, type Operation, successOf } from '../../../src/contract/document.ts';
 import type { TestDashboard } from '../http/dashboard-server.ts';
 import { createTestOrganization } from '../http/server.ts';
+import { length } from '../length.ts';
 import { until } from '../wait.ts';
 import { createItem, lists, tableOf } from './resources.ts';
 
@@ -28,6 +30,12 @@ export type RunnableSample = {
   readonly request: string;
 };
 
+/** The languages whose samples run. Programs in Go take long to compile. */
+export const LANGUAGES_RUN: readonly Language[] = length({
+  short: LANGUAGES.filter(({ label }) => !['Go', 'PHP'].includes(label)),
+  full: LANGUAGES,
+});
+
 export const samples: readonly RunnableSample[] = operations.flatMap(runnable);
 
 /** The samples of an operation whose example body is this one. */
@@ -45,15 +53,18 @@ function runnable(operation: Operation): readonly RunnableSample[] {
   const { operationId, method } = operation;
   const path = targetOf({ ...requestOf(operation), query: {} });
   const request = `${method.toUpperCase()} ${path} ${successOf(operation)}`;
-  return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
+  const run = samplesOf(operation).filter(({ label }) => LANGUAGES_RUN.some((language) => language.label === label));
+  return run.map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
 /** The command that a reader would type, and the file into which they would paste the sample. */
-const RUNNERS: Readonly<Record<string, readonly [program: string, extension: string]>> = {
+const RUNNERS: Readonly<Record<string, readonly [program: string, extension: string, ...parameters: string[]]>> = {
   curl: ['bash', 'sh'],
   TypeScript: [process.execPath, 'ts'],
   JavaScript: [process.execPath, 'mjs'],
   Python: ['python3', 'py'],
+  Go: ['go', 'go', 'run'],
+  PHP: ['php', 'php'],
 };
 
 /** Runs the sample unchanged, in an organization with the data it needs. Returns its output; throws if it fails. */
@@ -88,15 +99,15 @@ export async function pasteSample(
   { operationId, label, source }: Pick<RunnableSample, 'operationId' | 'label' | 'source'>,
   { url, key, folder }: Place,
 ): Promise<string> {
-  const missing = missingPrograms();
-  if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}. ${REMEDY}`);
-  const [program, extension] = RUNNERS[label] ?? [];
+  const [program, extension, ...parameters] = RUNNERS[label] ?? [];
   if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
+  if (program !== process.execPath && findOnPath([program]) === null)
+    throw new Error(`There is no ${program}. ${REMEDY}`);
   const file = join(folder, `${operationId}.${extension}`);
   await writeFile(file, source);
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, CHARTER_URL: url, CHARTER_API_KEY: key };
-  return (await promisify(execFile)(program, [file], { env, cwd: folder })).stdout;
+  return (await promisify(execFile)(program, [...parameters, file], { env, cwd: folder })).stdout;
 }
 
 /** "GET /api/key 200" from a line of the server's log. */
