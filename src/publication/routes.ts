@@ -14,8 +14,8 @@ import {
 export type Publication = {
   routes(options: RouteOptions): Router;
   /**
-   * Reads and compresses all files for the origin that readers call, so that no request waits for that. Never rejects: a request
-   * for a file that cannot be read fails, and says why in the log.
+   * Reads and compresses the largest and the most read files for the origin that readers call, so that no request waits for that.
+   * Never rejects: a request for a file that cannot be read fails, and says why in the log.
    */
   prepare(origin: string): Promise<void>;
 };
@@ -82,7 +82,7 @@ function routesTo(read: ReadNamed, options: RouteOptions): Router {
 
 type Read = (origin: string) => Promise<PublishedFile | null>;
 
-/** A file for each origin costs its memory again, 1.5 MB, and a tenth of a second to compress it. */
+/** Each origin costs the memory of all files again, 3 MB, and up to a tenth of a second to compress one of them. */
 const MAX_ORIGINS = 4;
 const REPLACEMENT_INTERVAL_MS = 10_000;
 
