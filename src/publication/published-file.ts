@@ -144,8 +144,10 @@ function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
-/** A part of the path that is a file, too, has nothing below it. */
+/** Also if a part of the path is a file, which has nothing below it, or if the path is too long for a file. */
+const MISSING: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
+
 function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  if (MISSING.includes(error.code)) return null;
   throw error;
 }

@@ -36,13 +36,19 @@ export type RouteOptions = {
 /** Public routes to the contract and its documentation. Not part of the contract. */
 export function openPublication({ generated = GENERATED, supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
-  /** A file that does not exist is not kept, because clients can ask for any number of names. */
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
     const readNamed = (of: string) => readPublished(generated, name, { origin: of, supportUrl });
     const reading = files.get(name) ?? (isOriginless(name) ? cached(() => readNamed('')) : cachedByOrigin(readNamed));
-    const file = await reading(origin);
-    if (file !== null) files.set(name, reading);
-    return file;
+    // At once, so that concurrent requests share it.
+    files.set(name, reading);
+    let file: PublishedFile | null = null;
+    try {
+      file = await reading(origin);
+      return file;
+    } finally {
+      // Clients can ask for any number of names.
+      if (file === null) files.delete(name);
+    }
   };
   return {
     routes: (options) => routesTo(read, options),

@@ -198,6 +198,7 @@ test.each([
   '/docs/.charter-docs',
   '/docs/limits/',
   '/docs/constructor',
+  `/docs/${'x'.repeat(300)}`,
 ])('%s gets the 404 of the contract', async (path) => {
   const { status, text } = await send(path);
   expect([status, JSON.parse(text)]).toEqual([404, { message: expect.any(String) }]);
@@ -362,6 +363,19 @@ test('of many made-up hosts, only a few are shown', async () => {
       addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
     // One more than are kept, because the first of them has been replaced once.
     expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
+  } finally {
+    await own.stop();
+  }
+});
+
+// The bug: each of the first requests read and compressed the file for itself.
+test('of many made-up hosts that come at once, only a few are shown', async () => {
+  const app = express().use(openPublication().routes(OPTIONS));
+  const own = await listen(app, { host: '127.0.0.1', port: 0 });
+  try {
+    const hosts = Array.from({ length: 20 }, (_, i) => `host${i}.test`);
+    const answers = await Promise.all(hosts.map((host) => sendTo('/postman.json', host, own.url)));
+    expect(answers.filter(({ text }) => shown(text) === EXAMPLE)).toHaveLength(15);
   } finally {
     await own.stop();
   }
