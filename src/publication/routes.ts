@@ -73,7 +73,8 @@ function routesTo(read: ReadNamed, options: RouteOptions): Router {
     else res.redirect(303, '/.well-known/api-catalog');
   });
   router.all(
-    ['/docs', '/docs/', '/docs/*name', ...OUTSIDE_PATHS],
+    // An expression, because Express decodes a parameter, and throws for one that is malformed.
+    [/^\/docs(?:\/.*)?$/, ...OUTSIDE_PATHS],
     (req: Request, res: Response, next: NextFunction) => {
       setPageHeaders(res);
       const moved = movedTo(req.path);

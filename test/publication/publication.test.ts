@@ -197,6 +197,9 @@ test.each([
   '/docs/..%2f..%2fpackage.json',
   '/docs/.charter-docs',
   '/docs/limits/',
+  // Express would throw for a parameter that is malformed.
+  '/docs/%',
+  '/docs/%E0%A4%A',
   '/docs/constructor',
   `/docs/${'x'.repeat(300)}`,
 ])('%s gets the 404 of the contract', async (path) => {
