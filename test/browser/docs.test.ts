@@ -221,6 +221,20 @@ test('the theme, the languages and the search work in a browser that stores noth
   await page.getByRole('dialog', { name: 'Search' }).waitFor();
 });
 
+test('a search that could not be loaded says so, and can be opened again', async () => {
+  const page = await site.visit();
+  await page.goto('/docs');
+  await page.route('**/search.js', (route) => route.abort(), { times: 1 });
+  const open = page.getByRole('button', { name: 'Search' });
+  await open.click();
+  await page.getByText('The search could not be loaded.').waitFor();
+  expect(site.problems.splice(0)).toEqual(['the console: Failed to load resource: net::ERR_FAILED']);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await open.click();
+  await page.getByRole('textbox', { name: 'Search the documentation' }).fill('rotate');
+  await page.getByRole('dialog').getByRole('link').first().waitFor();
+});
+
 test('on a phone, the header opens and closes the menu of the reference', async () => {
   const page = await site.visit({ viewport: { width: 375, height: 667 } });
   await page.goto('/docs/reference');

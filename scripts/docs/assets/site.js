@@ -183,7 +183,9 @@ function openSearch() {
   const open = () => {
     dialog.showModal();
     input.select();
-    load().then(update);
+    load().then(update, () => {
+      status.textContent = 'The search could not be loaded. Close it and try again.';
+    });
     update();
   };
   input.addEventListener('input', update);
@@ -241,7 +243,10 @@ function load() {
     const script = document.createElement('script');
     script.src = new URL('../search.js', here.src);
     script.onload = () => resolve(addAll());
-    script.onerror = reject;
+    script.onerror = () => {
+      loading = undefined;
+      reject(new Error(`${script.src} could not be loaded.`));
+    };
     document.head.append(script);
   });
   return loading;

@@ -45,9 +45,13 @@ export function errorView(error: unknown, context: RequestContext): View {
 export async function errorViewWithContacts(error: unknown, context: RequestContext): Promise<View> {
   const refusal = refusalOfRole(error);
   if (refusal === null || !isSignedIn(context)) return errorView(error, context);
-  const { db } = context.dashboard;
+  const { auditSource, dashboard } = context;
+  const find = () => listAdministrators(dashboard.db, context.actor.scope);
   // An outage must not turn the 403 into a 503.
-  const administrators = await context.inTurn(() => listAdministrators(db, context.actor.scope)).catch(() => []);
+  const administrators = await context.inTurn(find).catch((reason: unknown) => {
+    if (!isOfLoad(reason)) dashboard.onFault(reason, auditSource.requestId);
+    return [];
+  });
   return errorPage(context, { ...refusal, message: html`<p>${refusal.message}</p>${contactList(administrators)}` });
 }
 
