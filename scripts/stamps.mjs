@@ -81,10 +81,8 @@ function docsSources() {
     'generated/postman.json',
     'scripts/guides.ts',
     'scripts/tool.ts',
-    'src/contract/document.ts',
-    'src/html/html.ts',
-    'src/html/icons.ts',
-    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'src/client', 'src/dashboard/assets'].flatMap(filesIn),
+    // The published mock contains the server's own code.
+    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mock', 'src'].flatMap(filesIn),
   ];
 }
 

@@ -12,7 +12,7 @@ export async function pack(folder: string, destination: string): Promise<string>
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  if (code !== 0) throw new Error(`${stderr.trim()}\nnpm cannot pack the client.`);
+  if (code !== 0) throw new Error(`${stderr.trim()}\nnpm cannot pack the package.`);
   const [{ filename }] = JSON.parse(stdout);
   return join(destination, filename);
 }

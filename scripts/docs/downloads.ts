@@ -4,4 +4,5 @@ export const DOWNLOADS = [
   { file: 'openapi.yaml', name: 'openapi.yaml' },
   { file: 'postman.json', name: 'Postman collection' },
   { file: 'charter-client.tgz', name: 'TypeScript client' },
+  { file: 'charter-mock.tgz', name: 'Mock for test suites' },
 ];

@@ -1,5 +1,5 @@
 // Builds the documentation from the contract and the guides, as static files, and what it links to: the contract, the Postman
-// collection and the client's package. See --help.
+// collection, and the packages of the client and the mock. See --help.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
 import { readArguments } from '../arguments.ts';
 import { buildPackage } from '../client/build-package.ts';
 import { pack } from '../client/pack.ts';
+import { buildMockPackage } from '../mock/package/pack-mock.ts';
 import { beginStamp } from '../stamps.mjs';
 import { root } from '../tool.ts';
 import { originOf, readContract } from './contract.ts';
@@ -55,9 +56,10 @@ async function build(options: Options): Promise<void> {
   const stamp = options.server === undefined ? beginStamp('docs') : () => {};
   const address = urlOf(new URL(options.base, `${server}/`).href, '--base');
   const support = options.server === undefined ? EXAMPLE_SUPPORT : (supportUrl('--support', options.support) ?? null);
-  const [site, client, ...documents] = await Promise.all([
+  const [site, client, mock, ...documents] = await Promise.all([
     readSource(root, contract).then((source) => readSite(root, source, { server, address, support })),
-    packClient(),
+    packed(buildPackage),
+    packed(buildMockPackage),
     ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),
   ]);
   const [json = '', yaml = '', postman = ''] = documents;
@@ -67,6 +69,7 @@ async function build(options: Options): Promise<void> {
     ['openapi.yaml', yaml],
     ['postman.json', postman.replaceAll(example, () => server)],
     ['charter-client.tgz', client],
+    ['charter-mock.tgz', mock],
   ]);
   await Promise.all([...files].map(([name, content]) => publish(join(folder, name), content)));
   await removeOthers(folder, new Set(files.keys()));
@@ -85,11 +88,11 @@ function urlOf(text: string, option: string): string {
   return text.replace(/\/+$/, '');
 }
 
-async function packClient(): Promise<Buffer> {
-  const temporary = await mkdtemp(join(tmpdir(), 'charter-client-'));
+async function packed(buildInto: (folder: string) => Promise<void>): Promise<Buffer> {
+  const temporary = await mkdtemp(join(tmpdir(), 'charter-package-'));
   try {
-    const built = join(temporary, 'client');
-    await buildPackage(built);
+    const built = join(temporary, 'package');
+    await buildInto(built);
     return await readFile(await pack(built, temporary));
   } finally {
     await rm(temporary, { recursive: true, force: true });

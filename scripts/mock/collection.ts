@@ -22,30 +22,32 @@ export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseS
 
 const ITEMS = 60;
 
-export async function createCollections(
-  operations: readonly Operation[],
-  deps: CollectionDeps,
-): Promise<readonly Collection[]> {
-  const collections = await Promise.all(
-    operations.map((operation) =>
-      createCollection(operation, { ...deps, examples: itemExamples(operations, operation) }),
-    ),
+export function createCollections(operations: readonly Operation[], deps: CollectionDeps): readonly Collection[] {
+  const collections = operations.map((operation) =>
+    createCollection(operation, { ...deps, examples: itemExamples(operations, operation) }),
   );
   return collections.filter((collection) => collection !== undefined);
 }
 
 /** Returns `undefined` if the operation lists nothing. A list's success has `data` and `page`. */
-async function createCollection(
+function createCollection(
   operation: Operation,
   { ajv, source, isDynamic, examples }: CollectionDeps & Pick<Collection, 'examples'>,
-): Promise<Collection | undefined> {
+): Collection | undefined {
   const { data, page } = schemaOf(operation, successOf(operation))?.properties ?? {};
   if (data?.items === undefined || page === undefined) return undefined;
-  const validate = ajv.compile(data.items);
-  const items = isDynamic ? await generateItems(operation, source) : exampleItems(operation, examples);
+  const itemSchema = data.items;
+  let items: readonly Json[] | undefined;
   return {
     path: operation.path,
-    items: items.filter((item) => validate(item)),
+    // Made when they are first used: a mock that begins with data of its own needs none.
+    get items() {
+      if (items !== undefined) return items;
+      const validate = ajv.compile(itemSchema);
+      const made = isDynamic ? generateItems(operation, source) : exampleItems(operation, examples);
+      items = made.filter((item) => validate(item));
+      return items;
+    },
     examples: isDynamic ? new Map() : examples,
     isFeed: isFeed(operation),
     eventTypes: data.items.properties?.['type']?.enum ?? [],
@@ -85,10 +87,10 @@ function itemExamples(operations: readonly Operation[], list: Operation): Collec
   return examples;
 }
 
-async function generateItems(operation: Operation, source: ResponseSource): Promise<Json[]> {
+function generateItems(operation: Operation, source: ResponseSource): Json[] {
   const items: Json[] = [];
   for (let i = 0; i < ITEMS && items.length < ITEMS; i += 1) {
-    const { body } = await source({ operation, status: successOf(operation), seedText: `${operation.path} ${i}` });
+    const { body } = source({ operation, status: successOf(operation), seedText: `${operation.path} ${i}` });
     items.push(...itemsIn(body));
   }
   return items.slice(0, ITEMS);

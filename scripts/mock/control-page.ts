@@ -1,30 +1,31 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { raw } from 'hono/html';
 import type { Operation } from '../../src/contract/document.ts';
 import { formatCount } from '../../src/domain/format.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { LOGO } from '../../src/html/icons.ts';
-import { readIcon, readSharedStyle } from '../docs/style.ts';
-import { root } from '../tool.ts';
+import type { Assets } from './assets.ts';
 import { examplesOf, statusesOf } from './declared-responses.ts';
 import { ALL_OPERATIONS, type Override } from './overrides.ts';
 import { MAX_DELAY_MS } from './preferences.ts';
+import type { LoggedRequest } from './request-log.ts';
 
-export type PageOptions = { readonly operations: readonly Operation[]; readonly isStateful: boolean };
+export type PageOptions = {
+  readonly assets: Pick<Assets, 'style' | 'icon'>;
+  readonly operations: readonly Operation[];
+  readonly isStateful: boolean;
+  /** The mock begins with data of its user, and not with the contract's examples. */
+  readonly isSeeded: boolean;
+};
 
-/** The page that forces responses: without a script, and without requests to other hosts. */
-export async function readControlPage({
-  operations,
-  isStateful,
-}: PageOptions): Promise<(overrides: readonly Override[]) => string> {
-  const [shared, own, icon] = await Promise.all([
-    readSharedStyle(root),
-    readFile(join(import.meta.dirname, 'control-page.css'), 'utf8'),
-    readIcon(root),
-  ]);
+export type Shown = { readonly overrides: readonly Override[]; readonly requests: readonly LoggedRequest[] };
+
+const SHOWN_REQUESTS = 50;
+
+/** The page that forces responses and shows requests: without a script, and without requests to other hosts. */
+export function createControlPage(options: PageOptions): (shown: Shown) => string {
+  const { assets, operations, isStateful, isSeeded } = options;
   const choices = responseChoices(operations);
-  return (overrides) =>
+  return ({ overrides, requests }) =>
     html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,35 +33,64 @@ export async function readControlPage({
 <title>Charter mock</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="${icon}" type="image/svg+xml">
-<style>${raw(shared)}${raw(own)}</style>
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<style>${raw(assets.style)}</style>
 </head>
 <body>
 <header class="head"><span class="brand">${LOGO}Charter</span><a href="/openapi.json">openapi.json</a></header>
 <main>
-<h1>Force responses of the mock</h1>
+<h1>Mock of the API</h1>
+${requestsSection(requests)}
+<section aria-labelledby="active">
+<h2 id="active">Forced responses</h2>
 <p>The mock sends these in place of its usual responses, unless a request chooses its response by <code>Prefer</code>.
 ${isStateful ? 'Other requests read and change the data that the mock keeps.' : 'The mock keeps no data; start it with --stateful if it should.'}</p>
-<section aria-labelledby="active">
-<h2 id="active">Active</h2>
 ${overrides.length === 0 ? html`<p class="none">None. Every request gets its usual response.</p>` : activeOverrides(overrides)}
 </section>
 <section aria-labelledby="new">
-<h2 id="new">Add</h2>
+<h2 id="new">Force a response</h2>
 <form method="post" action="/__mock/overrides">
 <p><label for="response">Response</label><select id="response" name="response" required>${choices}</select></p>
 <div class="row">
 <p><label for="times">Number of requests</label><input id="times" name="times" type="number" min="1" max="10000" value="1" aria-describedby="times-hint"><span class="hint" id="times-hint">Empty: until cleared</span></p>
 <p><label for="delay">Delay in milliseconds</label><input id="delay" name="delay_ms" type="number" min="0" max="${MAX_DELAY_MS}" value="0"></p>
 </div>
+<details>
+<summary>A body of your own</summary>
+<p><label for="body">Body in JSON</label><textarea id="body" name="body" rows="6" spellcheck="false" aria-describedby="body-hint"></textarea><span class="hint" id="body-hint">In place of the body of the example</span></p>
+<p class="check"><input id="invalid" name="allowInvalid" type="checkbox"><label for="invalid">Send it although the contract forbids it</label></p>
+</details>
 <button>Force the response</button>
 </form>
 </section>
-${isStateful && dataSection()}
+${isStateful && dataSection(isSeeded)}
 </main>
 </body>
 </html>
 `.toString();
+}
+
+function requestsSection(requests: readonly LoggedRequest[]): Html {
+  const latest = requests.slice(-SHOWN_REQUESTS).reverse();
+  const more =
+    requests.length > latest.length &&
+    html`<p class="hint">The latest ${SHOWN_REQUESTS} of ${requests.length}. All: <a href="/__mock/requests">/__mock/requests</a></p>`;
+  return html`<section aria-labelledby="requests">
+<h2 id="requests">Requests</h2>
+${latest.length === 0 ? html`<p class="none">None. <a href="/__mock">Reload</a> after your app has sent some.</p>` : html`<ol class="requests">${latest.map(loggedRequest)}</ol>${more}<p class="again"><a href="/__mock">Reload</a></p>`}
+</section>`;
+}
+
+function loggedRequest({ at, method, path, query, headers, body, status, problems }: LoggedRequest): Html {
+  const details = { query, headers, body };
+  const isFine = problems.length === 0 && status < 400;
+  return html`<li class="${isFine ? 'fine' : 'wrong'}">
+<details>
+<summary><code>${status}</code> <strong>${method}</strong> <span class="path">${path}</span> <time datetime="${at}">${at.slice(11, 19)}</time></summary>
+<pre>${JSON.stringify(details, null, 2)}</pre>
+</details>
+${problems.length > 0 && html`<ul class="problems">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`}
+</li>`;
 }
 
 function activeOverrides(overrides: readonly Override[]): Html {
@@ -68,11 +98,12 @@ function activeOverrides(overrides: readonly Override[]): Html {
 <form method="post" action="/__mock/clear"><button class="second">Clear all</button></form>`;
 }
 
-function activeOverride({ id, operation, status, example, delay_ms: delay, left }: Override): Html {
+function activeOverride(override: Override): Html {
+  const { id, operation, status, example, match, delay_ms: delay, left } = override;
   const name = operation === ALL_OPERATIONS ? 'Every operation' : operation;
   const response = [status, example].filter((part) => part !== null).join(' ') || 'usual response';
   const count = left === null ? 'until cleared' : formatCount(left, 'more request');
-  return html`<li><span><strong>${name}</strong> <code>${response}</code>${delay > 0 && html` after ${delay} ms`}, ${count}</span>
+  return html`<li><span><strong>${name}</strong> <code>${response}</code>${'body' in override && ' with a body of your own'}${delay > 0 && html` after ${delay} ms`}, ${count}${match !== undefined && html`, for <code>${JSON.stringify(match)}</code>`}</span>
 <form method="post" action="/__mock/clear"><input type="hidden" name="id" value="${id}"><button class="second" aria-label="Clear ${name} ${response}">Clear</button></form></li>`;
 }
 
@@ -100,11 +131,11 @@ function choice(operation: string, status: number, example = ''): Html {
   return html`<option value="${`${operation} ${text}`}">${name}: ${text}</option>`;
 }
 
-function dataSection(): Html {
+function dataSection(isSeeded: boolean): Html {
   return html`<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <div class="row">
-<form method="post" action="/__mock/reset"><button class="second">Begin again with the examples</button></form>
+<form method="post" action="/__mock/reset"><button class="second">Begin again with ${isSeeded ? 'the data of the start' : 'the examples'}</button></form>
 <form method="post" action="/__mock/reset"><input type="hidden" name="empty" value="true"><button class="second">Begin again with nothing</button></form>
 </div>
 </section>`;

@@ -1,5 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json, Operation } from '../../src/contract/document.ts';
+import type { Operation } from '../../src/contract/document.ts';
 import { type Collection, createCollections } from './collection.ts';
 import { createResponseSource, type ResponseSource } from './response-source.ts';
 
@@ -17,8 +17,8 @@ export type DataSetOptions = {
   readonly seed: string | undefined;
 };
 
-export async function createDataSet(document: Json, { operations, ajv, seed }: DataSetOptions): Promise<DataSet> {
+export function createDataSet({ operations, ajv, seed }: DataSetOptions): DataSet {
   const isDynamic = seed !== undefined;
-  const source = await createResponseSource(document, { ajv, seed });
-  return { source, isDynamic, collections: await createCollections(operations, { ajv, source, isDynamic }) };
+  const source = createResponseSource({ ajv, seed });
+  return { source, isDynamic, collections: createCollections(operations, { ajv, source, isDynamic }) };
 }

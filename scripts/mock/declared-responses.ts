@@ -44,3 +44,12 @@ function nounOf({ path }: Operation): string {
     .replace(/s$/, '')
     .replaceAll('_', ' ');
 }
+
+/** The first example of each header. */
+export function headersOf({ responses }: Operation, status: number): Record<string, string> {
+  const headers = Object.entries(responses[status]?.headers ?? {}).flatMap(([name, { examples }]) => {
+    const [first] = Object.values(examples);
+    return first === undefined ? [] : [[name, String(first.value)] as const];
+  });
+  return Object.fromEntries(headers);
+}

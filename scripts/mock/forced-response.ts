@@ -4,6 +4,7 @@ import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { ContractRouter } from '../../src/api/contract-router.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { encodeJson } from '../../src/api/json-text.ts';
+import type { Refuse } from '../../src/api/refuse.ts';
 import { rawResponse } from '../../src/api/response.ts';
 import type { Send } from '../../src/api/send.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
@@ -13,65 +14,134 @@ import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import { addLimits } from './mock-api.ts';
 import { ALL_OPERATIONS, type Override, type Overrides, preferHeaderOf } from './overrides.ts';
+import type { OwnBodies } from './own-body.ts';
 import { type Preference, responseOf } from './prefer.ts';
 import type { PreferenceNotes } from './preference-notes.ts';
 import { readPreferences } from './preferences.ts';
+import { type ReadRequest, readAhead } from './read-ahead.ts';
 
 export type ForcedResponseDeps = {
   readonly router: ContractRouter;
   readonly operations: readonly Operation[];
   readonly overrides: Overrides;
+  readonly ownBodies: OwnBodies;
   readonly notes: PreferenceNotes;
+  /** Called with a request that gets a forced response, before that is sent, and with its body. */
+  readonly onForced: (request: ApiRequest, read: ReadRequest) => Promise<void>;
   /** Generated data or the contract's examples; `undefined` for what the mock was started with. */
-  readonly dataOf: (isDynamic: boolean | undefined) => Promise<DataSet>;
+  readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
   readonly send: Send;
+  readonly refuse: Refuse;
 };
 
 /**
  * Sends the response that an override or the `Prefer` header names, whatever else is wrong with the request, and waits
- * before it if they say so. Resolves to false where they name none, or a success: that is left to the operation's handler,
- * after the server's own checks. Rejects with a 422 for a response that the operation does not have.
+ * before it if they say so. Resolves to the request where they name none, or a success: that is left to the operation's
+ * handler, after the server's own checks. Resolves to `null` if a response was sent: this one, or a 422 for one that the
+ * operation does not have.
  */
-export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<boolean> {
-  const { router, overrides, notes, dataOf, send } = deps;
+export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<ApiRequest | null> {
+  const { router, overrides, refuse } = deps;
   const operations = new Map(deps.operations.map((operation) => [operation.operationId, operation]));
-  return async (request) => {
-    const operation = router.matches(request) ? operations.get(request.operation.operationId) : undefined;
-    if (operation !== undefined) applyOverride(request, operation, overrides);
-    const { prefer } = request.headers;
-    if (prefer === undefined) return false;
-    const preferences = readPreferences(prefer);
-    notes.add(request.res, { preferences, response: undefined });
-    if (preferences.delayMs > 0) await delay(preferences.delayMs);
-    if (operation === undefined) return false;
-    const response = chosenResponse(request, operation);
-    notes.add(request.res, { preferences, response });
-    if (response === undefined || response.status === successOf(operation)) return false;
-
-    const { status } = response;
-    const { source, isDynamic } = await dataOf(preferences.dynamic);
-    const example = response.example ?? (isDynamic ? undefined : fittingExample(request, operation, status));
-    const { headers, body } = await source({ operation, status, example, seedText: request.url });
-    const { 'Content-type': _type, 'X-Request-Id': _requestId, ...ownHeaders } = headers;
-    const known = Object.entries(serverHeaders(request, status, body)).filter(([name]) => name in ownHeaders);
-    const bytes = body === undefined ? undefined : encodeJson(body);
-    send(request, rawResponse(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
-    return true;
+  return async (sent) => {
+    const operation = router.matches(sent) ? operations.get(sent.operation.operationId) : undefined;
+    const dependsOnBody = operation !== undefined && overrides.dependOnBody((each) => isFor(operation, each));
+    const read = dependsOnBody ? await readAhead(sent) : undefined;
+    const request = read?.again() ?? sent;
+    if (read !== undefined) router.matches(request);
+    try {
+      return (await force(request, { operation, read }, deps)) ? null : request;
+    } catch (error) {
+      refuse(request, error);
+      return null;
+    }
   };
 }
 
+type Found = {
+  /** `undefined` for a path or a method that the contract does not have. */
+  readonly operation: Operation | undefined;
+  /** `undefined` if the body has not been read yet. */
+  readonly read: ReadRequest | undefined;
+};
+
+/** Resolves to whether the response was sent. Rejects with a 422 for a response that the operation does not have. */
+async function force(request: ApiRequest, { operation, read }: Found, deps: ForcedResponseDeps): Promise<boolean> {
+  const { overrides, ownBodies, notes } = deps;
+  const override = operation && applyOverride(request, operation, { overrides, body: read?.body });
+  const { prefer } = request.headers;
+  if (prefer === undefined) return false;
+  const preferences = readPreferences(prefer);
+  notes.add(request.res, { preferences, response: undefined });
+  if (preferences.delayMs > 0) await delay(preferences.delayMs);
+  if (operation === undefined) return false;
+  const isInvalid = override?.allowInvalid === true;
+  const response = isInvalid ? invalidResponse(override) : chosenResponse(request, operation);
+  notes.add(request.res, { preferences, response });
+  if (response === undefined) return false;
+  const own = override !== undefined && 'body' in override ? { body: override.body } : undefined;
+  if (own !== undefined) ownBodies.set(request.headers, own.body);
+  if (response.status === successOf(operation) && !isInvalid) return false;
+  await sendForced(request, { operation, read, response, own, isDynamic: preferences.dynamic }, deps);
+  return true;
+}
+
+type Chosen = Found & {
+  readonly operation: Operation;
+  readonly response: Preference;
+  /** A body in place of the contract's. */
+  readonly own: { readonly body: unknown } | undefined;
+  readonly isDynamic: boolean | undefined;
+};
+
+async function sendForced(
+  request: ApiRequest,
+  { operation, read, response, own, isDynamic }: Chosen,
+  { dataOf, onForced, send }: ForcedResponseDeps,
+): Promise<void> {
+  const ahead = read ?? (await readAhead(request));
+  request.requestBody = ahead.body;
+  await onForced(request, ahead);
+  const { status } = response;
+  const data = dataOf(isDynamic);
+  const example = response.example ?? (data.isDynamic ? undefined : fittingExample(request, operation, status));
+  const found = data.source({ operation, status, example, seedText: request.url });
+  const { headers, body } = { ...found, ...own };
+  const { 'X-Request-Id': _requestId, ...ownHeaders } = headers;
+  const known = Object.entries(serverHeaders(request, status, body)).filter(([name]) => name in ownHeaders);
+  const bytes = body === undefined ? undefined : bytesOf(body);
+  send(request, rawResponse(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
+}
+
 /** An override precedes the client's preferences, and so overrides them, unless those name a response. */
-function applyOverride({ headers }: ApiRequest, operation: Operation, overrides: Overrides): void {
+function applyOverride(
+  { url, headers }: ApiRequest,
+  operation: Operation,
+  { overrides, body }: { overrides: Overrides; body: unknown },
+): Override | undefined {
   const { code, example } = readPreferences(headers['prefer']);
-  if (code !== undefined || example !== undefined) return;
-  const override = overrides.take((each) => isFor(operation, each));
-  if (override === undefined) return;
-  headers['prefer'] = [preferHeaderOf(override), headers['prefer'] ?? []].flat().join(', ');
+  if (code !== undefined || example !== undefined) return undefined;
+  const override = overrides.take({ url, headers, body }, (each) => isFor(operation, each));
+  if (override === undefined) return undefined;
+  // The body may be given without a status.
+  const status = override.status ?? ('body' in override ? successOf(operation) : null);
+  headers['prefer'] = [preferHeaderOf({ ...override, status }), headers['prefer'] ?? []].flat().join(', ');
+  return { ...override, status };
+}
+
+function invalidResponse({ status }: Override): Preference | undefined {
+  return status === null ? undefined : { status, example: undefined };
+}
+
+/** A text is sent as it is, so that a client can be tested with what is not JSON. */
+function bytesOf(body: unknown): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : encodeJson(body);
 }
 
 /** An override of all operations passes by those that do not have its response. */
 function isFor(operation: Operation, override: Override): boolean {
   if (override.operation !== ALL_OPERATIONS) return override.operation === operation.operationId;
+  if (override.allowInvalid === true) return true;
   try {
     responseOf({ code: override.status?.toString(), example: override.example ?? undefined }, operation);
     return true;

@@ -1,6 +1,6 @@
 import type { HandlerInput, HandlerResult } from '../../src/api/operation.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
-import type { PrismResponse } from './prism-responses.ts';
+import type { ContractResponse } from './response-source.ts';
 
 /** Rendering and sending add these to every response. */
 const ADDED_HEADERS = new Set([
@@ -13,7 +13,7 @@ const ADDED_HEADERS = new Set([
 ]);
 
 /** `path` is the operation's with its parameters filled in; a null `body`: the response has none. */
-export function resultOf(path: string, status: number, { headers: given, body }: PrismResponse): HandlerResult {
+export function resultOf(path: string, status: number, { headers: given, body }: ContractResponse): HandlerResult {
   const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_HEADERS.has(name.toLowerCase())));
   if ('Location' in headers && isObject(body)) headers['Location'] = `${path}/${body['id']}`;
   return { status, headers, body };

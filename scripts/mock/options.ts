@@ -4,24 +4,28 @@ import { ENVIRONMENTS, type Environment } from '../../src/domain/api-key.ts';
 export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
 
-export const HELP = `npm run mock -- [options]   responds as the server would, from the contract's examples and without a database
+/** How the mock was started. */
+export type Command = 'npm run mock --' | 'npx charter-mock';
+
+export const helpOf = (
+  command: Command,
+) => `${command} [options]   responds as the server would, from the contract's examples and without a database
 
   --port N          ${DEFAULT_PORT} by default; 0 takes any free port
   --host ADDRESS    ${DEFAULT_HOST} by default; 0.0.0.0 listens on every address of this machine
   --environment E   ${ENVIRONMENTS.join(' or ')}: which API keys are accepted; live by default
-  --dynamic         generates data that the schemas allow, in place of the examples
-  --seed TEXT       like --dynamic; the same text generates the same data again
   --stateful        keeps what requests create, change and delete, in memory and until the mock ends
+  --seed FILE       like --stateful; begins with the data of a JSON file, in place of the examples
+  --dynamic         generates data that the schemas allow, in place of the examples
+  --dynamic-seed T  like --dynamic; the same text T generates the same data again
   --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
-  --stock-prism     starts stock Prism on generated/openapi.yaml instead; for comparison, and for teams that know it
   --send-events URL sends the contract's example events to a receiver, each once, and prints its responses
   --secret TEXT     the secret that signs them: whsec_ and 24 to 64 bytes in base64
-  --help            prints this text
+${ofCheckout(command, CHECKOUT_OPTIONS)}  --help            prints this text
 
 The mock accepts every well-formed key of the environment; each has all permissions. It allows any origin (CORS), which
-a server does not. It serves edits of openapi/ as soon as they are saved, and while the contract has problems, it prints
-them instead. The document is at /openapi.json and /openapi.yaml.
-
+a server does not. The document is at /openapi.json and /openapi.yaml.
+${ofCheckout(command, EDITS)}
 The header Prefer (RFC 7240) selects a response:
   Prefer: code=422                    the example of this status that fits best
   Prefer: code=422, example=limit     an example by its name
@@ -33,8 +37,8 @@ The mock sends a refusal whatever else is wrong with the request, and a success 
 For a status or an example that the operation does not have, it responds with a 422 that lists those that it has. The
 header Preference-Applied names what was applied. X-Mock-Warning and the mock's output name the rest.
 
-The page /__mock forces responses from outside of your app, for a number of requests or until you clear them; scripts use
-/__mock/overrides instead:
+The page /__mock shows the requests and what was wrong with them, and forces responses from outside of your app, for a number
+of requests or until you clear them. Scripts use /__mock/requests and /__mock/overrides instead:
   curl -X POST -H "Content-Type: application/json" http://${DEFAULT_HOST}:${DEFAULT_PORT}/__mock/overrides \\
     -d '{"operation": "createParentProgram", "status": 503, "times": 2, "delay_ms": 500}'
 
@@ -45,54 +49,92 @@ id, and no other.
 
 With --stateful, the same 60 items are only the beginning. Everything is as on the server: an unknown id gets 404, a taken
 external_id 409, an outdated ETag 412, and an Idempotency-Key its first response again. A response that Prefer or /__mock
-names by its example changes nothing, nor does dynamic=true. An edit of the contract and POST /__mock/reset begin again.
+names by its example changes nothing, nor does dynamic=true. POST /__mock/reset begins again.
+
+A file for --seed has items by the name of their list. Fields that a creation can omit can be omitted here, too, as can id,
+created_at and updated_at. The mock names each mistake, and does not start:
+  {"parent_programs": [{"name": "Nordic Scholars Exchange", "external_id": "sis-20417"}]}
 
 --send-events takes --secret only, and starts no server. The webhook-id of an example is always the same. The exit code is
 0 if the receiver responded to every event with 2xx, otherwise 1.
+${ofCheckout(command, STOCK_PRISM)}`;
 
---stock-prism runs the command "prism mock" of @stoplight/prism-cli. Of the options above it takes --port, --host,
---dynamic and --seed. openapi/guides/mock-server.md lists where its responses differ from the mock's and the server's.
+function ofCheckout(command: Command, text: string): string {
+  return command === 'npm run mock --' ? text : '';
+}
+
+const CHECKOUT_OPTIONS = `  --stock-prism     starts stock Prism on generated/openapi.yaml instead; for comparison, and for teams that know it
+  --pack            packs generated/charter-mock-<version>.tgz, the mock for test suites, and starts nothing
+`;
+
+const EDITS = `It serves edits of openapi/ as soon as they are saved, and while the contract has problems, it prints them instead.
+`;
+
+const STOCK_PRISM = `
+--stock-prism runs the command "prism mock" of @stoplight/prism-cli. Of the options above it takes --port, --host, --dynamic
+and --dynamic-seed. openapi/guides/mock-server.md lists where its responses differ from the mock's and the server's.
 `;
 
 type Address = { readonly port: number; readonly host: string };
 
 export type Options =
   | { readonly mode: 'help' }
+  | { readonly mode: 'pack' }
   | (Address & {
       readonly mode: 'mock';
       readonly environment: Environment;
-      readonly seed: string | undefined;
+      readonly dynamicSeed: string | undefined;
       readonly isStateful: boolean;
+      /** With `isStateful`, the file with the data to begin with. */
+      readonly seedFile: string | undefined;
     })
   | (Address & { readonly mode: 'proxy'; readonly target: URL })
   | { readonly mode: 'send-events'; readonly receiver: URL; readonly secret: Uint8Array }
-  | (Address & { readonly mode: 'stock-prism'; readonly isDynamic: boolean; readonly seed: string | undefined });
+  | (Address & {
+      readonly mode: 'stock-prism';
+      readonly isDynamic: boolean;
+      readonly dynamicSeed: string | undefined;
+    });
 
 /** A mistake in the command line. */
 export class UsageError extends Error {}
 
-/** With `--dynamic` alone, the mock's seed is `randomSeed`'s. */
+/** With `--dynamic` alone, the data are generated from the text of `randomSeed`. */
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
+  if (values.pack) return { mode: 'pack' };
   if (values['send-events'] !== undefined || values.secret !== undefined) return readSending(values);
-  const { host, seed, stateful: isStateful } = values;
+  const { host, seed: seedFile, 'dynamic-seed': dynamicSeed } = values;
+  const isStateful = values.stateful || seedFile !== undefined;
   const port = Number(values.port);
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
-  const isDynamic = values.dynamic || seed !== undefined;
+  const isDynamic = values.dynamic || dynamicSeed !== undefined;
   if (values['stock-prism']) {
     if (values.environment !== undefined || values.proxy !== undefined || isStateful)
-      throw new UsageError('--stock-prism takes --port, --host, --dynamic and --seed only. Leave out the others.');
-    return { mode: 'stock-prism', port, host, isDynamic, seed };
+      throw new UsageError(
+        '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only. Leave out the others.',
+      );
+    return { mode: 'stock-prism', port, host, isDynamic, dynamicSeed };
   }
   const environment = ENVIRONMENTS.find((each) => each === (values.environment ?? 'live'));
   if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
   if (values.proxy !== undefined) {
     if (isDynamic || isStateful)
-      throw new UsageError('--proxy forwards the responses of a server. Leave out --dynamic, --seed and --stateful.');
+      throw new UsageError(
+        '--proxy forwards the responses of a server. Leave out --dynamic, --dynamic-seed, --stateful and --seed.',
+      );
     return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
   }
-  return { mode: 'mock', port, host, environment, isStateful, seed: seed ?? (isDynamic ? randomSeed() : undefined) };
+  return {
+    mode: 'mock',
+    port,
+    host,
+    environment,
+    isStateful,
+    seedFile,
+    dynamicSeed: dynamicSeed ?? (isDynamic ? randomSeed() : undefined),
+  };
 }
 
 function readUrl(text: string): URL {
@@ -105,7 +147,7 @@ function readUrl(text: string): URL {
 type Values = ReturnType<typeof parse>;
 
 function readSending({ 'send-events': receiver, secret, ...values }: Values): Options {
-  const others = ['environment', 'dynamic', 'seed', 'stateful', 'proxy', 'stock-prism'] as const;
+  const others = ['environment', 'dynamic', 'dynamic-seed', 'stateful', 'seed', 'proxy', 'stock-prism'] as const;
   if (others.some((name) => values[name] !== undefined && values[name] !== false))
     throw new UsageError('--send-events takes --secret only. Leave out the others.');
   const url = URL.parse(receiver ?? '');
@@ -123,12 +165,14 @@ export const OPTIONS = {
   host: { type: 'string', default: DEFAULT_HOST },
   environment: { type: 'string' },
   dynamic: { type: 'boolean', default: false },
-  seed: { type: 'string' },
+  'dynamic-seed': { type: 'string' },
   stateful: { type: 'boolean', default: false },
+  seed: { type: 'string' },
   proxy: { type: 'string' },
   'stock-prism': { type: 'boolean', default: false },
   'send-events': { type: 'string' },
   secret: { type: 'string' },
+  pack: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 

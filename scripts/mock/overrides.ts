@@ -1,3 +1,5 @@
+import { isMatch, type Match, type Matched } from './override-match.ts';
+
 /** Responses that are forced from outside of the app that calls the mock. */
 export type Override = {
   readonly id: number;
@@ -6,6 +8,12 @@ export type Override = {
   /** If it is `null`, `example` selects the response, or it is the usual one. */
   readonly status: number | null;
   readonly example: string | null;
+  /** A body in place of the contract's. Present only if it was given, because `null` is a body, too. */
+  readonly body?: unknown;
+  /** The status and the body are sent although the contract forbids them, whatever the request is. */
+  readonly allowInvalid?: boolean;
+  /** Which requests of the operation get the response; all if it is omitted. */
+  readonly match?: Match;
   readonly delay_ms: number;
   /** How many responses are left; `null` if it lasts until it is cleared. */
   readonly left: number | null;
@@ -39,9 +47,14 @@ export class Overrides {
     return before - this.#all.length;
   }
 
-  /** The first override that fits, which then has one response less; `undefined` if there is none. */
-  take(fits: (override: Override) => boolean): Override | undefined {
-    const taken = this.#all.find(fits);
+  /** Whether the body decides which override an operation's request gets. */
+  dependOnBody(fits: (override: Override) => boolean): boolean {
+    return this.#all.some((override) => override.match?.body !== undefined && fits(override));
+  }
+
+  /** The first override that fits and matches, which then has one response less; `undefined` if there is none. */
+  take(request: Matched, fits: (override: Override) => boolean): Override | undefined {
+    const taken = this.#all.find((override) => fits(override) && isMatch(override.match, request));
     if (taken === undefined || taken.left === null) return taken;
     const rest = { ...taken, left: taken.left - 1 };
     this.#all = this.#all.flatMap((override) => (override !== taken ? [override] : rest.left > 0 ? [rest] : []));

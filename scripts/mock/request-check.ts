@@ -1,13 +1,18 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { ApiRequest } from '../../src/api/api-request.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/exchange.ts';
 import { createMockApi } from './mock-api.ts';
+import { copyOf } from './read-ahead.ts';
 
-export type Refusal = { readonly status: number; readonly message: string };
+export type Refusal = {
+  readonly status: number;
+  readonly message: string;
+  /** A sentence for each problem. */
+  readonly problems: readonly string[];
+};
 
 /** Returns `null` if the contract allows the request, unless a refusal depends on the server's data. */
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
@@ -26,17 +31,17 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
       await api.handle(new ApiRequest(copy, new ServerResponse(copy), new Exchange('')));
       return null;
     } catch (error) {
-      const exception = exceptionOf(error);
-      return { status: exception.status, message: exception.body.message };
+      const { status, body } = exceptionOf(error);
+      return { status, message: body.message, problems: problemsOf(error) };
     }
   };
 }
 
-/** The stream of the request has been read, so the copy has one of its own. */
-function copyOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessage, body: Buffer): IncomingMessage {
-  const copy = Object.assign(new IncomingMessage(new Socket()), { method, url, httpVersion, headers, rawHeaders });
-  copy.complete = true;
-  copy.push(body);
-  copy.push(null);
-  return copy;
+/** What a refusal says is wrong with the request: each message of a 422 after its field. */
+export function problemsOf(error: unknown): string[] {
+  const { body } = exceptionOf(error);
+  const errors = Object.entries(body.errors ?? {});
+  return errors.length === 0
+    ? [body.message]
+    : errors.flatMap(([field, messages]) => messages.map((message) => `${field} ${message}`));
 }

@@ -1,8 +1,10 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json, Operation } from '../../src/contract/document.ts';
-import { schemaOf } from './declared-responses.ts';
-import { firstValid, narrowSchemas } from './generated-data.ts';
-import { createPrismResponses, type PrismResponse } from './prism-responses.ts';
+import type { Operation } from '../../src/contract/document.ts';
+import { examplesOf, headersOf, schemaOf } from './declared-responses.ts';
+import { generate } from './generated-data.ts';
+
+/** The first example of each header, and a body; `undefined` if the response has none. */
+export type ContractResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };
 
 export type ResponseQuery = {
   readonly operation: Operation;
@@ -14,26 +16,21 @@ export type ResponseQuery = {
 };
 
 /** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
-export type ResponseSource = (query: ResponseQuery) => Promise<PrismResponse>;
+export type ResponseSource = (query: ResponseQuery) => ContractResponse;
 
-export async function createResponseSource(
-  document: Json,
-  { ajv, seed }: { ajv: Ajv2020; seed: string | undefined },
-): Promise<ResponseSource> {
-  const find = await createPrismResponses(document);
-  const findExample: ResponseSource = ({ operation: { operationId }, status, example }) =>
-    find({ operationId, status, example });
-  if (seed === undefined) return findExample;
-
-  const generate = await createPrismResponses(narrowSchemas(document));
-  return async (query) => {
-    const { operation, status, example, seedText } = query;
+export function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
+  return ({ operation, status, example, seedText }) => {
+    const headers = headersOf(operation, status);
     const schema = schemaOf(operation, status);
-    if (example !== undefined || schema === undefined) return findExample(query);
-    const { operationId } = operation;
-    const generated = await firstValid(ajv.compile(schema), (attempt) =>
-      generate({ operationId, status, seed: `${seed} ${status} ${seedText} ${attempt}` }),
-    );
-    return generated ?? findExample(query);
+    const examples = examplesOf(operation, status);
+    const isGenerated = seed !== undefined && example === undefined && schema !== undefined;
+    const generated = isGenerated
+      ? generate(schema, {
+          seed: `${seed} ${operation.operationId} ${status} ${seedText}`,
+          validate: ajv.compile(schema),
+        })
+      : undefined;
+    const [, shown] = examples.find(([name]) => example === undefined || name === example) ?? [];
+    return { headers, body: generated ?? shown?.value };
   };
 }

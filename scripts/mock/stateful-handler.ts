@@ -6,19 +6,22 @@ import { isObject, type Json, type Operation } from '../../src/contract/document
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { type Collection, collectionOf } from './collection.ts';
+import { compileLater } from './compile.ts';
 import type { DataSet } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { refuseStale } from './entity-tags.ts';
 import { recordEvent } from './feed.ts';
 import { idIn, pathOf, resultOf } from './handler-result.ts';
 import { pageOf } from './list-page.ts';
+import type { OwnBodies } from './own-body.ts';
 import { preferenceOf } from './prefer.ts';
-import type { PrismResponse } from './prism-responses.ts';
+import type { ContractResponse } from './response-source.ts';
 import type { Store } from './store.ts';
 import { UniqueField } from './unique-field.ts';
 import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
 
 export type StatefulDeps = {
+  readonly ownBodies: OwnBodies;
   readonly ajv: Ajv2020;
   readonly data: DataSet;
   readonly store: Store;
@@ -34,34 +37,34 @@ type Kept = Pick<StatefulDeps, 'store' | 'now'> & {
   readonly collection: Collection;
   /** The path of the collection's list. */
   readonly list: string;
-  readonly validate: ValidateFunction;
+  readonly compiled: () => ValidateFunction;
   /** The operation's first example of its success, with the headers that the contract shows. */
-  readonly example: () => Promise<PrismResponse>;
+  readonly example: () => ContractResponse;
 };
 
 type Action = (input: HandlerInput, kept: Kept) => Promise<HandlerResult>;
 
 /** Responds from the store, and changes it: the operations of a collection. All others are left to `stateless`. */
 export function createStatefulHandler(operation: Operation, deps: StatefulDeps): OperationHandler {
-  const { ajv, data, store, now, stateless } = deps;
+  const { ajv, data, store, now, ownBodies, stateless } = deps;
   const { collections } = data;
   const collection = collectionOf(operation, collections);
   const action = collection === undefined ? undefined : actionOf(operation, collection.path);
   if (collection === undefined || action === undefined) return stateless;
   const status = successOf(operation);
-  const validate = ajv.compile(schemaOf(operation, status) ?? true);
-  let found: Promise<PrismResponse> | undefined;
+  const compiled = compileLater(ajv, schemaOf(operation, status) ?? true);
+  let found: ContractResponse | undefined;
   const example = () => {
     found ??= data.source({ operation, status, seedText: '' });
     return found;
   };
-  const kept = { operation, collections, collection, list: collection.path, store, now, validate, example };
+  const kept = { operation, collections, collection, list: collection.path, store, now, compiled, example };
   return async (input) => {
     const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
-    if (!isExample) return action(input, kept);
-    // An example changes nothing. The tags of the store are not those of the examples.
-    const { 'if-match': _ifMatch, ...headers } = input.headers;
-    return stateless({ ...input, headers });
+    if (!isExample && ownBodies.find(input.headers) === undefined) return action(input, kept);
+    // It changes nothing. The tags of the store are not those of the examples.
+    delete input.headers['if-match'];
+    return stateless(input);
   };
 }
 
@@ -79,8 +82,8 @@ const listItems: Action = async (input, kept) => {
 const getItem: Action = async (input, kept) => respond(input, kept, find(input, kept));
 
 const createItem: Action = async (input, kept) => {
-  const { operation, store, list, now, validate } = kept;
-  const { body: example } = await kept.example();
+  const { operation, store, list, now, compiled } = kept;
+  const { body: example } = kept.example();
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const sent = isObject(input.body) ? input.body : {};
   const content = createdBody(isObject(example) ? example : {}, { operation, sent, schema });
@@ -94,6 +97,7 @@ const createItem: Action = async (input, kept) => {
   const at = now();
   const time = at.toISOString();
   const item = replaced(content, { id: newId(), created_at: time, updated_at: time });
+  const validate = compiled();
   if (!validate(item)) throwInvalid(validate.errors);
   store.put(list, item);
   recordEvent(kept, list, { kind: 'created', item, at });
@@ -102,11 +106,12 @@ const createItem: Action = async (input, kept) => {
 };
 
 const updateItem: Action = async (input, kept) => {
-  const { operation, store, list, now, validate } = kept;
+  const { operation, store, list, now, compiled } = kept;
   const current = find(input, kept);
   refuseChanged(input, kept, current);
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const changed = updatedBody(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
+  const validate = compiled();
   if (!validate(changed)) throwInvalid(validate.errors);
   if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
   refuseTaken(changed, kept);
@@ -134,8 +139,8 @@ function find(input: HandlerInput, { operation, store, list }: Kept): Json {
 }
 
 /** With the headers that the contract shows for the success. */
-async function respond(input: HandlerInput, { operation, example }: Kept, body: Json | null): Promise<HandlerResult> {
-  const { headers } = await example();
+function respond(input: HandlerInput, { operation, example }: Kept, body: Json | null): HandlerResult {
+  const { headers } = example();
   return resultOf(pathOf(operation, input), successOf(operation), { headers, body });
 }
 

@@ -7,15 +7,15 @@ export type StockPrismOptions = {
   readonly host: string;
   /** Generates data in place of the contract's examples. */
   readonly isDynamic: boolean;
-  /** With `isDynamic`, a seed always generates the same data; if it is omitted, each request gets other data. */
-  readonly seed: string | undefined;
+  /** With `isDynamic`, a text always generates the same data; if it is omitted, each request gets other data. */
+  readonly dynamicSeed: string | undefined;
 };
 
 /**
  * Runs the command `prism mock` of @stoplight/prism-cli in this process, on the published document. It prints its address
  * and every request, and serves until the process exits. Rejects where the port is in use.
  */
-export async function runStockPrism({ port, host, isDynamic, seed }: StockPrismOptions): Promise<void> {
+export async function runStockPrism({ port, host, isDynamic, dynamicSeed }: StockPrismOptions): Promise<void> {
   // Prism itself would exit, with its whole help text.
   await (await listen(() => {}, { host, port })).stop();
   process.argv = [
@@ -28,7 +28,7 @@ export async function runStockPrism({ port, host, isDynamic, seed }: StockPrismO
     // In production it would start a second process, which a signal to this one would leave behind.
     '--multiprocess=false',
     ...(isDynamic ? ['--dynamic'] : []),
-    ...(seed === undefined ? [] : [`--seed=${seed}`]),
+    ...(dynamicSeed === undefined ? [] : [`--seed=${dynamicSeed}`]),
   ];
   await import('@stoplight/prism-cli');
 }

@@ -13,7 +13,10 @@ export type StoreOptions = {
   readonly onLimit: (warning: string) => void;
 };
 
-const MAX_ITEMS = 10_000;
+/** Items by the path of their list. */
+export type Items = ReadonlyMap<string, readonly Json[]>;
+
+export const MAX_ITEMS = 10_000;
 const MAX_IDEMPOTENCY_KEYS = 10_000;
 
 /** The data of `--stateful`, in memory. It begins with the items of the contract's examples. */
@@ -23,16 +26,18 @@ export class Store {
   readonly #items = new Map<string, Map<string, Json>>();
   readonly #creations = new Map<string, Creation & { readonly at: number }>();
 
-  constructor(options: StoreOptions) {
+  /** `data` are the items to begin with. */
+  constructor(options: StoreOptions, data?: Items) {
     this.#options = options;
-    this.reset({ isEmpty: false });
+    this.reset(data);
   }
 
-  /** Forgets everything, and begins again with the examples or with nothing. */
-  reset({ isEmpty }: { isEmpty: boolean }): void {
+  /** Forgets everything, and begins again with these items by the path of their list, or with the examples. */
+  reset(data?: Items): void {
     this.#creations.clear();
-    for (const { path, items } of this.#options.collections) {
-      this.#items.set(path, new Map(isEmpty ? [] : items.map((item) => [String(item['id']), item])));
+    for (const collection of this.#options.collections) {
+      const items = data === undefined ? collection.items : (data.get(collection.path) ?? []);
+      this.#items.set(collection.path, new Map(items.map((item) => [String(item['id']), item])));
     }
   }
 

@@ -8,12 +8,12 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** The field whose values must differ, which the contract names in its example of a 409. */
 export class UniqueField {
-  readonly #name: string;
+  readonly name: string;
   readonly #quoted: string;
   readonly #message: string;
 
   private constructor(name: string, quoted: string, message: string) {
-    this.#name = name;
+    this.name = name;
     this.#quoted = quoted;
     this.#message = message;
   }
@@ -27,9 +27,9 @@ export class UniqueField {
 
   /** Throws the contract's 409 where another item has the same value; null is not a value. */
   refuseTaken(item: Json, items: readonly Json[]): void {
-    const value = item[this.#name];
+    const value = item[this.name];
     if (value === null || value === undefined) return;
-    const holder = items.find((other) => other[this.#name] === value && other['id'] !== item['id']);
+    const holder = items.find((other) => other[this.name] === value && other['id'] !== item['id']);
     if (holder === undefined) return;
     const message = this.#message
       .replace(UUID, () => String(holder['id']))

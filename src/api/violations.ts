@@ -13,7 +13,12 @@ const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 
 /** The names that an operation accepts. `headerNames` maps a lower-case name to the contract's spelling. */
-export type Vocabulary = { queryNames: readonly string[]; headerNames: ReadonlyMap<string, string> };
+export type Vocabulary = {
+  queryNames: readonly string[];
+  headerNames: ReadonlyMap<string, string>;
+  /** What has the fields; "this request" by default. */
+  subject?: string;
+};
 
 export class Violations {
   readonly #fields = new Map<string, string[]>();
@@ -101,9 +106,12 @@ function messageOf(error: ErrorObject, vocabulary: Vocabulary): string {
   }
 }
 
-function messageOfUnknown({ instancePath, parentSchema = {} }: ErrorObject, { queryNames }: Vocabulary): string {
+function messageOfUnknown(
+  { instancePath, parentSchema = {} }: ErrorObject,
+  { queryNames, subject = 'this request' }: Vocabulary,
+): string {
   if (instancePath !== '/query') {
-    return `is not a field of this request. Allowed fields: ${Object.keys(parentSchema['properties'] ?? {}).join(', ')}.`;
+    return `is not a field of ${subject}. Allowed fields: ${Object.keys(parentSchema['properties'] ?? {}).join(', ')}.`;
   }
   if (queryNames.length === 0) return 'is not allowed. This operation has no query parameters.';
   return `is not a parameter of this operation. Allowed parameters: ${queryNames.join(', ')}.`;

@@ -125,7 +125,7 @@ const COMPOSITIONS: readonly string[] = ['allOf', 'anyOf', 'oneOf'];
  * The published schemas are open, because a later version may add fields, and clients must ignore those that they do not know.
  * This server must not send one. References are already resolved.
  */
-function closed(schema: Json): Json {
+export function closed(schema: Json): Json {
   const isComposed = COMPOSITIONS.some((name) => schema[name] !== undefined);
   const isOpen = schema['additionalProperties'] === undefined && (isComposed || isObject(schema['properties']));
   // `additionalProperties` does not see the properties of the schemas that it is composed of.

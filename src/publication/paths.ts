@@ -6,6 +6,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   '/openapi.yaml': 'openapi.yaml',
   '/postman.json': 'docs/postman.json',
   '/charter-client.tgz': 'docs/charter-client.tgz',
+  '/charter-mock.tgz': 'docs/charter-mock.tgz',
   '/llms.txt': 'docs/llms.txt',
   '/llms-full.txt': 'docs/llms-full.txt',
   '/sitemap.xml': 'docs/sitemap.xml',

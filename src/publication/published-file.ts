@@ -39,13 +39,20 @@ export type Shown = {
   readonly supportUrl: string | undefined;
 };
 
+/** Reads what was built, by its name in `generated`. Resolves to `null` if there is no such file. */
+export type ReadBuilt = (name: string) => Promise<Buffer | null>;
+
+export function readFrom(folder: URL): ReadBuilt {
+  return (name) => readFile(new URL(name, folder)).catch(nullIfMissing);
+}
+
 /** A file of `generated`; `null` if it does not exist. */
-export async function readPublished(folder: URL, name: string, options: Shown): Promise<PublishedFile | null> {
-  const built = await readFile(new URL(name, folder)).catch(nullIfMissing);
+export async function readPublished(readBuilt: ReadBuilt, name: string, options: Shown): Promise<PublishedFile | null> {
+  const built = await readBuilt(name);
   if (built === null) return null;
   const headers = headersOf(name);
   if (/\.(png|tgz)$/.test(name)) return { representations: { identity: represent(built) }, headers };
-  if (HASHED.test(name)) return { representations: await readCompressed(folder, name, built), headers };
+  if (HASHED.test(name)) return { representations: await readCompressed(readBuilt, name, built), headers };
   const text = isOriginless(name) ? built : Buffer.from(shown(built.toString(), name, options));
   return { representations: await compress(text), headers };
 }
@@ -121,10 +128,12 @@ function policyOf(name: string): string {
 }
 
 /** The compressed versions that the build has left beside the file. */
-async function readCompressed(folder: URL, name: string, built: Buffer): Promise<PublishedFile['representations']> {
-  const [br, zipped] = await Promise.all(
-    ['br', 'gz'].map((extension) => readFile(new URL(`${name}.${extension}`, folder))),
-  );
+async function readCompressed(
+  readBuilt: ReadBuilt,
+  name: string,
+  built: Buffer,
+): Promise<PublishedFile['representations']> {
+  const [br, zipped] = await Promise.all(['br', 'gz'].map((extension) => readBuilt(`${name}.${extension}`)));
   return { identity: represent(built), ...(br && { br: represent(br) }), ...(zipped && { gzip: represent(zipped) }) };
 }
 

@@ -8,6 +8,8 @@ import {
   isOriginless,
   LINKS,
   type PublishedFile,
+  type ReadBuilt,
+  readFrom,
   readPublished,
 } from './published-file.ts';
 
@@ -21,7 +23,8 @@ export type Publication = {
 };
 
 export type PublicationOptions = {
-  readonly generated?: URL;
+  /** `readFrom(GENERATED)` by default. */
+  readonly readBuilt?: ReadBuilt;
   /** Where readers get support. The files name none if it is omitted. */
   readonly supportUrl?: string | undefined;
 };
@@ -34,10 +37,10 @@ export type RouteOptions = {
 };
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
-export function openPublication({ generated = GENERATED, supportUrl }: PublicationOptions = {}): Publication {
+export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
-    const readNamed = (of: string) => readPublished(generated, name, { origin: of, supportUrl });
+    const readNamed = (of: string) => readPublished(readBuilt, name, { origin: of, supportUrl });
     const reading = files.get(name) ?? (isOriginless(name) ? cached(() => readNamed('')) : cachedByOrigin(readNamed));
     // At once, so that concurrent requests share it.
     files.set(name, reading);

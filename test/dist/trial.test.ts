@@ -204,6 +204,7 @@ async function expectToServe(url: string, key: string): Promise<void> {
     '/openapi.yaml',
     '/postman.json',
     '/charter-client.tgz',
+    '/charter-mock.tgz',
   ];
   for (const path of [...assets, ...published]) expect([path, (await client.get(path)).status]).toEqual([path, 200]);
 }

@@ -10,8 +10,12 @@ const LIST = '/api/parent_programs';
 const RESPONSES = length({ short: 2, full: 4 });
 const IDS = length({ short: 100, full: 300 });
 
-const again = await useMock({ seed: 'a' });
-const mocks = [await useMock({ seed: 'a' }), await useMock({ seed: 'b' }), await useMock({ seed: 'c' })] as const;
+const again = await useMock({ dynamicSeed: 'a' });
+const mocks = [
+  await useMock({ dynamicSeed: 'a' }),
+  await useMock({ dynamicSeed: 'b' }),
+  await useMock({ dynamicSeed: 'c' }),
+] as const;
 
 describe.each(operations)('$operationId', (operation) => {
   test('many generated responses of every status match their schema', async () => {

@@ -48,7 +48,7 @@ test.each([
   ['GET /api/parent_programs?%=%', 400],
   ['GET /api/parent_programs?limit[__proto__]=1', 422],
   ['GET http://elsewhere.example/api/key', 200],
-  ['GET http://[::1', 404],
+  ['GET http://[::1/x', 404],
   ['GET //api/key', 404],
   ['GET /api/parent_programs?#fragment', 422],
   ['OPTIONS *', 404],

@@ -89,10 +89,25 @@ test.each([
   [{ operation: 'getKey', status: 503, times: 0 }, /^times must be an integer from 1 to 10000/],
   [{ operation: 'getKey', status: 503, times: 'x' }, /^times must be/],
   [{ operation: 'getKey', delay_ms: 30_001 }, /^delay_ms must be an integer from 0 to 30000/],
-  [{ operation: 'getKey', staus: 503 }, /^staus is not known\. Fields: operation, status, example, times, delay_ms\.$/],
+  [
+    { operation: 'getKey', staus: 503 },
+    /^staus is not known\. Fields: operation, status, example, times, delay_ms, body, allowInvalid, match, sequence\.$/,
+  ],
+  [{ operation: 'getKey', body: { id: 3 } }, /^body\.name is required\. See errors for \d more fields\.$/],
+  [{ operation: 'deleteParentProgram', body: {} }, /^body is not allowed: the 204 of deleteParentProgram has none/],
+  [{ status: 503, body: { message: 'x' } }, /^body is checked against the response of one operation/],
+  [{ operation: 'getKey', example: 'read_only', body: {} }, /^example cannot be combined with body/],
+  [{ operation: 'getKey', example: 'read_only', allowInvalid: true }, /^example cannot be combined with allowInvalid/],
+  [{ operation: 'getKey', status: 600, body: {}, allowInvalid: true }, /^status must be an integer from 200 to 599/],
+  [{ operation: 'getKey', status: 503, match: { path: 'api' } }, /^match\.path must be a path such as /],
+  [{ operation: 'getKey', status: 503, match: { header: { 'X-A': {} } } }, /^match\.header\.X-A must be a string/],
+  [{ operation: 'getKey', status: 503, match: { cookie: {} } }, /^match\.cookie is not known\. Fields: path, /],
+  [{ operation: 'getKey', status: 503, sequence: [{ status: 503 }] }, /^status cannot be combined with sequence/],
+  [{ operation: 'getKey', sequence: [{ status: 503 }, { status: 409 }] }, /^sequence\.1\.status is 409, which getKey/],
+  [{ operation: 'getKey', sequence: [] }, /^sequence must be an array of responses/],
   ['[]', /^body must be a JSON object/],
   ['{', /^body must be a JSON object/],
-  [`{"operation":"${'x'.repeat(20_000)}"}`, /^body cannot be read/],
+  [`{"operation":"${'x'.repeat(2 * 1024 * 1024)}"}`, /^body cannot be read/],
 ])('422 for %j', async (body, message) => {
   const refused = await add(body);
   expect([refused.status, refused.body.message]).toEqual([422, expect.stringMatching(message)]);
@@ -118,6 +133,52 @@ test.each(['/overrides', '/clear'])('415 for JSON that is sent as a form to %s',
 
 test('JSON without a Content-Type of its own is accepted', async () => {
   expect((await control('POST', '/overrides', { operation: 'getKey', status: 503 }, 'text/plain')).status).toBe(201);
+});
+
+test('the responses of a sequence are sent one after the other, to requests that match', async () => {
+  const match = { path: '/api/parent_programs/*', header: { 'X-Team': 'b' } };
+  const { status, body } = await add({ match, sequence: [{ status: 404, times: 2 }, { status: 503 }] });
+  expect([status, body.overrides]).toEqual([
+    201,
+    [
+      expect.objectContaining({ status: 404, left: 2, match }),
+      expect.objectContaining({ status: 503, left: 1, match }),
+    ],
+  ]);
+  const url = `${LIST}/${crypto.randomUUID()}`;
+  const statusFor = async (team: string) => (await mock.client.get(url, { headers: { 'X-Team': team } })).status;
+  const statuses: number[] = [];
+  for (const team of ['b', 'a', 'b', 'b', 'b']) statuses.push(await statusFor(team));
+  expect(statuses).toEqual([404, 200, 404, 503, 200]);
+});
+
+test('a body of one’s own keeps the headers of the response, and a list its link to the next page', async () => {
+  const page = { limit: 1, next_cursor: 'next' };
+  const [item] = (await mock.client.get(`${LIST}?limit=1`)).body.data;
+  const sent = { data: [{ ...item, name: 'Mine' }], page };
+  expect((await add({ operation: 'listParentPrograms', body: sent })).status).toBe(201);
+  const { body, headers } = await mock.client.get(`${LIST}?limit=1`);
+  expect(body).toEqual(sent);
+  expect(headers['link']).toBe(`<${LIST}?limit=1&sort=created_at&cursor=next>; rel="next"`);
+  expect(headers['etag']).toMatch(/^"/);
+});
+
+test('a request whose body decides about its response is handled as ever, if none matches', async () => {
+  await add({ operation: 'createParentProgram', status: 503, match: { body: { metadata: { a: 'b' } } }, times: null });
+  const created = await mock.client.post(LIST, { name: 'x', metadata: { a: 'c' } });
+  expect([created.status, created.body.metadata]).toEqual([201, { a: 'c' }]);
+  expect((await mock.client.post(LIST, { name: 'x', metadata: { a: 'b', c: 'd' } })).status).toBe(503);
+  expect((await mock.client.post(LIST, '{')).status).toBe(400);
+  expect((await mock.client.post(LIST, JSON.stringify({ name: 'x'.repeat(3 * 1024 * 1024) }))).status).toBe(413);
+});
+
+test.each([
+  [{ parent_programs: [] }, /^parent_programs is not known\. Fields: data, empty\. Put it into data/],
+  [{ empty: 'perhaps' }, /^empty must be true or false/],
+  [{ data: {}, empty: true }, /^empty cannot be combined with data/],
+])('a reset with %j is refused', async (body, message) => {
+  const refused = await control('POST', '/reset', body);
+  expect([refused.status, refused.body.message]).toEqual([422, expect.stringMatching(message)]);
 });
 
 test('there are at most 100 overrides', async () => {

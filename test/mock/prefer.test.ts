@@ -146,7 +146,7 @@ test('dynamic=true generates data for one request, with pages and items that bel
 });
 
 test('dynamic=false shows the examples on a mock with generated data', async () => {
-  const generated = await startTestMock({ seed: 'a' });
+  const generated = await startTestMock({ dynamicSeed: 'a' });
   try {
     const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
     expect(body.data[0].name).toBe('Nordic Scholars Exchange');

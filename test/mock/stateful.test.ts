@@ -263,10 +263,10 @@ test('the oldest of more than 10,000 items makes room, with a warning', () => {
   expect([store.itemsOf(LIST).length, store.find(LIST, 'first')]).toEqual([10_000, undefined]);
 });
 
-test('a mock without --stateful has nothing to reset', async () => {
+test('a mock without --stateful takes no data', async () => {
   const stateless = await startTestMock();
   try {
-    const response = await reset(stateless, {});
+    const response = await reset(stateless, { empty: true });
     expect([response.status, await response.json()]).toEqual([
       409,
       { message: 'The mock keeps nothing. Start it with --stateful.' },

@@ -27,6 +27,7 @@ for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.t
 const STUBS = {
   'scripts/docs/site.ts': `export const readSite = async () => new Map([['index.html', () => '']]);`,
   'scripts/client/build-package.ts': 'export const buildPackage = async () => {};',
+  'scripts/mock/package/pack-mock.ts': 'export const buildMockPackage = async () => {};',
   'scripts/client/pack.ts': 'export const pack = async () => import.meta.filename;',
 };
 for (const [file, text] of Object.entries(STUBS)) await writeFile(join(checkout, file), text);

@@ -34,10 +34,10 @@ test('it prints its address, a curl command that works, and how to select a resp
 
 test('--dynamic prints its seed, which generates the same data again', async () => {
   await withMock(['--dynamic'], async (running) => {
-    const [, seed = ''] = await untilPrinted(running, /--seed (\w+)/);
+    const [, seed = ''] = await untilPrinted(running, /--dynamic-seed (\w+)/);
     const [, key, origin = ''] = await untilPrinted(running, CURL);
     const { text } = await new Client(origin, key, checkMockResponse).get('/api/key');
-    const again = await startTestMock({ seed });
+    const again = await startTestMock({ dynamicSeed: seed });
     expect((await again.client.get('/api/key')).text).toBe(text);
     await again.close();
   });
@@ -64,7 +64,7 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
       process.stderr.write('A connection was opened.');
       return connect.apply(this, parameters);
     };`;
-  const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0', '--seed', 'a'], {
+  const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0', '--dynamic-seed', 'a'], {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reportConnections)}`,
   });
   try {
@@ -86,8 +86,10 @@ const UNLIKE_DEFAULTS: Record<keyof typeof OPTIONS, readonly [string[], object]>
   port: [['--port', '1'], { port: 1 }],
   host: [['--host', '127.0.0.2'], { host: '127.0.0.2' }],
   environment: [['--environment', 'test'], { environment: 'test' }],
-  dynamic: [['--dynamic'], { seed: 'random' }],
-  seed: [['--seed', 'a'], { seed: 'a' }],
+  dynamic: [['--dynamic'], { dynamicSeed: 'random' }],
+  'dynamic-seed': [['--dynamic-seed', 'a'], { dynamicSeed: 'a' }],
+  seed: [['--seed', 'seed.json'], { isStateful: true, seedFile: 'seed.json' }],
+  pack: [['--pack'], { mode: 'pack' }],
   stateful: [['--stateful'], { isStateful: true }],
   proxy: [['--proxy', 'http://localhost'], { mode: 'proxy', target: new URL('http://localhost') }],
   'stock-prism': [['--stock-prism'], { mode: 'stock-prism' }],
@@ -104,7 +106,8 @@ test.each(Object.values(UNLIKE_DEFAULTS))('%j is read, and differs from the comm
     host: DEFAULT_HOST,
     environment: 'live',
     isStateful: false,
-    seed: undefined,
+    seedFile: undefined,
+    dynamicSeed: undefined,
   });
   expect(defaults).not.toMatchObject(read);
   expect(readOptions(parameters, () => 'random')).toMatchObject(read);
@@ -148,11 +151,17 @@ test.each([
   [['--environment', 'staging'], '--environment is live or test.'],
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
-  [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic, --seed and --stateful.'],
-  [['--proxy', 'http://localhost', '--stateful'], 'Leave out --dynamic, --seed and --stateful.'],
-  [['--stock-prism', '--stateful'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
-  [['--stock-prism', '--proxy', 'http://localhost'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
-  [['--stock-prism', '--environment', 'test'], '--stock-prism takes --port, --host, --dynamic and --seed only.'],
+  [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
+  [['--proxy', 'http://localhost', '--stateful'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
+  [['--stock-prism', '--stateful'], '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.'],
+  [
+    ['--stock-prism', '--proxy', 'http://localhost'],
+    '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.',
+  ],
+  [
+    ['--stock-prism', '--environment', 'test'],
+    '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.',
+  ],
   [['--send-events', 'localhost'], '--send-events is the URL of your receiver'],
   [['--send-events', 'ftp://localhost', '--secret', SECRET], '--send-events is the URL of your receiver'],
   [['--secret', SECRET], '--send-events is the URL of your receiver'],

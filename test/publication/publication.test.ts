@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
+import { readFrom } from '../../src/publication/published-file.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { operations } from '../support/contract/contract.ts';
@@ -23,7 +24,7 @@ TEXTS.push(
   '/openapi.yaml',
   '/postman.json',
 );
-const PATHS = [...TEXTS, '/charter-client.tgz'];
+const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz'];
 /** Shown where a host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
@@ -37,6 +38,7 @@ const FILES = [
   ),
   'docs/postman.json',
   'docs/charter-client.tgz',
+  'docs/charter-mock.tgz',
   'openapi.json',
   'openapi.yaml',
 ];
@@ -240,7 +242,7 @@ test('a page of another origin may send a conditional request for the document',
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(openPublication({ generated: pathToFileURL(`${folder}/`) }).routes(OPTIONS));
+  const app = express().use(openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) }).routes(OPTIONS));
   const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     const missing = await fetch(`${unbuilt.url}/docs`);
@@ -265,7 +267,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
   };
   // Also for root, who may read every file: a folder cannot be read as a file.
   for (const name of FILES) await mkdir(join(folder, name), { recursive: true });
-  const publication = openPublication({ generated: pathToFileURL(`${folder}/`) });
+  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) });
   await publication.prepare(EXAMPLE);
   const unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse), {
     host: '127.0.0.1',
@@ -288,7 +290,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
   await writeBuilt(folder);
-  const publication = openPublication({ generated: pathToFileURL(`${folder}/`) });
+  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) });
   const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
   try {
     await publication.prepare(prepared.url);
@@ -417,21 +419,17 @@ test('the collection is for Postman, with a request for each operation', async (
     expect([operationId, text]).toEqual([operationId, expect.stringContaining(summary)]);
 });
 
-test('npm reads the client from its address on the server, in the version of the contract', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
-  const options = [
-    'pack',
-    `${server.url}/charter-client.tgz`,
-    '--json',
-    '--ignore-scripts',
-    '--pack-destination',
-    folder,
-  ];
-  const { stdout } = await promisify(execFile)('npm', options, { cwd: folder });
-  const { info } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
-  expect(JSON.parse(stdout)).toMatchObject([{ name: 'charter-client', version: info.version }]);
-  await rm(folder, { recursive: true });
-});
+test.each(['charter-client', 'charter-mock'])(
+  'npm reads %s from the server, in the version of the contract',
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
+    const options = ['pack', `${server.url}/${name}.tgz`, '--json', '--ignore-scripts', '--pack-destination', folder];
+    const { stdout } = await promisify(execFile)('npm', options, { cwd: folder });
+    const { info } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
+    expect(JSON.parse(stdout)).toMatchObject([{ name, version: info.version }]);
+    await rm(folder, { recursive: true });
+  },
+);
 
 /** The address in the page, the index or the collection. */
 function shown(text: string): string | undefined {

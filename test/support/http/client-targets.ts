@@ -1,4 +1,4 @@
-import { startMock } from '../../../scripts/mock/server.ts';
+import { startMock } from '../../../scripts/mock/checkout.ts';
 import { createTestOrganization, startServer } from './server.ts';
 
 export type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };

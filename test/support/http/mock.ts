@@ -1,18 +1,19 @@
-import { type Mock, type MockOptions, startMock } from '../../../scripts/mock/server.ts';
+import { type CheckoutOptions, startMock } from '../../../scripts/mock/checkout.ts';
+import type { Mock } from '../../../scripts/mock/server.ts';
 import { checkMockResponse } from '../contract/contract.ts';
 import { Client } from './client.ts';
 
 export type TestMock = Mock & { readonly client: Client };
 
 /** A mock for the tests of a file, closed after them. */
-export async function useMock(options: MockOptions = {}): Promise<TestMock> {
+export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startTestMock(options);
   afterAll(() => mock.close());
   return mock;
 }
 
 /** A mock on any free port, and a client that checks every response against the contract. The caller closes it. */
-export async function startTestMock(options: MockOptions = {}): Promise<TestMock> {
+export async function startTestMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
   return { ...mock, client: new Client(mock.url, mock.key, checkMockResponse) };
 }

@@ -1,0 +1,210 @@
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { Violations } from '../../src/api/violations.ts';
+import { closed } from '../../src/contract/conformity.ts';
+import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
+import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { schemaOf, successOf } from './declared-responses.ts';
+import { type Match, readMatch } from './override-match.ts';
+import { ALL_OPERATIONS, MAX_OVERRIDES, type NewOverride, type Override, type Overrides } from './overrides.ts';
+import { type Choice, type ChoiceWords, responseOf } from './prefer.ts';
+import { MAX_DELAY_MS } from './preferences.ts';
+import type { RequestLog } from './request-log.ts';
+import type { ReadSeed } from './seed-data.ts';
+import type { Items, Store } from './store.ts';
+
+/** Controls the mock from outside of the app that calls it. */
+export type Control = {
+  /** Adds a forced response, or one for each step of a sequence. Throws a 422 for one that no operation has. */
+  force(value: Json): readonly Override[];
+  /** Begins again with the data of the start or with other data, without forced responses, and with an empty log. */
+  reset(value: Json): void;
+};
+
+export type ControlDeps = {
+  readonly operations: readonly Operation[];
+  readonly ajv: Ajv2020;
+  readonly overrides: Overrides;
+  readonly log: RequestLog;
+  /** `undefined` if the mock keeps nothing. */
+  readonly store: Store | undefined;
+  readonly readSeed: ReadSeed;
+  /** The data of the start; `undefined` for the contract's examples. */
+  readonly seed: Items | undefined;
+};
+
+const MAX_TIMES = 10_000;
+
+export function createControl({ operations, ajv, overrides, log, store, readSeed, seed }: ControlDeps): Control {
+  return {
+    force(value) {
+      const added = readOverrides(value, { operations, ajv });
+      if (overrides.all.length + added.length > MAX_OVERRIDES)
+        throw new DomainError('conflict', `There are at most ${MAX_OVERRIDES} overrides. Clear some first.`);
+      return added.map((override) => overrides.add(override));
+    },
+    reset(value) {
+      refuseUnknown(value, ['data', 'empty'], remedyOfReset(value));
+      const { data, empty } = value;
+      if (data !== undefined && empty !== undefined)
+        throw invalidField('empty', 'cannot be combined with data. Leave it out.');
+      if (empty !== undefined && !/^(true|false)$/.test(String(empty)))
+        throw invalidField('empty', 'must be true or false.');
+      const isEmpty = String(empty) === 'true';
+      if (store === undefined && (data !== undefined || isEmpty))
+        throw new DomainError('conflict', 'The mock keeps nothing. Start it with --stateful.');
+      const items = data !== undefined ? readSeed(data) : isEmpty ? new Map() : seed;
+      store?.reset(items);
+      overrides.clear();
+      log.clear();
+    },
+  };
+}
+
+/** The name of a list is probably meant to be within `data`. */
+function remedyOfReset(value: Json): string | undefined {
+  const list = Object.entries(value).find(([, items]) => Array.isArray(items));
+  return list && `Put it into data: {"data": {"${list[0].slice(0, 100)}": […]}}.`;
+}
+
+function refuseUnknown(value: Json, fields: readonly string[], remedy?: string): void {
+  const unknown = Object.keys(value).find((name) => !fields.includes(name));
+  if (unknown === undefined) return;
+  const problem = `is not known. Fields: ${fields.join(', ')}.`;
+  throw invalidField(unknown.slice(0, 100), remedy === undefined ? problem : `${problem} ${remedy}`);
+}
+
+const STEP_FIELDS = ['status', 'example', 'times', 'delay_ms', 'body', 'allowInvalid'];
+const FIELDS = ['operation', ...STEP_FIELDS, 'match', 'sequence'];
+
+type Contract = Pick<ControlDeps, 'operations' | 'ajv'>;
+type Target = Contract & {
+  readonly operation: string;
+  /** The operations that get the response. */
+  readonly fitting: readonly Operation[];
+  /** Before the names of fields in a refusal. */
+  readonly prefix: string;
+};
+
+function readOverrides(value: Json, contract: Contract): NewOverride[] {
+  refuseUnknown(value, FIELDS);
+  const { operation: named = ALL_OPERATIONS, match, sequence, ...single } = value;
+  const operation = String(named);
+  const fitting = contract.operations.filter(({ operationId }) => [ALL_OPERATIONS, operationId].includes(operation));
+  if (fitting.length === 0) {
+    const names = [ALL_OPERATIONS, ...contract.operations.map(({ operationId }) => operationId)];
+    throw invalidField('operation', `is not an operation. Choose one of: ${names.join(', ')}.`);
+  }
+  const common: { match?: Match } = match === undefined ? {} : { match: readMatch(match) };
+  const target = { ...contract, operation, fitting };
+  if (sequence === undefined) return [{ ...readStep(single, { ...target, prefix: '' }), ...common }];
+  const [beside] = Object.keys(single);
+  if (beside !== undefined) throw invalidField(beside, 'cannot be combined with sequence. Put it into the steps.');
+  if (!Array.isArray(sequence) || sequence.length === 0)
+    throw invalidField('sequence', 'must be an array of responses, such as [{"status": 503, "times": 2}].');
+  return sequence.map((step, i) => {
+    if (!isObject(step)) throw invalidField(`sequence.${i}`, 'must be an object.');
+    refuseUnknown(step, STEP_FIELDS);
+    return { ...readStep(step, { ...target, prefix: `sequence.${i}.` }), ...common };
+  });
+}
+
+function readStep(step: Json, target: Target): NewOverride {
+  const { operation, fitting, prefix } = target;
+  const code = given(step['status']);
+  const example = given(step['example']);
+  const hasBody = Object.hasOwn(step, 'body');
+  const { body, allowInvalid = false } = step;
+  const delayMs = Number(step['delay_ms'] ?? 0);
+  const isForever = step['times'] === null || step['times'] === '';
+  const times = Number(step['times'] ?? 1);
+  if (!Number.isInteger(delayMs) || delayMs < 0 || delayMs > MAX_DELAY_MS)
+    throw invalidField(`${prefix}delay_ms`, `must be an integer from 0 to ${MAX_DELAY_MS}.`);
+  if (!isForever && !(Number.isInteger(times) && times >= 1 && times <= MAX_TIMES))
+    throw invalidField(
+      `${prefix}times`,
+      `must be an integer from 1 to ${MAX_TIMES}, or null for every request until it is cleared.`,
+    );
+  if (typeof allowInvalid !== 'boolean') throw invalidField(`${prefix}allowInvalid`, 'must be true or false.');
+  if (code === undefined && example === undefined && !hasBody && delayMs === 0)
+    throw invalidField(`${prefix}status`, 'is missing. Send a status, an example, a body or a delay_ms.');
+  if (hasBody && example !== undefined)
+    throw invalidField(`${prefix}example`, 'cannot be combined with body. Send one of them.');
+  if (allowInvalid && example !== undefined)
+    throw invalidField(`${prefix}example`, 'cannot be combined with allowInvalid. Send a body.');
+  const status = allowInvalid ? anyStatus(code, prefix) : statusOf({ code, example }, target);
+  if (hasBody && !allowInvalid) refuseInvalidBody(body, { status, ...target });
+  return {
+    operation,
+    status: allowInvalid && status === null ? successOfAll(fitting, prefix) : status,
+    example: example ?? null,
+    ...(hasBody && { body }),
+    ...(allowInvalid && { allowInvalid }),
+    delay_ms: delayMs,
+    left: isForever ? null : times,
+  };
+}
+
+function given(value: unknown): string | undefined {
+  return value === undefined || value === null || value === '' ? undefined : String(value);
+}
+
+/** Returns `null` if none is named. Throws if none of the operations has the response. */
+function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
+  const words: ChoiceWords = { code: [`${prefix}status`, 'is'], example: [`${prefix}example`, 'is'] };
+  let refusal: unknown;
+  for (const operation of fitting) {
+    try {
+      const response = responseOf(chosen, operation, words);
+      return chosen.code === undefined ? null : (response?.status ?? null);
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** Also one that the contract does not have. */
+function anyStatus(code: string | undefined, prefix: string): number | null {
+  if (code === undefined) return null;
+  const status = Number(code);
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw invalidField(`${prefix}status`, 'must be an integer from 200 to 599.');
+  return status;
+}
+
+function successOfAll(operations: readonly Operation[], prefix: string): number {
+  const [status, ...others] = new Set(operations.map(successOf));
+  if (status !== undefined && others.length === 0) return status;
+  throw invalidField(`${prefix}status`, 'is missing, because the operations have several.');
+}
+
+const REMEDY = 'With "allowInvalid": true, the mock sends what the contract forbids.';
+
+/** Throws a 422 for a body that the contract does not allow as a response. */
+function refuseInvalidBody(body: unknown, { status, fitting, prefix, ajv }: Target & { status: number | null }): void {
+  const [operation, ...others] = fitting;
+  if (operation === undefined || others.length > 0)
+    throw invalidField(
+      `${prefix}body`,
+      `is checked against the response of one operation. Name it in operation. ${REMEDY}`,
+    );
+  const code = status ?? successOf(operation);
+  const schema = schemaOf(operation, code);
+  if (schema === undefined)
+    throw invalidField(`${prefix}body`, `is not allowed: the ${code} of ${operation.operationId} has none. ${REMEDY}`);
+  const validate = ajv.compile(closed(schema));
+  // Validation fills in defaults.
+  if (validate(structuredClone(body))) return;
+  const violations = new Violations();
+  const errors = (validate.errors ?? []).map((error) => ({
+    ...error,
+    instancePath: `/requestBody/${prefix.replaceAll('.', '/')}body${error.instancePath}`,
+  }));
+  violations.addAll(errors, {
+    queryNames: [],
+    headerNames: new Map(),
+    subject: `the ${code} of ${operation.operationId}`,
+  });
+  violations.add(`${prefix}allowInvalid`, 'must be true to send what the contract forbids.');
+  violations.throwIfAny();
+}

@@ -1,0 +1,14 @@
+// Everything that the package runs, in one file.
+import { runMockCommand } from '../command.ts';
+import { openMock } from '../server.ts';
+import { readAssets } from './assets.ts';
+
+export { MockError, startMock } from './charter-mock.ts';
+
+export function runCommand(): Promise<void> {
+  return runMockCommand({
+    command: 'npx charter-mock',
+    note: '',
+    startMock: async (options) => openMock(await readAssets(), options),
+  });
+}

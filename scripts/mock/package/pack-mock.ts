@@ -1,0 +1,130 @@
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import ts from 'typescript';
+import { pack } from '../../client/pack.ts';
+import { root } from '../../tool.ts';
+import { readPageStyle } from '../page-style.ts';
+
+/** Packs generated/charter-mock-<version>.tgz. Returns its name and its size. */
+export async function packMock(): Promise<string> {
+  const generated = join(root, 'generated');
+  const old = (await readdir(generated)).filter((name) => /^(mock|charter-mock-.*\.tgz)$/.test(name));
+  await Promise.all(old.map((name) => rm(join(generated, name), { recursive: true })));
+  await buildMockPackage(join(generated, 'mock'));
+  const tarball = await pack(join(generated, 'mock'), generated);
+  return `${relative(root, tarball)}: ${((await stat(tarball)).size / 1024).toFixed(1)} KiB`;
+}
+
+/** Writes exactly the files of the package `charter-mock` into the folder. It has no dependencies: they are in its bundle. */
+export async function buildMockPackage(folder: string): Promise<void> {
+  const code = join(folder, CODE);
+  await Promise.all([mkdir(code, { recursive: true }), mkdir(join(folder, 'generated'), { recursive: true })]);
+  const manifest = await manifestOf();
+  const page = await readPageStyle();
+  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
+  const declarations = await declarationsOf(join(import.meta.dirname, 'charter-mock.ts'));
+  await bundle(join(code, 'bundle.cjs'));
+  const texts = {
+    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+    'README.md': readme.replaceAll('<version>', manifest.version),
+    [`${CODE}/page.json`]: JSON.stringify(page),
+    [`${CODE}/charter-mock.js`]: "import mock from './bundle.cjs';\n\nexport const { MockError, startMock } = mock;\n",
+    [`${CODE}/charter-mock.cjs`]:
+      "const { MockError, startMock } = require('./bundle.cjs');\n\nmodule.exports = { MockError, startMock };\n",
+    [`${CODE}/cli.js`]: "#!/usr/bin/env node\nimport mock from './bundle.cjs';\n\nawait mock.runCommand();\n",
+    [`${CODE}/charter-mock.d.ts`]: declarations,
+    [`${CODE}/charter-mock.d.cts`]: declarations.replace('openapi.js', 'openapi.cjs'),
+  };
+  await Promise.all([
+    ...Object.entries(texts).map(([name, text]) => writeFile(join(folder, name), text)),
+    copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE')),
+    ...['openapi.json', 'openapi.yaml'].map((name) =>
+      copyFile(join(root, 'generated', name), join(folder, 'generated', name)),
+    ),
+    ...['openapi.d.ts', 'openapi.d.cts'].map((name) =>
+      copyFile(join(root, 'generated/openapi.d.ts'), join(code, name)),
+    ),
+  ]);
+}
+
+/** As deep as the folders of `src`, because the bundled code finds `generated` from there. */
+const CODE = 'dist/mock';
+
+async function bundle(outfile: string): Promise<void> {
+  const { warnings } = await build({
+    entryPoints: [join(import.meta.dirname, 'bundle.ts')],
+    outfile,
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    // Names that messages and "instanceof" in logs show.
+    keepNames: true,
+    platform: 'node',
+    target: `node${OLDEST_NODE}`,
+    // Jest loads the package with require unless it is told otherwise, and cannot require an ES module.
+    format: 'cjs',
+    // Its ES module contains a module of another kind, which would take the exports of the bundle for its own.
+    alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
+    define: { 'import.meta.url': 'MODULE_URL', 'import.meta.dirname': '__dirname' },
+    banner: { js: "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;" },
+    legalComments: 'linked',
+    plugins: [withoutSideEffects],
+    logLevel: 'silent',
+  });
+  if (warnings.length > 0)
+    throw new Error(`The mock cannot be bundled:\n${warnings.map(({ text }) => text).join('\n')}`);
+}
+
+const OLDEST_NODE = 22;
+
+/** None of our modules does anything when it is imported, so those that only the server uses are left out, with the database. */
+const withoutSideEffects: Plugin = {
+  name: 'without-side-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^\./ }, async ({ path, ...options }) => {
+      if (options.pluginData === RESOLVING || options.resolveDir.includes('node_modules')) return undefined;
+      return { ...(await resolve(path, { ...options, pluginData: RESOLVING })), sideEffects: false };
+    });
+  },
+};
+
+const RESOLVING = Symbol();
+
+/** The declarations of one file, which imports only those of the contract. */
+async function declarationsOf(file: string): Promise<string> {
+  const { outputText, diagnostics = [] } = ts.transpileDeclaration(await readFile(file, 'utf8'), {
+    fileName: file,
+    reportDiagnostics: true,
+    compilerOptions: { isolatedDeclarations: true, declaration: true, newLine: ts.NewLineKind.LineFeed },
+  });
+  const [problem] = diagnostics;
+  if (problem !== undefined) throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, '\n'));
+  return outputText.replace('../../../generated/openapi.d.ts', './openapi.js');
+}
+
+async function manifestOf() {
+  const { license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const { info } = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
+  const conditions = (module: string, types: string) => ({
+    types: `./${CODE}/${types}`,
+    default: `./${CODE}/${module}`,
+  });
+  return {
+    name: 'charter-mock',
+    // The version of the contract inside.
+    version: info.version,
+    description: "A mock of Charter's API for test suites",
+    license,
+    type: 'module',
+    bin: { 'charter-mock': `./${CODE}/cli.js` },
+    exports: {
+      '.': {
+        import: conditions('charter-mock.js', 'charter-mock.d.ts'),
+        require: conditions('charter-mock.cjs', 'charter-mock.d.cts'),
+      },
+    },
+    engines: { node: `>=${OLDEST_NODE}` },
+  };
+}

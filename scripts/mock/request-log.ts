@@ -1,0 +1,106 @@
+import type { ApiRequest } from '../../src/api/api-request.ts';
+import type { Send } from '../../src/api/send.ts';
+import { maskKeys } from '../../src/domain/api-key.ts';
+import { NOBODY } from '../../src/domain/exchange.ts';
+
+/** A request that the mock has responded to. API keys are masked. */
+export type LoggedRequest = {
+  /** ISO 8601, in UTC. */
+  readonly at: string;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** A parameter that is sent more than once has several values. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The JSON of the body; `null` if there was none, or none that could be read, or one of more than 100 levels. */
+  readonly body: unknown;
+  /** `null` for a path or a method that the contract does not have. */
+  readonly operation: string | null;
+  /** The status of the response. */
+  readonly status: number;
+  /** What was wrong with the request, one sentence each, although the response may have been forced. */
+  readonly problems: readonly string[];
+};
+
+const MAX_REQUESTS = 1000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** JSON.stringify fails for arrays in arrays without end, which JSON.parse reads. */
+const MAX_DEPTH = 100;
+
+/** The most recent requests, in the order of their responses. */
+export class RequestLog {
+  readonly #now: () => Date;
+  #texts: string[] = [];
+  #characters = 0;
+  readonly #problems = new WeakMap<ApiRequest['res'], readonly string[]>();
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** The oldest one first. */
+  get all(): readonly LoggedRequest[] {
+    return this.#texts.map((text) => JSON.parse(text));
+  }
+
+  /** Notes what is wrong with a request, before the response is sent. */
+  note({ res }: ApiRequest, problems: readonly string[]): void {
+    this.#problems.set(res, problems);
+  }
+
+  /** Adds each request whose response is sent. */
+  sendWith(send: Send): Send {
+    return (request, response) => {
+      this.#add(request, response.status);
+      send(request, response);
+    };
+  }
+
+  /** Returns how many requests there were. */
+  clear(): number {
+    const { length } = this.#texts;
+    this.#texts = [];
+    this.#characters = 0;
+    return length;
+  }
+
+  #add(request: ApiRequest, status: number): void {
+    const { method, url, req, requestBody, exchange, res } = request;
+    const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
+    const entry: LoggedRequest = {
+      at: this.#now().toISOString(),
+      method,
+      path,
+      query: valuesOf(new URLSearchParams(query)),
+      // Those of the request are changed by an override.
+      headers: Object.fromEntries(
+        Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
+      ),
+      body: isWithin(requestBody, MAX_DEPTH) ? (requestBody ?? null) : null,
+      operation: exchange.handledBy === NOBODY ? null : exchange.handledBy,
+      status,
+      problems: this.#problems.get(res) ?? [],
+    };
+    const text = maskKeys(JSON.stringify(entry));
+    this.#texts.push(text);
+    this.#characters += text.length;
+    while (this.#texts.length > MAX_REQUESTS || (this.#characters > MAX_CHARACTERS && this.#texts.length > 1))
+      this.#characters -= this.#texts.shift()?.length ?? 0;
+  }
+}
+
+function valuesOf(parameters: URLSearchParams): Record<string, string | string[]> {
+  return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, oneOrMore(parameters.getAll(name))]));
+}
+
+function oneOrMore(values: string[]): string | string[] {
+  const [first = ''] = values;
+  return values.length > 1 ? values : first;
+}
+
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
+}

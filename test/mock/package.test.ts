@@ -1,0 +1,338 @@
+// The package charter-mock, installed in an empty folder as in the project of a user.
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { typeCheck } from '../support/http/client-package.ts';
+import { packMock } from '../support/http/mock-package.ts';
+import { kill, limitOf, runningOf, untilPrinted } from '../support/processes/process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+const tarball = await packMock();
+const folder = await mkdtemp(join(tmpdir(), 'charter-suite-'));
+afterAll(() => rm(folder, { recursive: true }));
+await writeFile(join(folder, 'charter-mock.tgz'), tarball);
+await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'suite', type: 'module' }));
+// Offline: whatever it needs must be inside.
+await run('npm', ['install', '--offline', '--no-audit', '--no-fund', './charter-mock.tgz'], { cwd: folder });
+
+/** Runs a program in the folder. Rejects with its output if it fails. */
+async function runCode(name: string, code: string): Promise<string> {
+  await writeFile(join(folder, name), code);
+  return (await run(process.execPath, [name], { cwd: folder })).stdout;
+}
+
+/** What a program prints as JSON. */
+async function printedBy<T>(name: string, code: string): Promise<T> {
+  return JSON.parse(await runCode(name, code));
+}
+
+const START = `
+  import { MockError, startMock } from 'charter-mock';
+  const seed = { parent_programs: [{ name: 'First', external_id: 'one' }, { name: 'Second' }] };
+  const mock = await startMock({ port: 0, seed });
+  const send = async (method, path, body, headers = {}) => {
+    const all = { Authorization: 'Bearer ' + mock.key, ...(body && { 'Content-Type': 'application/json' }), ...headers };
+    const response = await fetch(mock.url + path, { method, headers: all, ...(body && { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : null };
+  };
+  const names = async () => (await send('GET', '/api/parent_programs')).body.data.map(({ name }) => name);
+  const LIST = '/api/parent_programs';
+`;
+
+const installed = await readdir(join(folder, 'node_modules'));
+const installedBytes = await bytesIn(join(folder, 'node_modules'));
+
+async function bytesIn(path: string): Promise<number> {
+  const names = await readdir(path, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(path, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+test('it is installed without a network, without dependencies, and with less than 5 MB', async () => {
+  expect(installed.filter((name) => !name.startsWith('.'))).toEqual(['charter-mock']);
+  expect(installedBytes).toBeLessThan(5_000_000);
+});
+
+test('it is identical, byte for byte, every time it is packed', async () => {
+  expect((await packMock()).equals(tarball)).toBe(true);
+});
+
+test('it passes publint and "are the types wrong", as an ES module and with require', async () => {
+  const bytes = Uint8Array.from(tarball);
+  expect((await publint({ pack: { tarball: bytes.buffer }, strict: true })).messages).toEqual([]);
+  const result = await checkPackage(createPackageFromTarballData(bytes));
+  if (result.types === false) throw new Error('It has no types.');
+  // That resolution knows no exports.
+  expect(result.problems.filter((each) => !('resolutionKind' in each && each.resolutionKind === 'node10'))).toEqual([]);
+});
+
+// The time that this takes depends on what else the machine does; the work does not.
+test('it starts with less than 300 ms of CPU time', async () => {
+  const { start } = await printedBy<{ start: number }>(
+    'start.js',
+    `import { startMock } from 'charter-mock';
+     const before = process.cpuUsage();
+     const mock = await startMock();
+     const { user, system } = process.cpuUsage(before);
+     console.log(JSON.stringify({ start: (user + system) / 1000 }));
+     await mock.close();`,
+  );
+  expect(start).toBeLessThan(300);
+});
+
+test('it begins with the seed, keeps what is written, and begins again at a reset', async () => {
+  const steps = await printedBy(
+    'seed.js',
+    `${START}
+    const steps = [await names()];
+    steps.push((await send('POST', LIST, { name: 'Third' })).status, await names());
+    mock.reset();
+    steps.push(await names());
+    mock.reset({ parent_programs: [{ name: 'Other', id: '019c2291-34b8-752e-bca9-6513269e0d37' }] });
+    steps.push((await send('GET', LIST + '/019c2291-34b8-752e-bca9-6513269e0d37')).body);
+    steps.push((await send('GET', '/api/events')).body.data);
+    console.log(JSON.stringify(steps));
+    await mock.close();`,
+  );
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(steps).toEqual([
+    ['First', 'Second'],
+    201,
+    ['First', 'Second', 'Third'],
+    ['First', 'Second'],
+    {
+      id: '019c2291-34b8-752e-bca9-6513269e0d37',
+      name: 'Other',
+      description: null,
+      external_id: null,
+      metadata: {},
+      created_at: at,
+      updated_at: at,
+    },
+    [],
+  ]);
+});
+
+test('each mistake in a seed is named, and the data stay as they were', async () => {
+  const [problems, left] = await printedBy<[string[], string[]]>(
+    'mistakes.js',
+    `${START}
+    const items = [{ nam: 'x' }, { name: ' ', external_id: 3 }, { name: 'x', external_id: 'a' }, { name: 'y', external_id: 'a' }];
+    let problems;
+    try {
+      mock.reset({ parent_programs: items, programs: [] });
+    } catch (error) {
+      problems = error instanceof MockError && error.problems;
+    }
+    console.log(JSON.stringify([problems, await names()]));
+    await mock.close();`,
+  );
+  expect(problems).toEqual([
+    'parent_programs[0].name is required.',
+    expect.stringMatching(/^parent_programs\[0\]\.nam is not a field of parent_programs\. Allowed fields: id, name, /),
+    'parent_programs[1].name must not be blank.',
+    'parent_programs[1].external_id must be a string or null.',
+    'parent_programs[3].external_id must be unique; parent_programs[2] has the same.',
+    expect.stringMatching(/^programs is not a list of this API\. Lists: parent_programs, /),
+  ]);
+  expect(left).toEqual(['First', 'Second']);
+});
+
+test('a response of one’s own is sent to the requests that match, and in sequence', async () => {
+  const steps = await printedBy(
+    'responses.js',
+    `${START}
+    const steps = [];
+    const key = (await send('GET', '/api/key')).body;
+    mock.respond({ operation: 'getKey', body: { ...key, name: 'Mine' } });
+    steps.push((await send('GET', '/api/key')).body.name, (await send('GET', '/api/key')).body.name);
+
+    mock.respond({ match: { path: '/api/parent_programs', query: { limit: 3 } }, status: 503, times: null });
+    steps.push((await send('GET', LIST)).status, (await send('GET', LIST + '?limit=3')).status);
+    mock.respond({ operation: 'getKey', match: { header: { 'X-Team': 'b' } }, status: 401 });
+    steps.push((await send('GET', '/api/key')).status, (await send('GET', '/api/key', undefined, { 'X-Team': 'b' })).status);
+    mock.respond({ operation: 'createParentProgram', match: { body: { name: 'Third' } }, example: 'external_id_taken' });
+    steps.push((await send('POST', LIST, { name: 'Other' })).status, (await send('POST', LIST, { name: 'Third' })).status);
+
+    mock.respond({ operation: 'getKey', sequence: [{ status: 503, times: 2 }, { status: 429 }, { delay_ms: 1 }] });
+    for (let i = 0; i < 5; i += 1) steps.push((await send('GET', '/api/key')).status);
+    console.log(JSON.stringify(steps));
+    await mock.close();`,
+  );
+  expect(steps).toEqual(['Mine', 'Nightly sync', 200, 503, 200, 401, 201, 409, 503, 503, 429, 200, 200]);
+});
+
+test('a body that the contract forbids is refused, unless allowInvalid is true', async () => {
+  const [problems, first, second, third] = await printedBy<[string[], unknown, unknown, unknown]>(
+    'invalid.js',
+    `${START}
+    let problems;
+    try {
+      mock.respond({ operation: 'getKey', body: { name: 3 } });
+    } catch (error) {
+      problems = error.problems;
+    }
+    mock.respond({ operation: 'getKey', body: { name: 3 }, allowInvalid: true });
+    mock.respond({ operation: 'getKey', status: 502, body: '<h1>Bad gateway</h1>', allowInvalid: true });
+    const { status, text } = await send('GET', '/api/key');
+    const second = await send('GET', '/api/key');
+    console.log(JSON.stringify([problems, { status, text }, second, (await send('GET', '/api/key')).status]));
+    await mock.close();`,
+  );
+  expect(problems).toEqual(
+    expect.arrayContaining([
+      'body.name must be a string.',
+      'body.id is required.',
+      expect.stringMatching(/^allowInvalid /),
+    ]),
+  );
+  expect(first).toEqual({ status: 200, text: '{"name":3}' });
+  expect(second).toEqual({ status: 502, text: '<h1>Bad gateway</h1>', body: null });
+  expect(third).toBe(200);
+});
+
+test('the requests are known with what was wrong with them, even if their response was forced', async () => {
+  const requests = await printedBy(
+    'requests.js',
+    `${START}
+    await send('GET', LIST + '?limit=2&x=1&x=2');
+    mock.respond({ operation: 'createParentProgram', status: 503 });
+    await send('POST', LIST, { name: 'x', colour: 'green' });
+    await send('GET', '/api/key');
+    console.log(JSON.stringify(mock.requests()));
+    mock.reset();
+    if (mock.requests().length > 0) throw new Error('They were not forgotten.');
+    await mock.close();`,
+  );
+  expect(requests).toEqual([
+    expect.objectContaining({
+      method: 'GET',
+      path: '/api/parent_programs',
+      query: { limit: '2', x: ['1', '2'] },
+      headers: expect.objectContaining({ authorization: expect.stringMatching(/^Bearer charter_live_\w{4}…$/) }),
+      operation: 'listParentPrograms',
+      status: 422,
+      problems: expect.arrayContaining([expect.stringMatching(/^x is not a parameter of this operation/)]),
+    }),
+    expect.objectContaining({
+      operation: 'createParentProgram',
+      body: { name: 'x', colour: 'green' },
+      status: 503,
+      problems: [expect.stringMatching(/^colour is not a field of this request/)],
+    }),
+    expect.objectContaining({ operation: 'getKey', body: null, status: 200, problems: [] }),
+  ]);
+});
+
+test('require works', async () => {
+  const code = `const { startMock } = require('charter-mock');
+    startMock().then(async (mock) => { console.log(typeof mock.url); await mock.close(); });`;
+  expect(await runCode('required.cjs', code)).toBe('string\n');
+});
+
+test('it works in Jest as it is set up by default, and as ES modules', async () => {
+  const body = `
+    let mock;
+    beforeAll(async () => { mock = await startMock({ seed: { parent_programs: [{ name: 'First' }] } }); });
+    beforeEach(() => mock.reset());
+    afterAll(() => mock.close());
+    test('a test', async () => {
+      const response = await fetch(mock.url + '/api/parent_programs', { headers: { Authorization: 'Bearer ' + mock.key } });
+      expect((await response.json()).data).toMatchObject([{ name: 'First' }]);
+      expect(() => mock.reset({ parent_programs: [{}] })).toThrow('parent_programs[0].name is required.');
+    });`;
+  await writeFile(join(folder, 'suite.test.cjs'), `const { startMock } = require('charter-mock');${body}`);
+  await writeFile(join(folder, 'suite.test.mjs'), `import { startMock } from 'charter-mock';${body}`);
+  const config = {
+    rootDir: folder,
+    testMatch: ['**/suite.test.*'],
+    moduleFileExtensions: ['js', 'cjs', 'mjs'],
+    transform: {},
+  };
+  const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
+  const { stderr } = await run(process.execPath, [jest, '--config', JSON.stringify(config)], {
+    cwd: folder,
+    env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules' },
+  });
+  expect(stderr).toContain('Tests:       2 passed, 2 total');
+});
+
+test('the examples of the README compile, and the first one runs', async () => {
+  const text = await readFile(join(folder, 'node_modules/charter-mock/README.md'), 'utf8');
+  const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
+  const setUp = `import { startMock } from 'charter-mock';\nconst mock = await startMock();\n`;
+  const types = join(folder, 'node_modules/@types');
+  await mkdir(types);
+  await symlink(join(ROOT, 'node_modules/@types/node'), join(types, 'node'), 'dir');
+  await writeFile(join(folder, 'globals.d.ts'), 'declare function beforeEach(work: () => void): void;\n');
+  const sources = [first, ...others.map((code) => setUp + code)];
+  const files = sources.map((_, i) => `example-${i}.ts`);
+  await Promise.all(files.map((file, i) => writeFile(join(folder, file), sources[i] ?? '')));
+  const scratch = { folder, remove: async () => {} };
+  expect(await typeCheck(scratch, ['globals.d.ts', ...files])).toEqual({ code: 0, stdout: '', stderr: '' });
+  // A field that the contract does not have does not compile.
+  await writeFile(join(folder, 'wrong.ts'), `${setUp}mock.reset({ parent_programs: [{ nam: 'x' }] });\nexport {};\n`);
+  expect((await typeCheck(scratch, ['wrong.ts'])).stdout).toMatch(/'nam' does not exist|known properties/);
+  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'example-0.ts'], {
+    cwd: folder,
+  });
+  expect(stdout).toMatch(/^200 .*Nordic Scholars Exchange/s);
+});
+
+describe('npx charter-mock', () => {
+  // The command itself, because npx would outlive it or be outlived by it.
+  const command = join(folder, 'node_modules/.bin/charter-mock');
+  const start = (...parameters: string[]) =>
+    runningOf(spawn(process.execPath, [command, ...parameters], { cwd: folder, ...limitOf({}) }));
+
+  test('prints its options', async () => {
+    const { stdout } = await run('npx', ['--offline', 'charter-mock', '--help'], { cwd: folder });
+    expect(stdout).toMatch(/^npx charter-mock \[options\]/);
+    expect(stdout).not.toMatch(/--pack|--stock-prism|openapi\/guides/);
+  });
+
+  test('serves the data of a file, and takes other data, responses and resets by HTTP', async () => {
+    await writeFile(join(folder, 'seed.json'), JSON.stringify({ parent_programs: [{ name: 'From a file' }] }));
+    const running = start('--port', '0', '--seed', 'seed.json');
+    try {
+      const [, key, url] = await untilPrinted(running, /Bearer (\S+)" "(http:[^"]+?)\/api/);
+      const headers = { Authorization: `Bearer ${key}` };
+      const names = async () => {
+        const response = await fetch(`${url}/api/parent_programs`, { headers });
+        const { data } = JSON.parse(await response.text());
+        return data.map(({ name }: { name: string }) => name);
+      };
+      const reset = (body: object) => fetch(`${url}/__mock/reset`, { method: 'POST', body: JSON.stringify(body) });
+      expect(await names()).toEqual(['From a file']);
+      expect((await reset({ data: { parent_programs: [{ name: 'By HTTP' }] } })).status).toBe(200);
+      expect(await names()).toEqual(['By HTTP']);
+      expect((await reset({})).status).toBe(200);
+      expect(await names()).toEqual(['From a file']);
+      const home = await fetch(`${url}/`, { redirect: 'manual' });
+      expect([home.status, home.headers.get('location')]).toEqual([303, '/__mock']);
+    } finally {
+      await kill(running);
+    }
+  });
+
+  test('names each mistake of a file, and what a checkout is needed for, and does not start', async () => {
+    await writeFile(join(folder, 'wrong.json'), JSON.stringify({ parent_programs: [{ name: 3 }, { nam: 'x' }] }));
+    const { code, stderr } = await start('--port', '0', '--seed', 'wrong.json').ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^wrong\.json: parent_programs\[0\]\.name must be a string\.\nwrong\.json: parent_programs\[1\]\.name is required\.\nwrong\.json: /,
+      ),
+    ]);
+    expect((await start('--seed', 'none.json').ended).stderr).toMatch(/^--seed: none\.json cannot be read \(ENOENT\)/);
+    const { stderr: refused } = await start('--stock-prism').ended;
+    expect(refused).toMatch(/^--stock-prism needs a checkout of Charter\.\n\nnpx charter-mock \[options\]/);
+  });
+});
