@@ -210,6 +210,18 @@ test('a typical row of the key list takes at most two lines at 1280 px', async (
   expect(lines.filter((each) => each > 2.1)).toEqual([]);
 });
 
+test('on a phone, an event of the audit log takes at most 190 px on average', async () => {
+  await site.switchTo(team.administrator, page);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto('/organization/audit-log');
+  const heights = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('tbody tr')].map((row) => row.getBoundingClientRect().height)",
+  );
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(heights.length).toBeGreaterThan(10);
+  expect(heights.reduce((sum, each) => sum + each) / heights.length).toBeLessThan(190);
+});
+
 /** Runs in the page: how many lines the highest cell of each row has. */
 const LINES_OF_ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => Math.max(...[...row.cells].map((cell) => {
   const { paddingTop, paddingBottom, lineHeight } = getComputedStyle(cell);

@@ -34,7 +34,7 @@ export function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] })
 }
 
 /** Confirms the action that led here by a redirect. */
-export function doneNotice(message: string | undefined): Html | false {
+export function doneNotice(message: string | Html | undefined): Html | false {
   return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
 }
 
@@ -62,14 +62,19 @@ type Field = {
   readonly label: string;
   readonly hint?: string | Html | undefined;
   readonly errors?: FieldErrors | undefined;
+  /** Whether the field belongs to one of the choices of a select, and is shown only for that. */
+  readonly isChosen?: boolean;
 };
 
 /** A label, a hint and error messages. `control` renders the input with the attributes that connect it to them. */
-export function field({ name, label, hint, errors = {} }: Field, control: (attributes: Html) => Html): Html {
+export function field(
+  { name, label, hint, errors = {}, isChosen = false }: Field,
+  control: (attributes: Html) => Html,
+): Html {
   const messages = errors[name] ?? [];
   const described = [hint === undefined ? '' : `${name}-hint`, messages.length === 0 ? '' : `${name}-error`].join(' ');
   const attributes = html`id="${name}" name="${name}"${described.trim() !== '' && html` aria-describedby="${described.trim()}"`}${messages.length > 0 && html` aria-invalid="true"`}`;
-  return html`<div class="field">
+  return html`<div class="field${isChosen && ' chosen'}">
 <label for="${name}">${label}</label>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${fieldError(name, label, messages)}${control(attributes)}
@@ -110,10 +115,10 @@ export function copyField({
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
-/** Breaks after the "@" first, where it does not fit into one line. */
+/** Breaks after the "@" and before each dot first, where it does not fit into one line. */
 export function emailText(email: string): Html {
-  const at = email.indexOf('@') + 1;
-  return html`<span class="breakable">${email.slice(0, at)}<wbr>${email.slice(at)}</span>`;
+  const parts = email.split(/(?<=@)|(?=\.)/);
+  return html`<span class="breakable">${parts.map((part, i) => [i > 0 && html`<wbr>`, part])}</span>`;
 }
 
 export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string): Html {

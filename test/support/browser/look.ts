@@ -144,8 +144,11 @@ const UNPRINTED = `(() => {
 /** Frames that axe has searched with all its rules. */
 const searchedFrames = new Set<string>();
 
+/** The only rule of WCAG 2.2 AA that axe does not run by default. */
+const WCAG_22_AA = { 'target-size': { enabled: true } };
+
 /** Axe's rules on colours and sizes. The findings of its other rules depend only on which elements are visible. */
-const RULES_ON_LAYOUT = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'];
+const RULES_ON_LAYOUT = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /**
  * The findings of axe, of any impact. The page must have loaded `AXE_SCRIPT`. `isRepeated`: all rules were run on the same visible
@@ -159,7 +162,7 @@ export async function violationsIn(page: Page, { hasContrast = true, isRepeated 
     selectors: false,
     // No rule that runs reads the style sheets, which axe would parse again.
     preload: { assets: ['media'] },
-    ...(isRepeated ? { runOnly: repeated } : { rules: { 'color-contrast': { enabled: hasContrast } } }),
+    ...(isRepeated ? { runOnly: repeated } : { rules: { 'color-contrast': { enabled: hasContrast }, ...WCAG_22_AA } }),
   };
   const source = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
   const found = await page.evaluate<Violation[]>(source);
