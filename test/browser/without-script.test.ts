@@ -5,6 +5,7 @@ import {
   createKey,
   openKeysOf,
   openOwnKeys,
+  readKey,
   rotateKey,
   rowOf,
 } from '../support/browser/key-steps.ts';
@@ -37,6 +38,26 @@ test('with JavaScript off a key can be created, rotated, renamed and revoked, it
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('was revoked. It is refused from now on.').waitFor();
   expect(await apiStatus(site.server, second)).toBe(401);
+});
+
+test('with JavaScript off, the last day of a key is asked for only if it is to end on a day of one’s choice', async () => {
+  const { member } = await site.team();
+  const page = await site.visitAs(member, WITHOUT);
+  await page.goto('/profile/api-keys/new');
+  const [expiry, day] = [page.getByLabel('Expiry'), page.getByLabel('Last day')];
+  expect(await day.isVisible()).toBe(false);
+  await expiry.selectOption('On a day of your choice');
+  await day.waitFor();
+  await page.getByLabel('Name').fill('Until the summer');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  await page.getByRole('alert').getByText('Last day must be a day').waitFor();
+  await day.fill(new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10));
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  expect(await apiStatus(site.server, await readKey(page))).toBe(200);
+  await page.goto('/profile/api-keys/new');
+  await expiry.selectOption('On a day of your choice');
+  await expiry.selectOption({ index: 1 });
+  await day.waitFor({ state: 'hidden' });
 });
 
 test("with JavaScript off a manager can create and rotate a member's key", async () => {

@@ -21,13 +21,13 @@ const WRONG_KEYS: readonly [string, Fields, readonly string[]][] = [
   ],
   [
     'an unknown permission and a day that does not exist',
-    { name: 'A', permissions: 'x', expiry_date: '2027-02-30' },
+    { name: 'A', permissions: 'x', expiry: 'day', expiry_date: '2027-02-30' },
     ['permissions', 'expiry_date'],
   ],
   ['a name that is taken and a life beyond the policy', { name: 'nightly  IMPORT', expiry: '91' }, ['name', 'expiry']],
   [
     'a name with a line break and a day beyond the policy',
-    { name: 'a\nb', expiry_date: '2999-01-01' },
+    { name: 'a\nb', expiry: 'day', expiry_date: '2999-01-01' },
     ['name', 'expiry_date'],
   ],
   [

@@ -26,7 +26,7 @@ import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
 import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
-import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
+import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, ON_A_DAY, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 
 /** The values of the form's fields. */
@@ -34,7 +34,7 @@ type Values = {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly expiry: string;
-  /** A day such as "2026-01-31"; if empty, `expiry` counts. */
+  /** A day such as "2026-01-31"; counts if `expiry` is ON_A_DAY. */
   readonly expiryDate: string;
 };
 
@@ -59,7 +59,7 @@ export async function create(
     name: values.name,
     permissions: values.permissions,
     lifeDays: readLifeDays(values.expiry),
-    expiresAt: readLastMoment(values.expiryDate),
+    expiresAt: values.expiry === ON_A_DAY.value ? readLastMoment(values.expiryDate) : undefined,
     environment: dashboard.environment,
     formId,
   });
@@ -77,10 +77,9 @@ export async function create(
   }
 }
 
-/** The end of a day in UTC; `undefined` without a text. Text that is not a day gives an invalid Date, which the service refuses. */
-function readLastMoment(text: string): Date | undefined {
-  const day = readDay(text);
-  return day === undefined ? undefined : new Date((day?.getTime() ?? Number.NaN) + DAY_MS - 1);
+/** The end of a day in UTC. Text that is not a day gives an invalid Date, which the service refuses. */
+function readLastMoment(text: string): Date {
+  return new Date((readDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
 /** `retry`: the form was refused, and is shown again with the values that were sent. */
@@ -164,15 +163,16 @@ ${permissionsOf(holder.role).map((permission) => permissionBox(permission, value
 <div class="field-row">${lifeField({
       hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
       errors: fields,
-      options: lifeOptions(policy, now),
+      options: lifeOptions(policy, now, [ON_A_DAY]),
       chosen: values.expiry,
     })}
 ${field(
   {
     name: 'expiry_date',
     label: LABELS.expiry_date,
-    hint: 'Optional, in UTC. If given, the key works until the end of this day, whatever is selected beside it.',
+    hint: 'The key works until the end of this day in UTC.',
     errors: fields,
+    isChosen: true,
   },
   (attributes) =>
     html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,

@@ -9,16 +9,22 @@ type LifeOption = { readonly value: string; readonly words: string };
 
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 const NEVER: LifeOption = { value: 'never', words: 'Never expires' };
+/** Another field has the day; the style sheet shows it only for this choice. */
+export const ON_A_DAY: LifeOption = { value: 'day', words: 'On a day of your choice' };
 
-/** The lives that the organization allows. */
-export function lifeOptions({ maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy, now: Date): LifeOption[] {
+/** The lives that the organization allows, and `others` before "never". */
+export function lifeOptions(
+  { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy,
+  now: Date,
+  others: readonly LifeOption[] = [],
+): LifeOption[] {
   const lives = [...new Set([...LIVES_DAYS.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
   const options = lives.map((days) => {
     const until = expiryOf(now, days);
     const words = `${formatCount(days, 'day')}${until === null ? '' : `, until ${formatDay(until)}`}`;
     return { value: String(days), words };
   });
-  return allowsUnendingKeys ? [...options, NEVER] : options;
+  return [...options, ...others, ...(allowsUnendingKeys ? [NEVER] : [])];
 }
 
 /** The value of the option that is selected by default. */

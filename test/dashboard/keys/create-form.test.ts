@@ -20,16 +20,28 @@ test('the form selects reading and 90 days, or less where the organization allow
   }
 });
 
-test('a day of one’s own counts instead of the number of days, and the key works until its end', async () => {
+test('with a day of one’s own, the key works until its end', async () => {
   const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
   const browser = await browserOf(dashboard, member);
   for (const days of [0, 1, 88]) {
     const day = new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
     const name = `Until in ${days} days`;
-    expect((await browser.submit(`${KEYS}/new`, { name, expiry: '30', expiry_date: day }, KEYS)).status).toBe(200);
+    expect((await browser.submit(`${KEYS}/new`, { name, expiry: 'day', expiry_date: day }, KEYS)).status).toBe(200);
     const [key] = await db.prisma.apiKey.findMany({ where: { userId: member.userId, name } });
     expect(key?.expiresAt?.toISOString()).toBe(`${day}T23:59:59.999Z`);
   }
+});
+
+test('the day counts only if it is chosen, and must then be given', async () => {
+  // The bug: a day that was entered counted, whatever was selected beside it.
+  const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
+  const browser = await browserOf(dashboard, member);
+  const expiry_date = new Date(Date.now() + 5 * DAY_MS).toISOString().slice(0, 10);
+  expect((await browser.submit(`${KEYS}/new`, { name: 'Days', expiry: '30', expiry_date }, KEYS)).status).toBe(200);
+  const [key] = await db.prisma.apiKey.findMany({ where: { userId: member.userId } });
+  expect(Math.round(((key?.expiresAt?.getTime() ?? 0) - Date.now()) / DAY_MS)).toBe(30);
+  const refused = await browser.submit(`${KEYS}/new`, { name: 'A day', expiry: 'day', expiry_date: '' }, KEYS);
+  expect([refused.status, wordsOf(refused)]).toEqual([422, expect.stringContaining('Last day must be a day such as')]);
 });
 
 test('the list and the form say how many of ten keys are active, and the form links to what can be revoked', async () => {
