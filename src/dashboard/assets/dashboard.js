@@ -1,5 +1,5 @@
-// No page needs this script. It copies text, closes menus and moves in them, adds local times, and removes secrets from pages
-// that are left.
+// No page needs this script. It copies text, closes menus and moves in them, adds local times, shows results that arrive, keeps
+// what was typed into forms that were refused, and removes secrets from pages that are left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
@@ -69,15 +69,68 @@ document.addEventListener('keydown', (event) => {
 const LOCAL_TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
 const LOCAL_DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 
-for (const time of document.querySelectorAll('time[data-local-time]')) {
-  const at = new Date(time.dateTime);
-  if (at.getTimezoneOffset() === 0) continue;
-  const local = document.createElement('span');
-  local.className = 'under';
-  const isSameDay = at.getDate() === at.getUTCDate();
-  local.textContent = at.toLocaleString('en-GB', isSameDay ? LOCAL_TIME : { ...LOCAL_DAY, ...LOCAL_TIME });
-  time.after(local);
+function addLocalTimes(part) {
+  for (const time of part.querySelectorAll('time[data-local-time]')) {
+    const at = new Date(time.dateTime);
+    if (at.getTimezoneOffset() === 0) continue;
+    const local = document.createElement('span');
+    local.className = 'under';
+    const isSameDay = at.getDate() === at.getUTCDate();
+    local.textContent = at.toLocaleString('en-GB', isSameDay ? LOCAL_TIME : { ...LOCAL_DAY, ...LOCAL_TIME });
+    time.after(local);
+  }
 }
+
+// A page that waits for a result requests itself again, less and less often, and shows the parts that have changed. It gives up
+// after five minutes, so that an open page does not keep a session alive.
+const [WAIT_MS, MAX_PAUSE_MS] = [300_000, 15_000];
+
+const live = [...document.querySelectorAll('[data-live]')].map((part) => ({ part, markup: part.innerHTML }));
+
+async function awaitResult() {
+  let pauseMs = 1000;
+  for (let waitedMs = 0; waitedMs < WAIT_MS && document.querySelector('[data-refresh]') !== null; waitedMs += pauseMs) {
+    pauseMs = Math.min(pauseMs * 1.3, MAX_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const text = await fetch(location.href)
+      .then((response) => (response.ok && !response.redirected ? response.text() : ''))
+      .catch(() => '');
+    const page = new DOMParser().parseFromString(text, 'text/html');
+    for (const each of live) {
+      const now = page.querySelector(`[data-live="${each.part.dataset.live}"]`);
+      if (now === null || now.innerHTML === each.markup) continue;
+      each.markup = now.innerHTML;
+      each.part.replaceChildren(...now.childNodes);
+      addLocalTimes(each.part);
+    }
+  }
+}
+
+addLocalTimes(document);
+awaitResult();
+
+// Browsers do not keep the response to a form, so going back to a refused form, or reloading it, would fail. In the history, the
+// page of the form takes its place, with what was typed, except for secrets.
+const FIELDS =
+  'main form[method="post"] :is(input:not([type="hidden"], [type="password"], [autocomplete="one-time-code"]), select)';
+const typedFields = () => [...document.querySelectorAll(FIELDS)];
+const { formUrl } = document.documentElement.dataset;
+
+function keepTyped() {
+  const typed = typedFields().map(({ name, value, checked }) => ({ name, value, checked }));
+  history.replaceState({ typed }, '', formUrl);
+}
+
+if (formUrl !== undefined) keepTyped();
+else {
+  typedFields().forEach((field, i) => {
+    const typed = history.state?.typed?.[i];
+    if (typed?.name !== field.name) return;
+    if (field.type === 'checkbox') field.checked = typed.checked;
+    else field.value = typed.value;
+  });
+}
+if (history.state?.typed !== undefined) document.addEventListener('change', keepTyped);
 
 // Removes secrets when the page is left, because a browser may keep the page for the back button. It removes the whole
 // element: an emptied text area still has its text as its default value, and a QR code is a secret too.

@@ -5,6 +5,7 @@ import type { SessionEnd } from '../../domain/session.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 import { type Form, readForm, refuseForeign } from './forms.ts';
 import {
+  askedUrl,
   contextOf,
   type Dashboard,
   findVisitor,
@@ -132,7 +133,6 @@ function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): strin
 }
 
 /** Sign-in leads back to the page, unless the path only takes forms: what was sent is lost with the session. */
-function signInUrl({ path, query }: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
-  const asked = query.size === 0 ? path : `${path}?${query}`;
-  return urlOf('/sign-in', { next: get === undefined ? null : asked, ended });
+function signInUrl(context: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
+  return urlOf('/sign-in', { next: get === undefined ? null : askedUrl(context), ended });
 }

@@ -47,6 +47,7 @@ export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };
 /** A request as a page's function gets it. */
 export type RequestContext = {
   readonly dashboard: Dashboard;
+  readonly method: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -67,6 +68,11 @@ export type RequestContext = {
 
 export type SignedInContext = RequestContext & { readonly actor: Actor; readonly token: string };
 
+/** The path with the query. */
+export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>): string {
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
 /** The context of a request, and the cookies that the response must set. */
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
@@ -75,6 +81,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   const queryStart = req.originalUrl.indexOf('?');
   const context: RequestContext = {
     dashboard,
+    method: req.method,
     path: req.path,
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
     query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),

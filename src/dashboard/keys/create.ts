@@ -91,7 +91,7 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
   const problem = retry?.problem ?? null;
   const activeKeys = await countActive(dashboard.db, actor, { userId, now });
   const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
-  return page(context, { title: 'Create API Key', main, problem });
+  return page(context, { title: 'Create API Key', main, problem, formUrl: `${context.listUrl}/new` });
 }
 
 /** The read permission and the default expiry only. Users select more where they need it. */

@@ -2,7 +2,7 @@ import { mayGovern, maySeeKeysOfOthers, maySeePeople, type Role } from '../../do
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
-import type { Dashboard, RequestContext, SignedInContext } from '../http/request-context.ts';
+import { askedUrl, type Dashboard, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
@@ -13,17 +13,20 @@ type PageContent = {
   readonly main: Html;
   /** Why the page's form was refused; it sets the status. */
   readonly problem?: Problem | null;
+  /** The URL of the page with the form that was refused, if it is not that of the request. */
+  readonly formUrl?: string | undefined;
   readonly status?: number;
 };
 
 /** A whole page. Signed-in people get the navigation beside it; others get the page centered. */
 export function page(
   context: RequestContext | SignedInContext,
-  { title, main, problem = null, status = problem?.status ?? 200 }: PageContent,
+  { title, main, problem = null, formUrl = askedUrl(context), status = problem?.status ?? 200 }: PageContent,
 ): View {
   const { assets, environment } = context.dashboard;
+  const isRefused = problem !== null && context.method === 'POST';
   const markup = html`<!doctype html>
-<html lang="en">
+<html lang="en"${isRefused && html` data-form-url="${formUrl}"`}>
 <head>
 <meta charset="utf-8">
 <title>${[409, 422, 429].includes(status) && 'Error: '}${title} · ${ENVIRONMENT_WORDS[environment]} · Charter</title>

@@ -81,7 +81,7 @@ ${facts([
 ])}</section>
 ${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
 ${keysForOthersSection(user, keysForOthers, { isFirst: after === null && before === null, now })}`;
-  return page(context, { title: user.name, main, problem });
+  return page(context, { title: user.name, main, problem, formUrl: userUrl(user.id) });
 }
 
 function accountSection(context: SignedInContext, user: UserDetails, problem: Problem | null): Html {

@@ -19,6 +19,7 @@ import { codesPage } from './recovery-codes.ts';
 
 // One's own second factor: password -> secret for the authenticator -> first code -> recovery codes.
 
+const SECOND_FACTOR_URL = '/profile/second-factor';
 const UP = { name: 'My profile', href: '/profile' };
 
 export async function showSecondFactor(context: SignedInContext): Promise<View> {
@@ -56,7 +57,7 @@ function secondFactorPage(context: SignedInContext, problem: Problem | null): Vi
   const main = html`${head({ title: 'Second factor', up: UP })}
 ${problemSummary(problem, { password: 'Password' })}
 <div class="card narrow">${context.actor.hasSecondFactor ? removeForm(context, problem) : beginForm(context, problem)}</div>`;
-  return page(context, { title: 'Second factor', main, problem });
+  return page(context, { title: 'Second factor', main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
 function removeForm({ formToken }: SignedInContext, problem: Problem | null): Html {
@@ -72,7 +73,7 @@ function beginForm({ formToken }: SignedInContext, problem: Problem | null): Htm
   return html`<p>You need an authenticator: an app on your phone, or a password manager, that makes six-digit codes.</p>
 <p>You get a secret for it, then confirm with a first code. After that, each sign-in asks for the password and a code. Turning it on ends your other sessions.</p>
 ${postForm(
-  { action: '/profile/second-factor', formToken },
+  { action: SECOND_FACTOR_URL, formToken },
   html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hint: 'Once more, so that nobody else can set it up at your screen.', errors: problem?.fields })}
 <div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}`;
@@ -109,7 +110,7 @@ ${postForm(
   )}
 <div class="actions"><button class="button primary">Turn on</button><a class="button plain" href="/profile/second-factor">Start again</a></div>`,
 )}</div>`;
-  return page(context, { title, main, problem });
+  return page(context, { title, main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
 /** A data: URL. The code is drawn here, so the secret goes to no other service. */

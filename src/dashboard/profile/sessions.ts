@@ -55,7 +55,7 @@ async function sessionsPage(context: SignedInContext, problem: Problem | null): 
     columns: ['Device', 'IP address', 'Last seen', 'Signed in', 'Actions'],
     rows: sessions.map((session) => ({ cells: cells(session, { formToken, now }) })),
   })}</div></section>`;
-  return page(context, { title: 'Sessions', main, problem });
+  return page(context, { title: 'Sessions', main, problem, formUrl: SESSIONS_URL });
 }
 
 function cells(session: ListedSession, { formToken, now }: { formToken: string; now: Date }) {

@@ -4,6 +4,7 @@ import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
@@ -54,5 +55,5 @@ ${field(
 <div class="actions"><button class="button primary wide">Sign in</button></div>`,
 )}
 <p class="aside"><a href="/sign-in">Start again</a></p></section>`;
-  return page(context, { title: 'Second factor', main, problem });
+  return page(context, { title: 'Second factor', main, problem, formUrl: urlOf('/sign-in/second-factor', { next }) });
 }

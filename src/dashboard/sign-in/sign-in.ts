@@ -5,6 +5,7 @@ import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
@@ -74,5 +75,5 @@ ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-pa
 <div class="actions"><button class="button primary wide">Sign in</button></div>`,
 )}
 <p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p></section>`;
-  return page(context, { title: 'Sign in', main, problem });
+  return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }) });
 }
