@@ -19,6 +19,7 @@ export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeade
         defaultSrc: ["'none'"],
         styleSrc: ["'self'"],
         scriptSrc: ["'self'"],
+        connectSrc: ["'self'"],
         imgSrc: ["'self'", 'data:'],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],

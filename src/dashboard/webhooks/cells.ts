@@ -75,15 +75,28 @@ type State = Pick<WebhookDelivery, 'state' | 'attempts' | 'nextAttemptAt'> & {
   readonly isDisabled: boolean;
 };
 
-export function deliveryState({ state, attempts, nextAttemptAt, lastNumber, isDisabled }: State, now: Date): Html {
+export function deliveryState(delivery: State, now: Date): Html {
+  const { state, attempts, nextAttemptAt, isDisabled } = delivery;
   if (state === 'succeeded') return badge('good', 'Delivered');
   if (state === 'failed') return html`${badge('danger', 'Failed')}<span class="under">No further attempt</span>`;
   const isDue = nextAttemptAt === null || nextAttemptAt <= now;
-  // A process that was killed leaves an attempt without a result, which is over when another process may take over.
-  if (attempts > (lastNumber ?? 0) && !isDue) return badge('neutral', 'Being sent');
+  if (isBeingSent(delivery, now)) return badge('neutral', 'Being sent');
   if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
   if (attempts === 0) return badge('neutral', 'Waiting');
   return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : instant(nextAttemptAt)}</span>`;
+}
+
+/** A process that was killed leaves an attempt without a result, which is over when another process may take over. */
+function isBeingSent({ attempts, nextAttemptAt, lastNumber }: State, now: Date): boolean {
+  return attempts > (lastNumber ?? 0) && nextAttemptAt !== null && nextAttemptAt > now;
+}
+
+/** Whether the result of an attempt is to be expected within seconds. */
+export function isUnderWay(delivery: State, now: Date): boolean {
+  const { state, nextAttemptAt, isDisabled } = delivery;
+  if (state !== 'pending') return false;
+  const isDue = nextAttemptAt === null || nextAttemptAt <= now;
+  return isBeingSent(delivery, now) || (isDue && !isDisabled);
 }
 
 /** "204 No Content", or why there was no response. */

@@ -14,13 +14,13 @@ import { page } from '../markup/layout.ts';
 import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant, instant } from '../markup/words.ts';
-import { breakable, deliveryState, eventName, responseWords } from './cells.ts';
+import { breakable, deliveryState, eventName, isUnderWay, responseWords } from './cells.ts';
 import { deliveryUrl, endpointIdOf, endpointUrl, hostOf, messageIdOf } from './context.ts';
 
 /** Confirms an action, by "done" in the query. */
 const DONE = new Map([
-  ['resent', { pending: 'The event is sent again.', ended: 'The event was sent again.' }],
-  ['test', { pending: 'The test event is on its way.', ended: 'The test event was sent.' }],
+  ['resent', 'The event is sent again.'],
+  ['test', 'The test event is on its way.'],
 ]);
 
 /** What was sent to an endpoint, each attempt, and what its receiver responded. */
@@ -39,24 +39,35 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
     lead: html`<span class="breakable">${delivery.url}</span>`,
     action: resend,
   })}
-${notice(query.get('done') ?? '', delivery)}
+<div data-live="notice">${isUnderWay(stateOf(delivery), now) && notice(query.get('done') ?? '')}</div>
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(delivery, now)}</section>
-${attemptSection(delivery)}
-${sentSection(delivery)}`;
+<section data-live="attempts" aria-labelledby="attempts">${attemptSection(delivery)}</section>
+<section data-live="sent" class="card" aria-labelledby="sent">${sentSection(delivery)}</section>`;
   return page(context, { title: `${title}, webhook delivery`, main });
 }
 
-function notice(done: string, { state }: DeliveryDetails): Html | false {
+/** It stands only until the attempt has ended: then the status says what became of it. */
+function notice(done: string): Html | false {
   const words = DONE.get(done);
   if (words === undefined) return false;
-  return doneNotice(state === 'pending' ? `${words.pending} Reload this page to see the result.` : words.ended);
+  return doneNotice(
+    html`${words} This page shows the result as soon as it is there.<noscript> Reload it to see whether it is.</noscript>`,
+  );
+}
+
+function stateOf(delivery: DeliveryDetails) {
+  return { ...delivery, lastNumber: delivery.log[0]?.number ?? null };
 }
 
 function about(delivery: DeliveryDetails, now: Date): Html {
-  const { messageId, attempts, createdAt, log } = delivery;
+  const { messageId, attempts, createdAt } = delivery;
+  const state = stateOf(delivery);
   return facts([
-    { name: 'Status', value: deliveryState({ ...delivery, lastNumber: log[0]?.number ?? null }, now) },
-    { name: 'Attempts', value: attempts },
+    {
+      name: 'Status',
+      value: html`<span data-live="status" role="status">${deliveryState(state, now)}${isUnderWay(state, now) && html`<span data-refresh></span>`}</span>`,
+    },
+    { name: 'Attempts', value: html`<span data-live="count">${attempts}</span>` },
     { name: 'Created', value: instant(createdAt) },
     { name: 'Event id', value: html`<code>${messageId}</code>` },
   ]);
@@ -64,7 +75,7 @@ function about(delivery: DeliveryDetails, now: Date): Html {
 
 function attemptSection({ log, attempts }: DeliveryDetails): Html {
   const isCut = attempts > MAX_READ_ATTEMPTS;
-  return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
+  return html`<h2 id="attempts">Attempts</h2>
 ${isCut && html`<p class="quiet">The latest ${MAX_READ_ATTEMPTS} of ${formatNumber(attempts)} are shown.</p>`}
 ${
   log.length === 0
@@ -75,7 +86,7 @@ ${
         columns: ['Attempt', 'Time', 'Duration', 'Response'],
         rows: log.map((attempt) => ({ cells: cells(attempt) })),
       })}</div>`
-}</section>`;
+}`;
 }
 
 function cells(attempt: WebhookAttempt) {
@@ -102,7 +113,7 @@ function shownText(bytes: Uint8Array): string {
 
 function sentSection({ body, messageId, log }: DeliveryDetails): Html {
   const timestamp = log[0] === undefined ? 'the time of the attempt' : Math.floor(log[0].at.getTime() / 1000);
-  return html`<section class="card" aria-labelledby="sent"><h2 id="sent">What was sent</h2>
+  return html`<h2 id="sent">What was sent</h2>
 <h3>Headers</h3>
 <pre class="text">content-type: application/json
 webhook-id: ${messageId}
@@ -116,7 +127,7 @@ ${
     ? html`<p class="quiet">The event is no longer kept.</p>`
     : html`<pre class="text">${JSON.stringify(parseJson(body), null, 2)}</pre>
 <p class="quiet small">Shown with line breaks; it was sent without them.</p>`
-}</section>`;
+}`;
 }
 
 export async function resend(context: SignedInContext): Promise<View> {

@@ -15,7 +15,7 @@ const ids = { userId: actor.userId, keyId: given.id, token: 'x'.repeat(43) };
 
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none';style-src 'self';script-src 'self';img-src 'self' data:;form-action 'self';frame-ancestors 'none';base-uri 'none'",
+    "default-src 'none';style-src 'self';script-src 'self';connect-src 'self';img-src 'self' data:;form-action 'self';frame-ancestors 'none';base-uri 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
