@@ -15,7 +15,12 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** "20 Sep 2026", in UTC. */
 export function formatDay(at: Date): string {
-  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
+  return `${formatMonthDay(at)} ${at.getUTCFullYear()}`;
+}
+
+/** "20 Sep", in UTC. */
+export function formatMonthDay(at: Date): string {
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
 }
 
 /** "20 Sep 2026, 14:05 UTC". */

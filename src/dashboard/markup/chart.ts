@@ -1,9 +1,9 @@
-import { formatDay, formatInstant, formatNumber } from '../../domain/format.ts';
+import { formatDay, formatInstant, formatMonthDay, formatNumber } from '../../domain/format.ts';
 import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 
-// Bars of hours or days, each split by outcome, with the same numbers as a table.
+// Bars of hours or days between two axes, each split by outcome, with the same numbers as a table.
 
 type Chart = {
   readonly period: UsePeriod;
@@ -17,25 +17,41 @@ type Chart = {
   readonly uses: readonly PeriodUse[];
 };
 
-const PERIODS: Readonly<Record<UsePeriod, { current: string; nameOf: (at: Date) => string }>> = {
-  day: { current: 'Today', nameOf: formatDay },
-  hour: { current: 'This hour', nameOf: formatInstant },
+type Period = {
+  readonly nameOf: (at: Date) => string;
+  /** The label on the axis; `null` for none. `left`: the number of later periods; `count`: of all periods. */
+  readonly labelOf: (at: Date, left: number, count: number) => string | null;
+};
+
+/** Labels that have room below a chart. */
+const MAX_LABELS = 7;
+
+const PERIODS: Readonly<Record<UsePeriod, Period>> = {
+  day: {
+    nameOf: formatDay,
+    labelOf: (at, left, count) => {
+      if (left === 0) return 'Today';
+      return left % (count > MAX_LABELS ? 7 : 1) === 0 ? formatMonthDay(at) : null;
+    },
+  },
+  hour: {
+    nameOf: formatInstant,
+    labelOf: (at) => ({ 0: formatMonthDay(at), 12: '12:00' })[at.getUTCHours()] ?? null,
+  },
 };
 
 export function chartFigure(chart: Chart): Html {
   const { period, title, counted, outcomes, uses } = chart;
-  const { current, nameOf } = PERIODS[period];
+  const { nameOf } = PERIODS[period];
   const total = totalOf(uses);
-  const first = uses[0];
-  if (requestsOf(total) === 0 || first === undefined)
+  if (requestsOf(total) === 0)
     return html`<div><h3>${title}</h3><p class="quiet">No ${counted.toLowerCase()}.</p></div>`;
   const most = Math.max(...uses.map(requestsOf));
   const label = `${title}: ${countWords(chart, total)}; at most ${formatNumber(most)} in one ${period}. The table below the chart has the numbers.`;
   return html`<figure>
 <figcaption><h3>${title}</h3><p class="small">At most ${formatNumber(most)} in one ${period}</p>
 <ul class="use-totals">${outcomes.map((outcome) => html`<li>${swatch(period, outcome)}<strong>${formatNumber(total[outcome])}</strong> ${outcome}</li>`)}</ul></figcaption>
-${bars(chart, { most, label })}
-<p class="use-axis" aria-hidden="true"><span>${nameOf(first.startsAt)}</span><span>${current}</span></p>
+${plot(chart, { top: scaleTop(most), label })}
 <details class="more"><summary>${title} as a table</summary>
 <p class="quiet small">The latest first, without ${period}s that had no ${counted.toLowerCase()}.</p>
 ${table({
@@ -68,24 +84,48 @@ const GAP = 2;
 /** Minimum height of a segment, so that one failure is visible beside thousands of successes. */
 const MIN_HEIGHT = 2;
 
-function bars(chart: Chart, { most, label }: { most: number; label: string }): Html {
-  const { period, uses } = chart;
-  const step = Math.max(MIN_STEP, MIN_WIDTH / uses.length);
-  return html`<svg class="use-chart" role="img" aria-label="${label}" viewBox="0 0 ${uses.length * step} ${HEIGHT}" preserveAspectRatio="none">
-<defs>${pattern(period, 'refused', html`<rect class="use-mark" width="4" height="2"/>`)}${pattern(period, 'failed', html`<rect class="use-mark" width="2" height="2"/><rect class="use-mark" x="2" y="2" width="2" height="2"/>`)}</defs>
-${uses.map((use, i) => column(chart, use, { x: i * step, step, most }))}</svg>`;
+const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+
+/** A round number that is at least `most`, and whose half is a whole number. `most`: at least 1. */
+function scaleTop(most: number): number {
+  const unit = 10 ** Math.floor(Math.log10(most));
+  return STEPS.map((step) => step * unit).find((top) => top >= most && top % 2 === 0) ?? 10 * unit;
 }
 
-type Place = { readonly x: number; readonly step: number; readonly most: number };
+/** The bars and the axes. Screen readers get the label instead. */
+function plot(chart: Chart, { top, label }: { top: number; label: string }): Html {
+  return html`<div class="use-plot"><p class="use-scale" aria-hidden="true">${[top, top / 2, 0].map((count) => html`<span>${formatNumber(count)}</span>`)}</p>
+${bars(chart, { top, label })}
+<svg class="use-axis" aria-hidden="true">${dates(chart)}</svg></div>`;
+}
 
-function column(chart: Chart, use: PeriodUse, { x, step, most }: Place): Html {
+function dates({ period, uses }: Chart): Html[] {
+  const { length } = uses;
+  return uses.flatMap(({ startsAt }, i) => {
+    const text = PERIODS[period].labelOf(startsAt, length - 1 - i, length);
+    return text === null ? [] : [html`<text x="${((100 * (i + 0.5)) / length).toFixed(2)}%" y="1em">${text}</text>`];
+  });
+}
+
+function bars(chart: Chart, { top, label }: { top: number; label: string }): Html {
+  const { period, uses } = chart;
+  const step = Math.max(MIN_STEP, MIN_WIDTH / uses.length);
+  const width = uses.length * step;
+  return html`<svg class="use-chart" role="img" aria-label="${label}" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">
+<defs>${pattern(period, 'refused', html`<rect class="use-mark" width="4" height="2"/>`)}${pattern(period, 'failed', html`<rect class="use-mark" width="2" height="2"/><rect class="use-mark" x="2" y="2" width="2" height="2"/>`)}</defs>
+<path class="use-lines" d="M0 0H${width}M0 ${HEIGHT / 2}H${width}" vector-effect="non-scaling-stroke"/>
+${uses.map((use, i) => column(chart, use, { x: i * step, step, top }))}</svg>`;
+}
+
+type Place = { readonly x: number; readonly step: number; readonly top: number };
+
+function column(chart: Chart, use: PeriodUse, { x, step, top }: Place): Html {
   const { period, outcomes } = chart;
-  const scale = HEIGHT - MIN_HEIGHT * (outcomes.length - 1);
   let y = HEIGHT;
   const parts = outcomes
     .filter((outcome) => use[outcome] > 0)
     .map((outcome) => {
-      const height = Math.max(MIN_HEIGHT, (use[outcome] / most) * scale);
+      const height = Math.max(MIN_HEIGHT, (use[outcome] / top) * HEIGHT);
       y -= height;
       return html`<rect class="use-${outcome}" ${fillOf(period, outcome)} x="${x + GAP / 2}" y="${y.toFixed(1)}" width="${step - GAP}" height="${height.toFixed(1)}"/>`;
     });

@@ -73,6 +73,17 @@ test('the page shows 30 days and 48 hours, with totals, and a table of the same 
   expect(rowsOf(days).at(-1)).toMatch(/^\d+ \w+ 20\d\d 0 0 300$/);
 });
 
+test('the axes have at most seven dates, the days a week apart, and a round number of requests at the top', async () => {
+  const { id } = await giveKey(db, member, { name: 'Scaled' });
+  await count(id, 0, { successful: 3 });
+  const { days, hours } = figuresOf(await (await browserOf(dashboard, manager)).get(pageOf(id)));
+  const labelsOf = (figure: string) => [...figure.matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text);
+  expect(labelsOf(days)).toEqual([...Array(4).fill(expect.stringMatching(/^\d+ \w{3}$/)), 'Today']);
+  expect(labelsOf(hours)).toHaveLength(4);
+  expect(labelsOf(hours).filter((text) => text === '12:00')).toHaveLength(2);
+  for (const figure of [days, hours]) expect(figure).toContain('<span>4</span><span>2</span><span>0</span>');
+});
+
 test('a single refused and a single failed request are visible beside a million successes', async () => {
   const { id } = await giveKey(db, member, { name: 'Mostly good' });
   await count(id, 0, { successful: 1_000_000, refused: 1, failed: 1 });

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../src/domain/duration.ts';
+import { formatMonthDay } from '../../../src/domain/format.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
 import { createPeople, type People, times } from '../../support/data/actors.ts';
@@ -161,6 +163,10 @@ test('the chart has the attempts of seven days, with the same numbers in a table
   const page = await browser.get(url);
   expect(page.text).toContain('aria-label="Last 7 days: 1,210 successful, 3 failed; at most 1,203 in one day.');
   expect(page.text.match(/<g>/g)).toHaveLength(7);
+  const dates = Array.from({ length: 6 }, (_, i) => formatMonthDay(new Date(now.getTime() - (6 - i) * DAY_MS)));
+  const [, scale = ''] = /<p class="use-scale"[^>]*>(.*?)<\/p>/.exec(page.text) ?? [];
+  expect(scale.match(/[\d,]+/g)).toEqual(['1,500', '750', '0']);
+  expect([...page.text.matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual([...dates, 'Today']);
   expect(wordsOf(page)).toMatch(/Day Successful Failed .* 1,200 3 .* 10 0 /);
   expect(page.text).not.toMatch(/<style|\sstyle=|\son\w+=/);
 });
