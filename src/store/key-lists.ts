@@ -1,4 +1,5 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import type { Edge } from './list-edge.ts';
 
@@ -28,6 +29,8 @@ export type ListedKey = {
   readonly holderId: string;
   readonly holderName: string;
   readonly holderEmail: string;
+  readonly holderRole: Role;
+  readonly holderDeactivatedAt: Date | null;
 };
 
 /** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
@@ -36,7 +39,8 @@ export const COLUMNS = `
   k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
   k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
-  holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail"`;
+  holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
+  holder.deactivated_at as "holderDeactivatedAt"`;
 export const PEOPLE = `
   join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
   left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id

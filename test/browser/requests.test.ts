@@ -29,7 +29,7 @@ test('with JavaScript off, the requests of a key are a picture with a name, and 
 test('from the API keys of the organization, two clicks lead to the most used key', async () => {
   const page = await site.visitAs(team.manager);
   await page.goto('/organization/api-keys');
-  await page.getByRole('link', { name: 'Requests with all API keys' }).click();
+  await page.getByRole('link', { name: 'Usage' }).click();
   const mostUsed = page.getByRole('table', { name: 'Most used API keys' });
   await mostUsed.getByRole('link', { name: 'Enrolment sync' }).click();
   await page.getByRole('heading', { name: /^Enrolment sync/ }).waitFor();

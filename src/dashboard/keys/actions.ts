@@ -1,19 +1,36 @@
 import type { IconName } from '../../html/icons.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { urlOf } from '../http/url.ts';
 
 export type Action = 'Rotate' | 'Rename' | 'Revoke';
 
 export const ACTION_ICONS: Record<Action, IconName> = { Rotate: 'rotate', Rename: 'rename', Revoke: 'revoke' };
 
 /** What may be done with a key. An expired key can only be revoked, which frees its name. */
-export function actionsOn({ state }: KeyDetails, { refusal, mayRevoke }: KeyAccess): Action[] {
+export function actionsOn(
+  { state }: KeyDetails,
+  { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
+): Action[] {
   const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename'] : [];
   const ends: Action[] = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
   return [...changes, ...ends];
 }
 
+/** Where the pages of a key are, and which list they lead back to. */
+export type KeyUrls = {
+  /** The list of the user's keys, such as "/profile/api-keys". */
+  readonly listUrl: string;
+  /** See backFrom; `null` for the list of the user's keys. */
+  readonly back: string | null;
+};
+
+/** The key's own page. */
+export function keyUrl({ id }: Pick<KeyDetails, 'id'>, { listUrl, back }: KeyUrls): string {
+  return urlOf(`${listUrl}/${id}`, { back });
+}
+
 /** The page that asks for confirmation. */
-export function actionUrl({ id }: KeyDetails, action: Action, listUrl: string): string {
-  return `${listUrl}/${id}/${action.toLowerCase()}`;
+export function actionUrl({ id }: Pick<KeyDetails, 'id'>, action: Action, { listUrl, back }: KeyUrls): string {
+  return urlOf(`${listUrl}/${id}/${action.toLowerCase()}`, { back });
 }

@@ -6,13 +6,14 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, daysUntil, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { type KeyUrls, keyUrl } from './actions.ts';
 import type { KeyContext } from './context.ts';
 
 // What every list of keys and a key's own page say about a key.
 
-/** The name, which leads to the key's own page, and the prefix. `listUrl`: of the list of its user's keys. */
-export function keyCell({ id, name, prefix }: Pick<KeyDetails, 'id' | 'name' | 'prefix'>, listUrl: string): Html {
-  return html`<a href="${listUrl}/${id}" class="key-name">${name}</a><code class="prefix">${prefix}…</code>`;
+/** The name, which leads to the key's own page, and the prefix. */
+export function keyCell(key: Pick<KeyDetails, 'id' | 'name' | 'prefix'>, urls: KeyUrls): Html {
+  return html`<a href="${keyUrl(key, urls)}" class="key-name">${key.name}</a><code class="prefix">${key.prefix}…</code>`;
 }
 
 export function createdCell({ createdAt, createdBy }: Pick<KeyDetails, 'createdAt' | 'createdBy'>): Html {
@@ -35,12 +36,30 @@ export function holderFact(
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
 export function stateCell(key: KeyDetails, now: Date): Html {
-  const { state, endedAt, endedBy, refusedUses } = key;
-  if (state === 'active' || endedAt === null) return html`${badge('good', 'Active')}${expiry(key, now)}`;
-  return html`${badge('neutral', ENDED[state])}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${
+  const { state, endedAt, endedBy, expiresAt } = key;
+  if (endedAt === null) {
+    const end = expiresAt === null ? 'Never expires' : html`Expires ${day(expiresAt)}`;
+    return html`${stateBadges(key, now)}<span class="under">${end}</span>`;
+  }
+  return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">by ${endedBy ?? 'an operator'}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
+}
+
+/** The same without the times, which stand elsewhere on a key's own page. */
+export function stateWords(key: KeyDetails, now: Date): Html {
+  return html`${stateBadges(key, now)}${refusals(key)}`;
+}
+
+function stateBadges({ state, expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
+  if (state !== 'active') return badge('neutral', ENDED[state]);
+  const days = expiresAt === null ? 0 : daysUntil(expiresAt, now);
+  return html`${badge('good', 'Active')}${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}`;
+}
+
+function refusals({ refusedUses }: KeyDetails): Html | false {
+  return (
     refusedUses > 0 &&
     html`<span class="under warn-text">Refused ${formatNumber(refusedUses)} ${refusedUses === 1 ? 'time' : 'times'} since</span>`
-  }`;
+  );
 }
 
 /** "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
@@ -57,12 +76,6 @@ const EXPIRY_NAMES: Record<KeyState, string> = {
 
 export function expiryFact({ state, expiresAt }: KeyDetails): { name: string; value: HtmlValue } {
   return { name: EXPIRY_NAMES[state], value: expiresAt === null ? 'Never' : instant(expiresAt) };
-}
-
-function expiry({ expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
-  if (expiresAt === null) return html`<span class="under">Never expires</span>`;
-  const days = daysUntil(expiresAt, now);
-  return html`${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}<span class="under">Expires ${day(expiresAt)}</span>`;
 }
 
 /** Does not say "Never" while a use may be unwritten: a user who trusts it would end a key that is in use. */

@@ -9,7 +9,7 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
-import type { KeyContext } from './context.ts';
+import { type KeyContext, upToList } from './context.ts';
 import { LIFE_LABEL } from './life-field.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
@@ -40,20 +40,20 @@ export function confirmationPage(
   { verb, key, holder, content, problem = null }: Confirmation,
 ): View {
   const title = `${verb} ${key.name}`;
-  const main = html`${head({ title, up: { name: 'API keys', href: context.listUrl } })}
+  const main = html`${head({ title, up: upToList(context) })}
 ${problemSummary(problem, LABELS)}
 ${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`;
   return page(context, { title, main, problem });
 }
 
-export function buttons(label: string, kind: 'primary' | 'danger', listUrl: string): Html {
-  return html`<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${listUrl}">Cancel</a></div>`;
+export function buttons(label: string, kind: 'primary' | 'danger', backUrl: string): Html {
+  return html`<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${backUrl}">Cancel</a></div>`;
 }
 
 /** In place of the form, for a key that has ended. */
-export function alreadyEnded(key: KeyDetails, listUrl: string): Html {
+export function alreadyEnded(key: KeyDetails, backUrl: string): Html {
   return html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
-<p class="actions"><a class="button" href="${listUrl}">See the list</a></p>`;
+<p class="actions"><a class="button" href="${backUrl}">See the list</a></p>`;
 }
 
 /** Whose key it is, which one, and whether it is in use. */

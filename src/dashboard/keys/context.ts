@@ -1,16 +1,19 @@
 import type { Html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import type { KeyUrls } from './actions.ts';
+import { backUrlOf, readBack } from './organization-list.ts';
 
 /** A request about the keys of one user: one's own, or another user's. */
-export type KeyContext = SignedInContext & {
-  readonly holderId: string;
-  readonly isOwn: boolean;
-  /** The URL of the list of keys, such as "/profile/api-keys". */
-  readonly listUrl: string;
-  /** The heading above the list. */
-  readonly head: (holder: KeyAccess['holder']) => Html;
-};
+export type KeyContext = SignedInContext &
+  KeyUrls & {
+    readonly holderId: string;
+    readonly isOwn: boolean;
+    /** The list that the pages of a key lead back to: that of its user's keys, or the organization's with its filters. */
+    readonly backUrl: string;
+    /** The heading above the list. */
+    readonly head: (holder: KeyAccess['holder']) => Html;
+  };
 
 /** A part of the dashboard that has pages for keys. */
 export type KeyPlace = {
@@ -21,10 +24,17 @@ export type KeyPlace = {
 
 export function keyContext(context: SignedInContext, place: KeyPlace): KeyContext {
   const location = place.locate(context);
-  return { ...context, ...location, isOwn: location.holderId === context.actor.userId };
+  const isOwn = location.holderId === context.actor.userId;
+  const back = readBack(context.query.get('back'));
+  return { ...context, ...location, isOwn, back, backUrl: back === null ? location.listUrl : backUrlOf(back) };
 }
 
 /** A link from an error page back to the list. */
-export function toList({ listUrl }: KeyContext): { name: string; href: string } {
-  return { name: 'See the API keys', href: listUrl };
+export function toList({ backUrl }: KeyContext): { name: string; href: string } {
+  return { name: 'See the API keys', href: backUrl };
+}
+
+/** The link to the list above the heading of a page; `ofUser`: what the list of the user's keys is called. */
+export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { name: string; href: string } {
+  return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
 }

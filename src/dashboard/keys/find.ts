@@ -3,18 +3,23 @@ import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { userKeysUrl } from '../people/user-head.ts';
+import { keyUrl } from './actions.ts';
 
 export const ORGANIZATION_KEYS_URL = '/organization/api-keys';
 
 /**
  * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the text contains no key
- * and no start of one. The URL never contains more of the key than its prefix.
+ * and no start of one. The URL never contains more of the key than its prefix. `back`: see backFrom.
  */
-export async function findKeyUrl({ dashboard, actor }: SignedInContext, text: string): Promise<string | null> {
+export async function findKeyUrl(
+  { dashboard, actor }: SignedInContext,
+  text: string,
+  back: string | null = null,
+): Promise<string | null> {
   const found = findKeyIn(text);
   if (found === null) return null;
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
-  if (owner !== null) return `${userKeysUrl(owner.userId)}/${owner.id}`;
+  if (owner !== null) return keyUrl(owner, { listUrl: userKeysUrl(owner.userId), back });
   const notice = { whole: 'unknown', mistyped: 'mistyped', part: null }[found.kind];
   return urlOf(ORGANIZATION_KEYS_URL, { search: found.prefix, notice });
 }

@@ -4,7 +4,7 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';
-import type { KeyContext } from './context.ts';
+import { type KeyContext, upToList } from './context.ts';
 
 /** The only page that shows a key. `replacedPrefix`: of the key that it replaces; null: it replaces none. */
 export function issuedPage(
@@ -12,10 +12,10 @@ export function issuedPage(
   { key, name, permissions, expiresAt, holder }: KeyIssued,
   { replacedPrefix }: { replacedPrefix: string | null },
 ): View {
-  const { dashboard, isOwn, listUrl, origin } = context;
+  const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
   const curl = `curl -H "Authorization: Bearer ${key}" "${origin}/api/parent_programs?limit=2"`;
-  const main = html`${head({ title, up: { name: 'API keys', href: listUrl }, lead: name })}
+  const main = html`${head({ title, up: upToList(context), lead: name })}
 <div class="card" data-secret>
 ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopped working. This key replaces it:</p>`}
 <div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
@@ -27,7 +27,7 @@ ${facts([
   { name: 'Permissions', value: html`<span class="chips">${permissions.map((each) => permissionChip(each))}</span>` },
   { name: 'Expires', value: expiresAt === null ? 'Never' : instant(expiresAt) },
 ])}
-<p class="actions"><a class="button primary" href="${listUrl}">I have copied it</a></p>
+<p class="actions"><a class="button primary" href="${backUrl}">I have copied it</a></p>
 </div>`;
   return page(context, { title, main });
 }

@@ -1,5 +1,5 @@
 import { mayGovern } from '../../domain/role.ts';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
@@ -12,15 +12,15 @@ import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, permissionChip } from '../markup/words.ts';
-import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
-import { createdCell, endWords, expiryFact, holderFact, keyCell, lastUse, stateCell } from './cells.ts';
+import { ACTION_ICONS, actionsOn, actionUrl, type KeyUrls, keyUrl } from './actions.ts';
+import { createdCell, endWords, expiryFact, holderFact, keyCell, lastUse, stateCell, stateWords } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
-import type { KeyContext } from './context.ts';
+import { type KeyContext, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
 export async function showKey(context: KeyContext): Promise<View> {
-  const { dashboard, actor, holderId, isOwn, listUrl, now, query } = context;
+  const { dashboard, actor, holderId, isOwn, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
   const { key, holder } = found;
@@ -28,33 +28,37 @@ export async function showKey(context: KeyContext): Promise<View> {
   const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
   const main = html`${head({
     title: key.name,
-    up: { name: isOwn ? 'API keys' : `API keys of ${holder.name}`, href: listUrl },
+    up: upToList(context, isOwn ? undefined : `API keys of ${holder.name}`),
     lead: html`API key <code>${key.prefix}…</code>`,
-    action: actions(found, listUrl),
+    action: actions(found, context),
   })}
 ${key.state !== 'active' && html`<div class="notice"><p><strong>This key ${endWords(key)}.</strong> Requests that use it are refused with 401.</p></div>`}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
 ${usageSection(found.usage)}
 ${rotations(found, context)}
-${events !== null && eventSection(events, { url: `${listUrl}/${key.id}`, isFirst: after === null && before === null })}`;
+${events !== null && eventSection(found, { events, context, isFirst: after === null && before === null })}`;
   return page(context, { title: `${key.name}, API key`, main });
 }
 
-function actions({ key, ...access }: KeyWithRotations, listUrl: string): Html | false {
+function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | false {
   const links = actionsOn(key, access).map(
     (action) =>
-      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, listUrl)}">${icon(ACTION_ICONS[action])}${action}</a>`,
+      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, urls)}">${icon(ACTION_ICONS[action])}${action}</a>`,
   );
   return links.length > 0 && html`<div class="actions">${links}</div>`;
 }
 
-function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listUrl, now }: KeyContext): Html {
+function prefixLink(key: KeyDetails, urls: KeyUrls): Html {
+  return html`<a href="${keyUrl(key, urls)}"><code>${key.prefix}…</code></a>`;
+}
+
+function about({ key, holder, earlier, later }: KeyWithRotations, context: KeyContext): Html {
+  const { isOwn, listUrl, now } = context;
   const [predecessor, successor] = [earlier.at(-1), later.at(0)];
-  const link = (other: KeyDetails) => html`<a href="${listUrl}/${other.id}"><code>${other.prefix}…</code></a>`;
   return facts([
     {
       name: 'Status',
-      value: html`${stateCell(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${link(successor)}</span>`}`,
+      value: html`${stateWords(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${prefixLink(successor, context)}</span>`}`,
     },
     { name: 'Last used', value: html`${lastUse(key, now)}${lastClient(key)}` },
     holderFact({ isOwn }, holder, html`<a href="${listUrl}">${holder.name}</a>`),
@@ -64,7 +68,7 @@ function about({ key, holder, earlier, later }: KeyWithRotations, { isOwn, listU
     },
     {
       name: 'Created',
-      value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${link(predecessor)}`}</span>`,
+      value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${prefixLink(predecessor, context)}`}</span>`,
     },
     expiryFact(key),
   ]);
@@ -78,7 +82,8 @@ function lastClient({ lastUsedNetwork: network, lastUsedClient: client }: KeyDet
   return (network !== null || client !== null) && html`<span class="under breakable">${words}</span>`;
 }
 
-function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl, now }: KeyContext): Html | false {
+function rotations({ key, holder, earlier, later }: KeyWithRotations, context: KeyContext): Html | false {
+  const { now } = context;
   if (earlier.length === 0 && later.length === 0) return false;
   const isCut = earlier.length === MAX_STEPS || later.length === MAX_STEPS;
   return html`<section aria-labelledby="rotations"><h2 id="rotations">Rotations</h2>
@@ -91,7 +96,7 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl,
       cells: [
         each.id === key.id
           ? html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code> <span class="small">this key</span>`
-          : keyCell(each, listUrl),
+          : keyCell(each, context),
         stateCell(each, now),
         createdCell(each),
         lastUse(each, now),
@@ -101,11 +106,22 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, { listUrl,
   })}</div></section>`;
 }
 
+type EventProps = { readonly events: AuditListPage; readonly context: KeyContext; readonly isFirst: boolean };
+
 function eventSection(
-  { events, previous, next }: AuditListPage,
-  { url, isFirst }: { url: string; isFirst: boolean },
+  { key, earlier }: KeyWithRotations,
+  { events: { events, previous, next }, context, isFirst }: EventProps,
 ): Html {
+  const { listUrl, back } = context;
+  const urlAt = (position: Readonly<Record<string, string>>) =>
+    `${urlOf(`${listUrl}/${key.id}`, { back, ...position })}#events`;
   return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
-${events.length === 0 ? html`<p class="quiet">${isFirst ? 'The audit log has no event of this key itself: a rotation is an event of the key that was replaced.' : 'There are no more events.'}</p>` : eventTable(events)}
-${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#events` })}</section>`;
+${events.length === 0 ? html`<p class="quiet">${isFirst ? noEvents(earlier.at(-1), context) : 'There are no more events.'}</p>` : eventTable(events)}
+${pager({ isFirst, previous, next, urlAt })}</section>`;
+}
+
+/** A rotation is recorded as an event of the key that it replaced. Keys of the demonstration have no events. */
+function noEvents(predecessor: KeyDetails | undefined, context: KeyContext): HtmlValue {
+  if (predecessor === undefined) return 'No events are recorded for this key.';
+  return html`Nothing was changed since this key replaced ${prefixLink(predecessor, context)}. The rotation is among the events of that key.`;
 }

@@ -1,18 +1,18 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
-import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys } from '../../service/keys/list-keys.ts';
 import { MAX_COUNTED_KEYS } from '../../store/key-lists.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { boundedCount, permissionWords } from '../markup/words.ts';
-import { ACTION_ICONS, actionsOn, actionUrl } from './actions.ts';
 import { createdCell, keyCell, lastUse, stateCell } from './cells.ts';
 import type { KeyContext } from './context.ts';
+import { keyMenu } from './menu.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
 export async function showList(context: KeyContext): Promise<View> {
@@ -22,7 +22,7 @@ export async function showList(context: KeyContext): Promise<View> {
   const list = await listKeys(dashboard.db, actor, holderId, { isActive, after, before, now });
   const refused = refusalOf(context, list, 'create');
   const refusal = refused === null ? null : await refusalNotice(context, refused);
-  const done = await actionNotice(context, list);
+  const done = await actionNotice(context, holderId, list.keys);
   const isFirst = after === null && before === null;
   return page(context, {
     title: context.isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
@@ -31,13 +31,22 @@ export async function showList(context: KeyContext): Promise<View> {
 }
 
 /** The list, with a notice about what was just done with the key. */
-export function listUrlAfter(action: 'renamed' | 'revoked', { listUrl }: KeyContext, keyId: string): string {
-  return urlOf(listUrl, { done: action, key: keyId });
+export function listUrlAfter(action: 'renamed' | 'revoked', context: KeyContext, keyId: string): string {
+  const { back, backUrl, holderId } = context;
+  const done = { done: action, key: keyId };
+  if (back === null) return urlOf(backUrl, done);
+  // The list of the organization has to be told whose key it is.
+  const query = new URLSearchParams({ ...done, user: holderId });
+  return `${backUrl}${backUrl.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** Read from the key itself: a link can claim anything. */
-async function actionNotice(context: KeyContext, { keys }: KeyList): Promise<Html | false> {
-  const { dashboard, actor, holderId: userId, now, query } = context;
+/** Read from the key itself: a link can claim anything. `keys`: those that the page lists. */
+export async function actionNotice(
+  context: SignedInContext,
+  userId: string,
+  keys: readonly KeyDetails[],
+): Promise<Html | false> {
+  const { dashboard, actor, now, query } = context;
   const [action, keyId] = [query.get('done'), query.get('key')];
   if (action === null || keyId === null) return false;
   const listed = keys.find(({ id }) => id === keyId);
@@ -57,7 +66,8 @@ type ListProps = {
   readonly refusal: Html | null;
 };
 
-function keyList({ isOwn, listUrl, now }: KeyContext, { list, isActive, isFirst, refusal }: ListProps): Html {
+function keyList(context: KeyContext, { list, isActive, isFirst, refusal }: ListProps): Html {
+  const { isOwn, listUrl } = context;
   const { counts, holder, keys } = list;
   const create =
     refusal === null && html`<a class="button primary" href="${listUrl}/new">${icon('create')}Create API Key</a>`;
@@ -71,7 +81,7 @@ ${refusal ?? html`<p>${create}</p>`}</section>`;
   return html`<section aria-labelledby="keys"><div class="section-head"><h2 id="keys">API keys <span class="small">${counts.active} of ${MAX_ACTIVE_KEYS} active</span></h2>${create}</div>
 ${refusal}
 ${stateTabs(listUrl, counts, isActive)}
-${keys.length === 0 ? noKeys({ isActive, isFirst, listUrl }) : keyTable({ list, listUrl, now })}
+${keys.length === 0 ? noKeys({ isActive, isFirst, listUrl }) : keyTable(context, list)}
 ${pager({
   isFirst,
   previous: list.previous,
@@ -104,35 +114,22 @@ function noKeys({ isActive, isFirst, listUrl }: NoKeys): Html {
     : html`<div class="card empty"><p>No API key has ended.</p></div>`;
 }
 
-type TableProps = { list: KeyList; listUrl: string; now: Date };
-
-function keyTable({ list, listUrl, now }: TableProps): Html {
+function keyTable(context: KeyContext, list: KeyList): Html {
+  const { now } = context;
   return html`<div class="card flush">${table({
     name: 'keys',
     label: `API keys of ${list.holder.name}`,
     columns: ['Name', 'Status', 'Permissions', 'Last used', 'Created', 'Actions'],
-    rows: list.keys.map((key) => ({ cells: cells(key, { list, listUrl, now }), isEnded: key.state !== 'active' })),
+    rows: list.keys.map((key) => ({
+      cells: [
+        keyCell(key, context),
+        stateCell(key, now),
+        permissionWords(key.permissions),
+        lastUse(key, now),
+        createdCell(key),
+        keyMenu(key, list, context),
+      ],
+      isEnded: key.state !== 'active',
+    })),
   })}</div>`;
-}
-
-function cells(key: KeyDetails, { list, listUrl, now }: TableProps) {
-  return [
-    keyCell(key, listUrl),
-    stateCell(key, now),
-    permissionWords(key.permissions),
-    lastUse(key, now),
-    createdCell(key),
-    menu(key, list, listUrl),
-  ];
-}
-
-function menu(key: KeyDetails, access: KeyAccess, listUrl: string): Html | false {
-  const links = actionsOn(key, access).map(
-    (action) =>
-      html`<li><a href="${actionUrl(key, action, listUrl)}"${action === 'Revoke' && html` class="danger-text"`}>${icon(ACTION_ICONS[action])}${action}</a></li>`,
-  );
-  return (
-    links.length > 0 &&
-    html`<details class="menu"><summary class="dots">${icon('dots')}<span class="unseen">Actions for key ${key.name}</span></summary><ul>${links}</ul></details>`
-  );
 }

@@ -6,6 +6,7 @@ import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { field, postForm } from '../markup/parts.ts';
+import { actionUrl } from './actions.ts';
 import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
@@ -41,22 +42,23 @@ async function renamePage(context: KeyContext, retry: { problem: Problem; name: 
   const content =
     key.state === 'active'
       ? renameForm(context, key, { problem, name: retry?.name ?? key.name })
-      : alreadyEnded(key, context.listUrl);
+      : alreadyEnded(key, context.backUrl);
   return confirmationPage(context, { verb: 'Rename', key, holder: access.holder, content, problem });
 }
 
 function renameForm(
-  { listUrl, formToken }: KeyContext,
+  context: KeyContext,
   key: KeyDetails,
   { problem, name }: { problem: Problem | null; name: string },
 ): Html {
+  const { backUrl, formToken } = context;
   const hint = html`The name of <code>${key.prefix}…</code>. The key itself stays the same.`;
   return postForm(
-    { action: `${listUrl}/${key.id}/rename`, formToken },
+    { action: actionUrl(key, 'Rename', context), formToken },
     html`${field(
       { name: 'name', label: 'Name', hint, errors: problem?.fields },
       (attributes) =>
         html`<input ${attributes} type="text" value="${name}" maxlength="100" required autocomplete="off">`,
-    )}${buttons('Rename', 'primary', listUrl)}`,
+    )}${buttons('Rename', 'primary', backUrl)}`,
   );
 }

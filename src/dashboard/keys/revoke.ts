@@ -7,6 +7,7 @@ import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { postForm } from '../markup/parts.ts';
+import { actionUrl } from './actions.ts';
 import {
   alreadyEnded,
   buttons,
@@ -30,7 +31,7 @@ async function revokePage(context: KeyContext, typed: NameTyped): Promise<View> 
   const { key, holder, mayRevoke } = await readKey(context);
   if (!mayRevoke) throw new RequestError('not-allowed');
   const canEnd = key.state === 'active' || key.state === 'expired';
-  const content = canEnd ? revokeForm(context, { key, typed }) : alreadyEnded(key, context.listUrl);
+  const content = canEnd ? revokeForm(context, { key, typed }) : alreadyEnded(key, context.backUrl);
   return confirmationPage(context, { verb: 'Revoke', key, holder, content, problem: typed.problem });
 }
 
@@ -52,11 +53,11 @@ export async function revoke(context: KeyContext, form: Form<'key_name'>): Promi
 type FormProps = { readonly key: KeyDetails; readonly typed: NameTyped };
 
 function revokeForm(context: KeyContext, { key, typed }: FormProps): Html {
-  const { listUrl, formToken } = context;
+  const { backUrl, formToken } = context;
   const effect =
     key.state === 'expired'
       ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
       : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
   return html`${effect}
-${postForm({ action: `${listUrl}/${key.id}/revoke`, formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', listUrl)}`)}`;
+${postForm({ action: actionUrl(key, 'Revoke', context), formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', backUrl)}`)}`;
 }

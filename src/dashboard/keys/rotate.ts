@@ -12,6 +12,7 @@ import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { hidden, postForm } from '../markup/parts.ts';
+import { actionUrl } from './actions.ts';
 import {
   alreadyEnded,
   buttons,
@@ -44,7 +45,7 @@ async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   const refused = refusalOf(context, access, 'rotate');
   if (refused !== null) return refusedPage(context, refused);
   const content =
-    key.state === 'active' ? rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.listUrl);
+    key.state === 'active' ? rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.backUrl);
   return confirmationPage(context, { verb: 'Rotate', key, holder: access.holder, content, problem: sent.problem });
 }
 
@@ -92,12 +93,12 @@ async function findWrongLife(context: KeyContext, lifeDays: number | null | unde
 type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };
 
 function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Html {
-  const { listUrl, formToken } = context;
+  const { backUrl, formToken } = context;
   return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
 ${postForm(
-  { action: `${listUrl}/${key.id}/rotate`, formToken },
-  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', listUrl)}`,
+  { action: actionUrl(key, 'Rotate', context), formToken },
+  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}`,
 )}`;
 }
 

@@ -1,35 +1,28 @@
 import { formatCount, formatNumber } from '../../domain/format.ts';
-import { searchText } from '../../domain/name.ts';
 import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import type { KeyWithHolder } from '../../service/keys/list-keys.ts';
-import { listAllKeys, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
+import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { createdCell, keyCell, lastUse, stateCell } from '../keys/cells.ts';
-import { findKeyUrl, ORGANIZATION_KEYS_URL, withoutKey } from '../keys/find.ts';
+import { keyCell, lastUse, stateCell } from '../keys/cells.ts';
+import { findKeyUrl, ORGANIZATION_KEYS_URL } from '../keys/find.ts';
+import { actionNotice } from '../keys/list.ts';
+import { keyMenu } from '../keys/menu.ts';
+import { backFrom, type FILTER_FIELDS, type FilterValues, filterValues } from '../keys/organization-list.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { permissionWords } from '../markup/words.ts';
+import { day, permissionWords } from '../markup/words.ts';
 import { userKeysUrl } from '../people/user-head.ts';
 import { organizationHead } from './head.ts';
-import { ORGANIZATION_USAGE_URL } from './usage.ts';
-
-export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
-
-/** The values of the form's fields. An empty value is no filter, or the first of the choices. */
-type Values = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
-
-const MAX_CHARACTERS = 100;
 
 /** Every key of the organization, for those who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
-  const values = valuesOf((name) => query.get(name) ?? '');
+  const values = filterValues((name) => query.get(name) ?? '');
   const { search, holder, permission, use, expiry, order, state } = values;
   const isActive = state !== 'ended';
   const list = await listAllKeys(dashboard.db, actor, {
@@ -47,12 +40,12 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
     before: query.get('before'),
   });
   const isFirst = !query.has('after') && !query.has('before');
-  const requests = html`<a class="button" href="${ORGANIZATION_USAGE_URL}">Requests with all API keys</a>`;
-  const main = html`${organizationHead('api-keys', actor, requests)}${notice(query.get('notice') ?? '')}
+  const done = await actionNotice(context, query.get('user') ?? '', list.keys);
+  const main = html`${organizationHead('api-keys', actor)}${done}${notice(query.get('notice') ?? '')}
 ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}
-${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list.keys, now)}
+${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list.keys, context)}
 ${pager({
   isFirst,
   previous: list.previous,
@@ -74,21 +67,8 @@ export async function searchOrganizationKeys(
   context: SignedInContext,
   form: Form<(typeof FILTER_FIELDS)[number]>,
 ): Promise<View> {
-  const target = await findKeyUrl(context, form.text('search'));
-  return redirect(target ?? urlOf(ORGANIZATION_KEYS_URL, valuesOf(form.text)));
-}
-
-function valuesOf(read: (name: (typeof FILTER_FIELDS)[number]) => string): Values {
-  const text = (name: (typeof FILTER_FIELDS)[number]) => searchText(read(name), MAX_CHARACTERS);
-  return {
-    search: withoutKey(text('search')),
-    holder: withoutKey(text('holder')),
-    permission: text('permission'),
-    use: text('use'),
-    expiry: text('expiry'),
-    order: text('order'),
-    state: text('state'),
-  };
+  const target = await findKeyUrl(context, form.text('search'), backFrom(new URLSearchParams()));
+  return redirect(target ?? urlOf(ORGANIZATION_KEYS_URL, filterValues(form.text)));
 }
 
 const NOTICES = new Map([
@@ -104,7 +84,7 @@ function notice(name: string): Html | false {
   return text !== undefined && html`<div class="notice warn" role="status"><p>${text}</p></div>`;
 }
 
-function filterForm({ formToken }: SignedInContext, values: Values): Html {
+function filterForm({ formToken }: SignedInContext, values: FilterValues): Html {
   const { holder, permission, use, expiry, order } = values;
   const text = (name: 'search' | 'holder', label: string) =>
     field(
@@ -142,7 +122,7 @@ ${choice('order', 'Order', [
 )}</form>`;
 }
 
-function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: boolean): Html {
+function stateTabs(values: FilterValues, { counts }: OrganizationKeyList, isActive: boolean): Html {
   const link = (state: '' | 'ended') => urlOf(ORGANIZATION_KEYS_URL, { ...values, state });
   return tabBar({
     label: 'Status',
@@ -153,30 +133,31 @@ function stateTabs(values: Values, { counts }: OrganizationKeyList, isActive: bo
   });
 }
 
-function noKeys({ state }: Values, isFirst: boolean): Html {
+function noKeys({ state }: FilterValues, isFirst: boolean): Html {
   if (!isFirst) return html`<div class="card empty"><p>There are no more API keys.</p></div>`;
   const what = state === 'ended' ? 'ended API key' : 'active API key';
   return html`<div class="card empty"><h3>No API keys</h3><p>No ${what} of your organization matches.</p><p><a class="button" href="${ORGANIZATION_KEYS_URL}">Show all active keys</a></p></div>`;
 }
 
-function keyTable(keys: readonly KeyWithHolder[], now: Date): Html {
+function keyTable(keys: readonly OrganizationKey[], { query, now }: SignedInContext): Html {
+  const back = backFrom(query);
   return html`<div class="card flush">${table({
     name: 'organization-keys',
     label: `${formatCount(keys.length, 'API key')} of the organization`,
-    columns: ['Key', 'Acts for', 'Status', 'Permissions', 'Last used', 'Created'],
-    rows: keys.map((key) => ({ cells: cells(key, now), isEnded: key.state !== 'active' })),
+    columns: ['Key', 'Acts for', 'Status', 'Permissions', 'Last used', 'Actions'],
+    rows: keys.map((key) => ({ cells: cells(key, { back, now }), isEnded: key.state !== 'active' })),
   })}</div>`;
 }
 
-function cells(key: KeyWithHolder, now: Date) {
+function cells(key: OrganizationKey, { back, now }: { back: string; now: Date }) {
   const { holder } = key;
-  const keysUrl = userKeysUrl(holder.id);
+  const urls = { listUrl: userKeysUrl(holder.id), back };
   return [
-    keyCell(key, keysUrl),
-    html`<a class="clamp" href="${keysUrl}">${holder.name}</a><span class="under">${emailText(holder.email)}</span>`,
+    keyCell(key, urls),
+    html`<a class="clamp" href="${urls.listUrl}">${holder.name}</a><span class="under">${emailText(holder.email)}</span>`,
     stateCell(key, now),
     permissionWords(key.permissions),
-    lastUse(key, now),
-    createdCell(key),
+    html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
+    keyMenu(key, key, urls),
   ];
 }

@@ -2,9 +2,11 @@ import { mayGovern, maySeeKeysOfOthers } from '../../domain/role.ts';
 import { auditLogPages } from '../audit-log/routes.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
-import { FILTER_FIELDS, searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
+import { FILTER_FIELDS } from '../keys/organization-list.ts';
+import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
+import { ORGANIZATION_USAGE_URL } from './head.ts';
 import { savePolicy, showPolicy } from './policy.ts';
-import { ORGANIZATION_USAGE_URL, showOrganizationUsage } from './usage.ts';
+import { showOrganizationUsage } from './usage.ts';
 
 /** For administrators. */
 export const organizationSection: Section = {

@@ -6,25 +6,20 @@ import type { OrganizationUse } from '../../store/key-uses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';
-import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
-import { head } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { userKeysUrl } from '../people/user-head.ts';
-
-export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
-
-const TITLE = 'Requests with all API keys';
+import { organizationHead } from './head.ts';
 
 /** The requests with all keys of the organization, for those who may see the keys of others. */
 export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now } = context;
   const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
-  const main = html`${head({ title: TITLE, up: { name: 'API keys of the organization', href: ORGANIZATION_KEYS_URL } })}
+  const main = html`${organizationHead('usage', actor)}
 ${usageSection(usage)}
 ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
-  return page(context, { title: TITLE, main });
+  return page(context, { title: 'Usage of the API keys', main });
 }
 
 function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
@@ -36,7 +31,7 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
     columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
     rows: keys.map((key) => ({
       cells: [
-        keyCell(key, userKeysUrl(key.holderId)),
+        keyCell(key, { listUrl: userKeysUrl(key.holderId), back: null }),
         html`<a class="clamp" href="${userKeysUrl(key.holderId)}">${key.holderName}</a>`,
         ...OUTCOMES.map((outcome) => formatNumber(key[outcome])),
       ],

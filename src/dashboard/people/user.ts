@@ -148,7 +148,7 @@ ${
         columns: ['Key', 'Acts for', 'Created', 'Last used'],
         rows: keys.map((key) => ({
           cells: [
-            keyCell(key, userKeysUrl(key.holder.id)),
+            keyCell(key, { listUrl: userKeysUrl(key.holder.id), back: null }),
             html`<a href="${userKeysUrl(key.holder.id)}">${key.holder.name}</a>`,
             day(key.createdAt),
             lastUse(key, now),

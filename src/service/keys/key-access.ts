@@ -29,7 +29,7 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   return {
     holder: { id, name, email, role },
     policy,
-    refusal: findKeyRefusal({ actor: current, holder, policy, suspendedAt: holder.organizationSuspendedAt }),
+    refusal: findKeyRefusal({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),
     mayRevoke: isOwn || mayRevokeKeysOfOthers(actor.role),
   };
 }

@@ -29,7 +29,7 @@ export async function lockForKeyAction(
 ): Promise<KeyAuthority | KeyRefused> {
   const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
   const { policy, suspendedAt } = organization;
-  const reason = findKeyRefusal({ actor: current, holder, policy, suspendedAt });
+  const reason = findKeyRefusal({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
   if (reason !== null) return refuseKey(reason, { holder, isOwn: current?.id === holder.id, action });
   return { kind: 'granted', holder, policy, actorUserId: current?.id ?? null };
 }

@@ -17,15 +17,14 @@ type Situation = {
   readonly actor: { readonly id: string; readonly role: Role } | null;
   readonly holder: KeyHolder;
   readonly policy: Pick<KeyPolicy, 'membersMayCreateKeys'>;
-  /** `null` if the organization is not suspended. */
-  readonly suspendedAt: Date | null;
+  readonly isSuspended: boolean;
 };
 
 /** Why the actor may not create, rotate or rename keys of the holder; `null` if the actor may. */
-export function findKeyRefusal({ actor, holder, policy, suspendedAt }: Situation): KeyRefusal | null {
+export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;
-  if (suspendedAt !== null) return 'suspended';
+  if (isSuspended) return 'suspended';
   const isAllowed =
     actor.id === holder.id ? mayCreateOwnKeys(actor.role, policy) : mayTakeKeysOf(actor.role, holder.role);
   return isAllowed ? null : 'role';

@@ -1,7 +1,8 @@
 import type { Actor } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
+import { mayRevokeKeysOfOthers } from '../../domain/role.ts';
 import type { Database } from '../../store/database.ts';
-import type { KeyCounts } from '../../store/key-lists.ts';
+import type { KeyCounts, ListedKey } from '../../store/key-lists.ts';
 import { findOrganizationUse, type OrganizationUse } from '../../store/key-uses.ts';
 import {
   countOrganizationKeys,
@@ -11,14 +12,18 @@ import {
   type OrganizationKeyQuery,
 } from '../../store/organization-keys.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
-import { refuseUnlessSeesOthers } from './key-access.ts';
+import { type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
+import { findKeyRefusal } from './key-refusal.ts';
 import { type KeyWithHolder, withHolder } from './list-keys.ts';
 
 /** Where a list page starts or ends. At most one of the two is set. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
 
+/** A key, and what the actor may do with it. */
+export type OrganizationKey = KeyWithHolder & Pick<KeyAccess, 'refusal' | 'mayRevoke'>;
+
 export type OrganizationKeyList = {
-  readonly keys: readonly KeyWithHolder[];
+  readonly keys: readonly OrganizationKey[];
   /** The counts over all pages of the list. */
   readonly counts: KeyCounts;
   /** `before` of the previous page; `null` on the first page. */
@@ -45,7 +50,25 @@ export async function listAllKeys(
     (from, limit) => listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
     ({ lastUsedAt, id }) => encodePosition(lastUsedAt?.toISOString() ?? '', id),
   );
-  return { keys: rows.map((row) => withHolder(row, query.now)), counts, previous, next };
+  return {
+    keys: rows.map((row) => ({ ...withHolder(row, query.now), ...accessTo(row, actor) })),
+    counts,
+    previous,
+    next,
+  };
+}
+
+function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<KeyAccess, 'refusal' | 'mayRevoke'> {
+  const holder = {
+    id: key.holderId,
+    name: key.holderName,
+    role: key.holderRole,
+    deactivatedAt: key.holderDeactivatedAt,
+  };
+  // The policy concerns the keys of members only, who do not see those of others.
+  const policy = { membersMayCreateKeys: false };
+  const refusal = findKeyRefusal({ actor: { id: userId, role }, holder, policy, isSuspended });
+  return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };
 }
 
 function positionOf(text: string | null): KeyUsePosition | null {

@@ -65,7 +65,7 @@ test('the rotations of a key are linked in both directions', async () => {
     expect(page.text.match(/<tr role="row"/g)).toHaveLength(4);
   }
   const [before, after] = [wordsOf(await browser.get(pageOf(first))), wordsOf(await browser.get(pageOf(third)))];
-  expect(before).toMatch(/Rotated by The manager .* Replaced by charter_live_/);
+  expect(before).toMatch(/was rotated by The manager, .* Replaced by charter_live_/);
   expect(after).toMatch(/by The manager, who rotated charter_live_/);
 });
 
@@ -96,6 +96,35 @@ test('the page of an ended key says when and how it ended, and not that it expir
   expect(wordsOf(await browser.get(pageOf(active)))).not.toMatch(/This key (was|has)/);
 });
 
+test('the page of a key says once when the key expires, and once when it ended', async () => {
+  const browser = await browserOf(dashboard, manager);
+  const { id } = await giveKey(db, manager);
+  const path = `/profile/api-keys/${id}`;
+  const dates = async (date: string) => wordsOf(await browser.get(path)).split(date).length - 1;
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { expiresAt: new Date('2999-02-03T04:05:06Z') } });
+  expect(await dates('3 Feb 2999')).toBe(1);
+  const revokedAt = new Date('2020-05-06T07:08:09Z');
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { revokedAt, revokedByUserId: manager.userId } });
+  expect(await dates('6 May 2020')).toBe(1);
+});
+
+test('of a key without events, its page says so, and where the rotation that made it is recorded', async () => {
+  const browser = await browserOf(dashboard, administrator);
+  const [first = '', second = ''] = await rotatedKey('Successor', 1);
+  const page = await browser.get(pageOf(second));
+  expect(wordsOf(page)).toMatch(/Nothing was changed since this key replaced charter_live_\w{4}… \. The rotation/);
+  expect(linksOn(page)).toContain(pageOf(first));
+  // The demonstration creates keys with SQL.
+  const { rows } = await db.pool.query<{ id: string }>(
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
+     select organization_id, gen_random_uuid(), user_id, 'Demonstration', sha256('Demonstration'), sha256(id::text::bytea),
+            key_prefix, permissions
+     from api_keys where id = $1 returning id`,
+    [second],
+  );
+  expect(wordsOf(await browser.get(pageOf(rows[0]?.id ?? '')))).toContain('No events are recorded for this key.');
+});
+
 test('of a long line of rotations, ten keys before and after are shown', async () => {
   // The risk: a key that is rotated daily has thousands of predecessors.
   const ids = await rotatedKey('Daily', 22);
@@ -117,7 +146,7 @@ test('an administrator sees the events of the key; a manager, who may not read t
     expect(words).toContain(text);
   expect(words).not.toContain('Not watched');
   const told = wordsOf(await (await browserOf(dashboard, manager)).get(pageOf(id)));
-  expect(told).toContain('Revoked by The manager');
+  expect(told).toContain('was revoked by The manager');
   expect(told).not.toContain('API key renamed');
 });
 
@@ -130,8 +159,10 @@ test('every list of keys, and the audit log, link to the page of the key', async
     `/people/users/${manager.userId}`,
     '/organization/audit-log',
     '/organization/api-keys?search=Linked',
-  ])
-    expect([path, linksOn(await browser.get(path))]).toEqual([path, expect.arrayContaining([pageOf(id)])]);
+  ]) {
+    const links = linksOn(await browser.get(path)).map((link) => link.split('?')[0]);
+    expect([path, links]).toEqual([path, expect.arrayContaining([pageOf(id)])]);
+  }
   const own = await (await browserOf(dashboard, member)).get('/profile/api-keys');
   expect(linksOn(own)).toContain(`/profile/api-keys/${id}`);
 });

@@ -64,7 +64,7 @@ test.each(['administrator', 'manager'] as const)(
     for (const text of ['Active (3)', 'Ended (1)', people.viewer.email, 'No use recorded yet', '5 days ago'])
       expect(words).toContain(text);
     expect(namesOn(await browsers[role].get(`${KEYS}?state=ended`))).toEqual(['Gone']);
-    expect(page.text).toContain(`href="/people/users/${people.viewer.userId}/api-keys/${keys.reports.id}"`);
+    expect(page.text).toContain(`href="/people/users/${people.viewer.userId}/api-keys/${keys.reports.id}?back=%3F"`);
     for (const { key } of Object.values(keys)) expect(page.text).not.toContain(key.slice(17));
   },
 );
@@ -93,20 +93,20 @@ test('the list is searched by name or prefix, and filtered by user, permission, 
 
 test('a whole key leads to its own page, wherever it is pasted, and appears in no URL, page or log', async () => {
   // The attack: a leaked key that is searched for leaks again, through the history, a proxy or the log.
-  for (const [path, field] of [
-    [KEYS, 'search'],
-    ['/people/users', 'search'],
+  for (const [path, back] of [
+    [KEYS, '?back=%3F'],
+    ['/people/users', ''],
   ] as const) {
     for (const pasted of [
       keys.nightly.key,
       `  Authorization: Bearer ${keys.nightly.key}\n`,
       keys.nightly.key.slice('charter_live_'.length),
     ]) {
-      const response = await browsers.manager.submit(path, { [field]: pasted });
+      const response = await browsers.manager.submit(path, { search: pasted });
       expect([path, response.status, response.headers['location']]).toEqual([
         path,
         303,
-        `/people/users/${people.administrator.userId}/api-keys/${keys.nightly.id}`,
+        `/people/users/${people.administrator.userId}/api-keys/${keys.nightly.id}${back}`,
       ]);
     }
   }
@@ -126,7 +126,7 @@ test('a whole key leads to its own page, wherever it is pasted, and appears in n
 
 test('an ended key is found by the whole key, too', async () => {
   const { headers } = await search(browsers.manager, { search: keys.gone.key });
-  expect(wordsOf(await browsers.manager.get(headers['location'] ?? ''))).toContain('Revoked by The administrator');
+  expect(wordsOf(await browsers.manager.get(headers['location'] ?? ''))).toContain('was revoked by The administrator');
 });
 
 test('a key that the organization does not have leads to the keys with its prefix, and says so', async () => {
@@ -158,6 +158,64 @@ test('a key of another organization gets the same response as a key that does no
   expect(known).toBe(unknown);
   const page = await browsers.administrator.get(known);
   expect(namesOn(page)).toEqual([]);
+});
+
+const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => textOf(href));
+
+test('each key has the menu of what the role may do with it', async () => {
+  for (const [role, own] of [
+    ['administrator', ['rotate', 'rename', 'revoke']],
+    ['manager', ['revoke']],
+  ] as const) {
+    const links = linksOn(await browsers[role].get(`${KEYS}?search=Nightly`));
+    const start = `/people/users/${people.administrator.userId}/api-keys/${keys.nightly.id}/`;
+    const actions = links
+      .filter((link) => link.startsWith(start))
+      .map((link) => link.slice(start.length).split('?')[0]);
+    expect([role, actions]).toEqual([role, own]);
+  }
+  const members = linksOn(await browsers.manager.get(`${KEYS}?search=Ends`)).filter((link) => /\/rotate/.test(link));
+  expect(members).toHaveLength(1);
+  const ended = await browsers.administrator.get(`${KEYS}?state=ended`);
+  expect([namesOn(ended), wordsOf(ended).includes('Actions for key')]).toEqual([['Gone'], false]);
+});
+
+test('a key that is opened from the list leads back to it, with its filters, from each of its pages', async () => {
+  const browser = browsers.administrator;
+  const list = `${KEYS}?search=Reports&order=oldest`;
+  const page = linksOn(await browser.get(list)).find((link) => link.includes(`${keys.reports.id}?`)) ?? '';
+  const from = (action: string) => page.replace('?', `/${action}?`);
+  for (const path of [page, from('rotate'), from('rename'), from('revoke')])
+    expect([path, linksOn(await browser.get(path))]).toEqual([path, expect.arrayContaining([list])]);
+  const renamed = await browser.submit(from('rename'), { name: 'Reports, monthly' });
+  expect(renamed.headers['location']).toMatch(`${list}&done=renamed&key=${keys.reports.id}`);
+  const shown = await browser.get(renamed.headers['location'] ?? '');
+  expect([namesOn(shown), wordsOf(shown)]).toEqual([
+    ['Reports, monthly'],
+    expect.stringContaining('The key is now named Reports, monthly.'),
+  ]);
+  const refused = await browser.submit(from('rename'), { name: '' });
+  expect([refused.status, linksOn(refused)]).toEqual([422, expect.arrayContaining([list])]);
+  await browser.submit(from('rename'), { name: 'Reports' });
+});
+
+test('the parameter "back" leads nowhere but to the list', async () => {
+  // The attack: a link to a page of ours leads on to one of theirs.
+  const path = `/people/users/${people.viewer.userId}/api-keys/${keys.reports.id}`;
+  const outside = (page: Page) => linksOn(page).filter((link) => /evil|^(?!\/|#)|^\/\//.test(link));
+  for (const back of [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '?@evil.example',
+    '?next=//evil.example',
+  ]) {
+    const page = await browsers.administrator.get(`${path}?back=${encodeURIComponent(back)}`);
+    expect([back, page.status, outside(page)]).toEqual([back, 200, []]);
+  }
+  // A whole key in it is cut to its prefix.
+  const leaked = await browsers.administrator.get(`${path}?back=${encodeURIComponent(`?search=${keys.nightly.key}`)}`);
+  expect(leaked.text).not.toContain(keys.nightly.key.slice(17));
 });
 
 type Filled = { readonly browser: Browser; readonly names: readonly string[] };

@@ -1,0 +1,41 @@
+import { searchText } from '../../domain/name.ts';
+import { urlOf } from '../http/url.ts';
+import { ORGANIZATION_KEYS_URL, withoutKey } from './find.ts';
+
+export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
+
+/** The values of the filter form's fields. An empty value is no filter, or the first of the choices. */
+export type FilterValues = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
+
+const MAX_CHARACTERS = 100;
+
+export function filterValues(read: (name: (typeof FILTER_FIELDS)[number]) => string): FilterValues {
+  const text = (name: (typeof FILTER_FIELDS)[number]) => searchText(read(name), MAX_CHARACTERS);
+  return {
+    search: withoutKey(text('search')),
+    holder: withoutKey(text('holder')),
+    permission: text('permission'),
+    use: text('use'),
+    expiry: text('expiry'),
+    order: text('order'),
+    state: text('state'),
+  };
+}
+
+/**
+ * The value of "back" in the URLs of a key's pages, by which they lead back to the organization's list: "?" and the filters and
+ * the position of the list.
+ */
+export function backFrom(query: URLSearchParams): string {
+  const values = filterValues((name) => query.get(name) ?? '');
+  return urlOf('', { ...values, after: query.get('after'), before: query.get('before') }) || '?';
+}
+
+/** The value as it was sent, without anything that is neither a filter nor a position; `null` if there is none. */
+export function readBack(sent: string | null): string | null {
+  return sent?.startsWith('?') === true ? backFrom(new URLSearchParams(sent)) : null;
+}
+
+export function backUrlOf(back: string): string {
+  return `${ORGANIZATION_KEYS_URL}${back === '?' ? '' : back}`;
+}
