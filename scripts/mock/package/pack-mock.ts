@@ -65,6 +65,8 @@ async function bundle(outfile: string): Promise<void> {
     target: `node${OLDEST_NODE}`,
     // Jest loads the package with require unless it is told otherwise, and cannot require an ES module.
     format: 'cjs',
+    // Optional, and not installed where only the server is.
+    external: ['supports-color'],
     // Its ES module contains a module of another kind, which would take the exports of the bundle for its own.
     alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
     define: { 'import.meta.url': 'MODULE_URL', 'import.meta.dirname': '__dirname' },
