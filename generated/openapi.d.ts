@@ -142,7 +142,7 @@ export interface paths {
         };
         /**
          * Get the current key
-         * @description Returns the API key that was sent with the request: its name, permissions, expiry and organization, but never its secret. Every accepted key can call this operation, whatever its permissions, so it is a good first call.
+         * @description Returns the API key that was sent with the request: its name, permissions, expiry, organization and integration, but never its secret. Every accepted key can call this operation, whatever its permissions, so it is a good first call.
          */
         get: operations["getKey"];
         put?: never;
@@ -570,6 +570,20 @@ export interface components {
              */
             name: string;
         };
+        /** @description The integration (service account) that the key belongs to. Null if the key belongs to a user. */
+        KeyIntegration: {
+            /**
+             * Format: uuid
+             * @description The ID of the integration.
+             * @example 019c5d11-90a4-7c55-8e02-4b7f3a1d6e20
+             */
+            id: string;
+            /**
+             * @description The name of the integration, as shown in the dashboard.
+             * @example Reporting warehouse
+             */
+            name: string;
+        } | null;
         /** @description The API key that was sent with the request, without its secret. */
         Key: {
             /**
@@ -584,7 +598,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The current permissions of the key: those that it was given and that the role of its user still allows.
+             * @description The current permissions of the key: those that it was given and that the role of its user or integration still allows.
              * @example [
              *       "parent_programs:read",
              *       "parent_programs:write"
@@ -598,6 +612,7 @@ export interface components {
              */
             expires_at: string | null;
             organization: components["schemas"]["KeyOrganization"];
+            integration: components["schemas"]["KeyIntegration"];
         };
         /** @description A parent program was created. `data` is the parent program. */
         ParentProgramCreatedEvent: {

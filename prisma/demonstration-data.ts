@@ -12,6 +12,15 @@ export const USERS: readonly DemonstrationUser[] = [
   { email: 'viewer@northwind.example', name: 'Viktor Dahl', role: 'viewer' },
 ];
 
+/** Owned by the manager. */
+export const INTEGRATION = {
+  name: 'Enrolment sync',
+  description: 'Copies parent programs to the enrolment system every quarter of an hour. Runs in the data centre.',
+  role: 'member',
+  ownerEmail: 'manager@northwind.example',
+  noticeEmail: 'integrations@northwind.example',
+} as const;
+
 export const OTHER_ORGANIZATION = 'Harbour Skills Foundation';
 export const OTHER_USERS: readonly DemonstrationUser[] = [
   { email: 'administrator@harbour.example', name: 'Hana Berger', role: 'administrator' },

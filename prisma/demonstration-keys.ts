@@ -2,15 +2,19 @@
 import { v7 as newId } from 'uuid';
 import { type Environment, expiryOf, mintKey } from '../src/domain/api-key.ts';
 import { DAY_MS, HOUR_MS } from '../src/domain/duration.ts';
+import { holderText } from '../src/domain/holder.ts';
 import { firstShown, type OutcomeCounts, type PeriodUse, requestsOf, totalOf } from '../src/domain/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { Permission } from '../src/domain/role.ts';
 import { insertApiKey } from '../src/store/api-keys.ts';
 import type { Transaction } from '../src/store/database.ts';
+import { insertIntegration } from '../src/store/integrations.ts';
+import { INTEGRATION } from './demonstration-data.ts';
 
 type DemonstrationKey = {
   readonly name: string;
-  readonly holderEmail: string;
+  /** The e-mail of a user, or the name of an integration. */
+  readonly holder: string;
   readonly permissions: readonly Permission[];
   readonly createdDaysAgo: number;
   readonly lifeDays: number;
@@ -30,7 +34,7 @@ const REVOKED_DAYS_AGO = 5;
 const KEYS: readonly DemonstrationKey[] = [
   {
     name: 'Nightly import, production',
-    holderEmail: MANAGER,
+    holder: MANAGER,
     permissions: ['parent_programs:read', 'parent_programs:write'],
     createdDaysAgo: 76,
     lifeDays: 90,
@@ -49,7 +53,7 @@ const KEYS: readonly DemonstrationKey[] = [
   },
   {
     name: 'Partner portal',
-    holderEmail: MEMBER,
+    holder: MEMBER,
     permissions: ['parent_programs:read'],
     createdDaysAgo: 40,
     lifeDays: 180,
@@ -66,7 +70,7 @@ const KEYS: readonly DemonstrationKey[] = [
   },
   {
     name: 'Reporting script',
-    holderEmail: MANAGER,
+    holder: MANAGER,
     permissions: ['parent_programs:read'],
     createdDaysAgo: 130,
     lifeDays: 365,
@@ -76,8 +80,19 @@ const KEYS: readonly DemonstrationKey[] = [
     requestsIn: (hour) => (hour.getUTCHours() % 6 === 0 ? { ...NONE, successful: 24 } : NONE),
   },
   {
+    name: 'Enrolment sync, production',
+    holder: INTEGRATION.name,
+    permissions: ['parent_programs:read', 'parent_programs:write'],
+    createdDaysAgo: 55,
+    lifeDays: 365,
+    revokedDaysAgo: null,
+    client: 'node',
+    network: '203.0.113.52',
+    requestsIn: (hour) => ({ successful: 8, refused: 0, failed: hour.getUTCHours() === 5 ? 1 : 0 }),
+  },
+  {
     name: 'Staging tests',
-    holderEmail: MEMBER,
+    holder: MEMBER,
     permissions: ['parent_programs:read', 'parent_programs:write'],
     createdDaysAgo: 2,
     lifeDays: 30,
@@ -90,7 +105,7 @@ const KEYS: readonly DemonstrationKey[] = [
 
 type SeedOptions = { readonly environment: Environment; readonly now: Date };
 
-/** Adds the keys to an organization with the demonstration's users. */
+/** Adds an integration and the keys to an organization with the demonstration's users. */
 export async function seedKeys(
   tx: Transaction,
   scope: OrganizationScope,
@@ -98,16 +113,23 @@ export async function seedKeys(
 ): Promise<void> {
   const { organizationId } = scope;
   const ago = (days: number) => new Date(now.getTime() - days * DAY_MS);
-  const users = await tx.user.findMany({ where: { organizationId }, select: { id: true, email: true } });
+  const users = await tx.user.findMany({ where: { organizationId }, select: { id: true, name: true, email: true } });
+  const owner = users.find(({ email }) => email === INTEGRATION.ownerEmail);
+  if (owner === undefined) throw new Error(`The demonstration has no user ${INTEGRATION.ownerEmail}.`);
+  const { ownerEmail: _, ...integration } = INTEGRATION;
+  const added = { ...integration, id: newId(), ownerUserId: owner.id };
+  await insertIntegration(tx, scope, added);
+  const holders = [...users, { ...added, email: null }];
   for (const key of KEYS) {
-    const user = users.find(({ email }) => email === key.holderEmail);
-    if (user === undefined) throw new Error(`The demonstration has no user ${key.holderEmail}.`);
+    const holder = holders.find((each) => holderText(each) === key.holder);
+    if (holder === undefined) throw new Error(`The demonstration has no user ${key.holder}.`);
+    const creatorId = holder.email === null ? owner.id : holder.id;
     const [id, createdAt] = [newId(), ago(key.createdDaysAgo)];
     const { hash, prefix } = mintKey(environment);
     await insertApiKey(tx, scope, {
       id,
-      userId: user.id,
-      createdByUserId: user.id,
+      userId: holder.id,
+      createdByUserId: creatorId,
       name: key.name,
       keyHash: Uint8Array.from(hash),
       keyPrefix: prefix,
@@ -122,7 +144,7 @@ export async function seedKeys(
       where: { organizationId, id },
       data: {
         revokedAt,
-        revokedByUserId: revokedAt === null ? null : user.id,
+        revokedByUserId: revokedAt === null ? null : creatorId,
         ...(lastHour !== undefined && {
           lastUsedAt: new Date(Math.min(lastHour.startsAt.getTime() + HOUR_MS - 1, now.getTime())),
           lastUsedNetwork: key.network,

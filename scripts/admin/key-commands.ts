@@ -1,34 +1,56 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../../src/domain/api-key.ts';
 import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
-import { issueKeyByEmail, revokeKeyById, revokeKeyByText, rotateEncryptionKey } from '../../src/service/operator.ts';
+import {
+  issueKeyByEmail,
+  issueKeyForIntegration,
+  revokeKeyById,
+  revokeKeyByText,
+  rotateEncryptionKey,
+} from '../../src/service/operator.ts';
 import { type Context, uuid } from './context.ts';
+
+type IssueOptions = {
+  readonly user?: string;
+  readonly integration?: string;
+  readonly name: string;
+  readonly permissions: Permission[];
+  readonly expiresDays: number | 'never';
+};
 
 export function addKeyCommands(program: Command, { config, execute }: Context): void {
   program
     .command('issue-key')
-    .description('issue an API key for a user and print it once')
-    .requiredOption('--user <email>', 'the user for whom the key acts')
-    .requiredOption('--name <text>', "the key's name, unique among the user's keys")
+    .description('issue an API key for a user or an integration and print it once')
+    .option('--user <email>', 'the user for whom the key acts')
+    .addOption(
+      new Option('--integration <uuid>', 'the integration for which the key acts').argParser(uuid).conflicts('user'),
+    )
+    .requiredOption('--name <text>', "the key's name, unique among the keys of the user or integration")
     .addOption(
       new Option('--permissions <list>', 'comma-separated')
         .default([...PERMISSIONS], PERMISSIONS.join(','))
         .argParser(permissions),
     )
     .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
-    .action((options: { user: string; name: string; permissions: Permission[]; expiresDays: number | 'never' }) =>
-      execute(async (db) => {
-        const issued = await issueKeyByEmail(db, {
-          email: options.user,
+    .action(({ user, integration, ...options }: IssueOptions, command: Command) => {
+      if (user === undefined && integration === undefined)
+        return command.error("error: required option '--user <email>' or '--integration <uuid>' not specified");
+      return execute(async (db) => {
+        const request = {
           name: options.name,
           permissions: options.permissions,
           lifeDays: options.expiresDays === 'never' ? null : options.expiresDays,
           environment: config.environment,
-        });
+        };
+        const issued =
+          integration === undefined
+            ? await issueKeyByEmail(db, { ...request, email: user ?? '' })
+            : await issueKeyForIntegration(db, { ...request, integrationId: integration });
         const { id, key, name, permissions, expiresAt, organizationId } = issued;
         return { key, id, name, permissions, expires_at: expiresAt, organization_id: organizationId };
-      }),
-    );
+      });
+    });
 
   program
     .command('revoke-key')

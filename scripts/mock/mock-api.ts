@@ -82,4 +82,5 @@ const KEY: KeyRecord = {
   revokedAt: null,
   role: 'administrator',
   userDeactivatedAt: null,
+  integration: null,
 };

@@ -14,6 +14,7 @@ import {
 import { RequestError } from './http/request-error.ts';
 import { urlOf } from './http/url.ts';
 import { redirect, sendView } from './http/view.ts';
+import { integrationChangesSection, integrationsSection } from './integrations/routes.ts';
 import { organizationKeysSection, organizationSection } from './organization/routes.ts';
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
@@ -35,6 +36,8 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(sectionRoutes(dashboard, organizationKeysSection));
   router.use(sectionRoutes(dashboard, webhookChangesSection));
   router.use(sectionRoutes(dashboard, webhooksSection));
+  router.use(sectionRoutes(dashboard, integrationChangesSection));
+  router.use(sectionRoutes(dashboard, integrationsSection));
   router.use(sectionRoutes(dashboard, organizationSection));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
   // Express refuses a path with malformed percent-encoding before it looks for a route.

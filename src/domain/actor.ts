@@ -23,6 +23,10 @@ export type Actor = {
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
   readonly endpointsDisabledByCharter: number;
+  /** The user owns an integration of the organization. */
+  readonly ownsIntegrations: boolean;
+  /** For an administrator: an active integration of the organization has no active owner. */
+  readonly lacksOwners: boolean;
   readonly auditSource: AuditSource;
 };
 

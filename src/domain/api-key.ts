@@ -133,6 +133,8 @@ export type KeyRecord = {
   readonly revokedAt: Date | null;
   readonly role: Role;
   readonly userDeactivatedAt: Date | null;
+  /** The integration that holds the key; `null` if a person does. */
+  readonly integration: { readonly id: string; readonly name: string } | null;
 };
 
 /** Why and when a key ended. An ended key never becomes active again. */

@@ -13,4 +13,6 @@ export type Caller = {
   readonly keyName: string;
   readonly permissions: readonly Permission[];
   readonly expiresAt: Date | null;
+  /** The integration that holds the key; `null` if a person does. */
+  readonly integration: { readonly id: string; readonly name: string } | null;
 };

@@ -4,7 +4,7 @@ import { invalidField } from './errors.ts';
 // The rule for every name that people enter and others read in lists, mails, the audit log and terminals.
 
 /** In code points, like the lengths of the columns. */
-export const MAX_CHARACTERS = { person: 200, organization: 200, key: 100 };
+export const MAX_CHARACTERS = { person: 200, organization: 200, integration: 200, key: 100 };
 
 /** Line breaks, control characters (PostgreSQL refuses NUL, a terminal obeys ESC), lone surrogates and bidirectional controls. */
 const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
@@ -35,6 +35,19 @@ export function parseName(
   if (characters > MAX_CHARACTERS[kind])
     throw invalidField(field, `must be at most ${MAX_CHARACTERS[kind]} characters long; it has ${characters}.`);
   return name;
+}
+
+/** A text of several lines that people enter, in the form in which it is stored; it may be blank. Throws an error for `field`. */
+export function parseText(text: string, { field, maxCharacters }: { field: string; maxCharacters: number }): string {
+  const stored = text.replaceAll('\r\n', '\n').normalize('NFC').trim();
+  if (HARMFUL.test(stored.replaceAll('\n', ' ')))
+    throw invalidField(field, 'must not contain control characters or marks that change the text direction.');
+  if (KEY.test(lookOf(stored)))
+    throw invalidField(field, 'must not contain an API key, because other people can see it.');
+  const characters = [...stored].length;
+  if (characters > maxCharacters)
+    throw invalidField(field, `must be at most ${maxCharacters} characters long; it has ${characters}.`);
+  return stored;
 }
 
 /** Without invisible characters, and with one kind of blank. */

@@ -64,6 +64,31 @@ export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
+/** An integration has one of these roles: it manages nobody. */
+export const INTEGRATION_ROLES = ['member', 'viewer'] as const satisfies readonly Role[];
+export type IntegrationRole = (typeof INTEGRATION_ROLES)[number];
+
+export function isIntegrationRole(text: string): text is IntegrationRole {
+  return INTEGRATION_ROLES.some((role) => role === text);
+}
+
+/** See, create, change and suspend every integration of the organization. Its owner, with any role, may see it. */
+export function mayManageIntegrations(role: Role): boolean {
+  return RANK[role] >= RANK.manager;
+}
+
+/**
+ * Create, rotate and rename keys of an integration that one owns. It takes as much as for one's own keys, and the integration's
+ * permissions must not exceed one's own.
+ */
+export function mayTakeKeysOfOwned(
+  role: Role,
+  integration: Role,
+  policy: Pick<KeyPolicy, 'membersMayCreateKeys'>,
+): boolean {
+  return mayCreateOwnKeys(role, policy) && RANK[integration] <= RANK[role];
+}
+
 /** See the organization's users. */
 export function maySeePeople(role: Role): boolean {
   return RANK[role] >= RANK.manager;

@@ -18,6 +18,7 @@ const SHAPES = {
   create: html`<path d="M10 4v12M4 10h12"/>`,
   rotate: html`<path d="M16 10a6 6 0 1 1-1.8-4.3M16 2.8v3.7h-3.7"/>`,
   rename: html`<path d="m4 16 .8-3.4 8.4-8.4a1.4 1.4 0 0 1 2 0l.6.6a1.4 1.4 0 0 1 0 2l-8.4 8.4zM11.8 5.6l2.6 2.6"/>`,
+  move: html`<path d="M3.5 10h9M9.5 6.5 13 10l-3.5 3.5M12.5 3.5h3A1.5 1.5 0 0 1 17 5v10a1.5 1.5 0 0 1-1.5 1.5h-3"/>`,
   revoke: html`<circle cx="10" cy="10" r="6.5"/><path d="m5.5 5.5 9 9"/>`,
   search: html`<circle cx="9" cy="9" r="5"/><path d="m12.8 12.8 4 4"/>`,
   copy: html`<rect x="7.5" y="7.5" width="9" height="9" rx="1.5"/><path d="M13 7.5V5A1.5 1.5 0 0 0 11.5 3.5H5A1.5 1.5 0 0 0 3.5 5v6.5A1.5 1.5 0 0 0 5 13h2.5"/>`,

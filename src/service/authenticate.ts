@@ -64,7 +64,7 @@ export async function findKnownKey(hash: string, { findKey, now, keyUses }: Find
 
 /** Throws if the key has ended; only the holder of the whole key learns why. */
 export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
-  return { record, at, use, permissions: permissionsOfActive(record, { at, use }) };
+  return { record, at, use, permissions: permissionsOfActive(record, { at, use, integration: record.integration }) };
 }
 
 /** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended. */
@@ -80,15 +80,19 @@ export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller 
     keyName: record.name,
     permissions,
     expiresAt: record.expiresAt,
+    integration: record.integration,
   };
 }
 
 /** Throws if the key is not active at that time. */
-function permissionsOfActive(state: JudgedKey, { at, use }: Pick<KnownKey, 'at' | 'use'>): readonly Permission[] {
+function permissionsOfActive(
+  state: JudgedKey,
+  { at, use, integration }: Pick<KnownKey, 'at' | 'use'> & Pick<KeyRecord, 'integration'>,
+): readonly Permission[] {
   const verdict = judgeKey(state, at);
   if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.ended();
-  if (verdict.kind === 'expired') throw new ExpiredKeyError(wordsOf(verdict), verdict.at);
-  if (verdict.kind !== 'active') throw new UnauthenticatedError(wordsOf(verdict), verdict.kind);
+  if (verdict.kind === 'expired') throw new ExpiredKeyError(wordsOf(verdict, integration), verdict.at);
+  if (verdict.kind !== 'active') throw new UnauthenticatedError(wordsOf(verdict, integration), verdict.kind);
   return verdict.permissions;
 }
 
@@ -108,12 +112,12 @@ export function requirePermission(permissions: readonly string[], permission: st
  * only now.
  */
 export function refuseWriter(
-  { scope, keyId }: Pick<Caller, 'scope' | 'keyId'>,
+  { scope, keyId, integration }: Pick<Caller, 'scope' | 'keyId' | 'integration'>,
   { refused: { key, at }, permission, keyUses }: { refused: RefusedKey; permission: Permission; keyUses: KeyUses },
 ): never {
   if (key === null) throw unknownKey();
   const use = keyUses.of({ organizationId: scope.organizationId, id: keyId }, at);
-  const permissions = permissionsOfActive(key, { at, use });
+  const permissions = permissionsOfActive(key, { at, use, integration });
   refuseSuspended(key);
   requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');
@@ -169,7 +173,7 @@ function refuseByFormat(key: string, environment: Environment): void {
   }
 }
 
-function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {
+function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>, integration: KeyRecord['integration']): string {
   switch (verdict.kind) {
     case 'expired':
       return `This API key expired at ${verdict.at.toISOString()}. ${REPLACE}`;
@@ -178,7 +182,9 @@ function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>): string {
     case 'revoked':
       return `This API key was revoked at ${verdict.at.toISOString()}. ${REPLACE}`;
     case 'deactivated':
-      return `The user of this API key was deactivated at ${verdict.at.toISOString()}. ${REPLACE}`;
+      return integration === null
+        ? `The user of this API key was deactivated at ${verdict.at.toISOString()}. ${REPLACE}`
+        : `The integration ${integration.name} was suspended at ${verdict.at.toISOString()}. Contact an administrator.`;
   }
 }
 

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid';
 import { type Environment, endOf, findKeyIn, hashKey, PREFIX_CHARACTERS } from '../domain/api-key.ts';
 import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
+import { holderText } from '../domain/holder.ts';
 import { parseName } from '../domain/name.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import { commandLine } from '../domain/release.ts';
@@ -12,7 +13,14 @@ import { type Database, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../store/organizations.ts';
 import { retireOtherKeys } from '../store/secrets.ts';
-import { findKeyById, findKeysByHash, findKeysByPrefix, findOrganization, findUserByEmail } from '../store/unscoped.ts';
+import {
+  findIntegrationById,
+  findKeyById,
+  findKeysByHash,
+  findKeysByPrefix,
+  findOrganization,
+  findUserByEmail,
+} from '../store/unscoped.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { resetSecondFactor } from './accounts/reset-second-factor.ts';
 import { type IssuedKey, issueKey } from './keys/issue-key.ts';
@@ -77,6 +85,17 @@ export async function issueKeyByEmail(
   return { ...issued, organizationId: scope.organizationId };
 }
 
+export async function issueKeyForIntegration(
+  db: Database,
+  { integrationId, ...request }: Omit<OperatorKeyRequest, 'email'> & { integrationId: string },
+): Promise<IssuedKey & { organizationId: string }> {
+  const integration = await findIntegrationById(db, integrationId);
+  if (integration === null) throw new DomainError('not_found', `There is no integration with the id ${integrationId}.`);
+  const { organizationId } = integration;
+  const operator = { kind: 'operator', scope: OrganizationScope.grant(organizationId) } as const;
+  return { ...orThrow(await issueKey(db, operator, { ...request, userId: integrationId })), organizationId };
+}
+
 /** Returns the e-mail as it is stored. */
 export async function resetSecondFactorByEmail(db: Database, address: string): Promise<{ email: string }> {
   const { scope, userId, email } = await getUserByEmail(db, address);
@@ -131,7 +150,7 @@ async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
   if (keys.length === 1) return first.id;
   const lines = keys.map((key) => {
     const state = endOf(key, new Date())?.kind ?? 'active';
-    return `  ${key.id}  ${state}  ${JSON.stringify(key.name)} of ${key.user.email}`;
+    return `  ${key.id}  ${state}  ${JSON.stringify(key.name)} of ${holderText(key.user)}`;
   });
   throw new DomainError(
     'conflict',

@@ -31,6 +31,7 @@ export const DONE: Done = { kind: 'done' };
 const IS_COMMITTED = {
   done: true,
   issued: true,
+  created: true,
   'link-made': true,
   'test-sent': true,
   'secret-made': true,

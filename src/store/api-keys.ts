@@ -143,6 +143,25 @@ export async function recordExpiry(
   await db.pool.query({ ...RECORD_EXPIRY, values: [organizationId, id, expiresAt] });
 }
 
+export type KeyMove = Omit<KeyChange, 'byUserId'> & { readonly integrationId: string; readonly name: string };
+
+/**
+ * Moves an active key of a user to an integration, with this name. The key itself stays the same. Returns false if the user has
+ * no such key or the key is not active.
+ */
+export async function moveApiKey(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, userId, at, integrationId, name }: KeyMove,
+): Promise<boolean> {
+  const moved = await tx.$executeRaw`
+    update api_keys
+    set user_id = ${integrationId}::uuid, moved_from_user_id = user_id, moved_at = ${at.toISOString()}::timestamptz,
+        name = ${name}, name_key = ${nameKeyOf(name)}
+    where organization_id = ${organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid and ${isActiveAt(at)}`;
+  return moved === 1;
+}
+
 /** Returns the previous name, or null if the user has no such key or the key is not active. */
 export async function renameApiKey(
   tx: Transaction,

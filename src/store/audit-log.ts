@@ -37,6 +37,9 @@ export type AuditRecord = {
   readonly keyId: string | null;
   readonly keyName: string | null;
   readonly keyPrefix: string | null;
+  /** The present holder: a user, or an integration, which has no e-mail. */
+  readonly keyHolderId: string | null;
+  readonly keyHolderEmail: string | null;
   readonly detail: Readonly<Record<string, string>>;
   readonly ip: string;
   readonly userAgent: string;
@@ -164,11 +167,13 @@ function withNames(events: string): string {
     select e.id, e.at, e.act as action, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
            e.actor_user_id as "actorId", a.name as "actorName", a.email as "actorEmail",
            e.target_user_id as "targetId", t.name as "targetName", t.email as "targetEmail",
-           e.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix"
+           e.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix",
+           h.id as "keyHolderId", h.email as "keyHolderEmail"
     from (${events}) e
     left join users a on a.organization_id = $1 and a.id = e.actor_user_id
     left join users t on t.organization_id = $1 and t.id = e.target_user_id
     left join api_keys k on k.organization_id = $1 and k.id = e.key_id
+    left join users h on h.organization_id = $1 and h.id = k.user_id
     order by e.id desc`;
 }
 

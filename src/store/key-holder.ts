@@ -5,9 +5,12 @@ import type { Database } from './database.ts';
 export type HolderWithPolicy = {
   readonly id: string;
   readonly name: string;
-  readonly email: string;
+  /** `null` exactly for an integration. */
+  readonly email: string | null;
   readonly role: Role;
   readonly deactivatedAt: Date | null;
+  /** Of an integration. */
+  readonly ownerUserId: string | null;
   readonly organizationSuspendedAt: Date | null;
   readonly membersMayCreateKeys: boolean;
   readonly maxKeyLifeDays: number;
@@ -17,14 +20,15 @@ export type HolderWithPolicy = {
 const HOLDER = {
   name: 'find_key_holder',
   text: `
-    select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt", o.suspended_at as "organizationSuspendedAt",
+    select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt",
+           u.owner_user_id as "ownerUserId", o.suspended_at as "organizationSuspendedAt",
            o.members_may_create_keys as "membersMayCreateKeys", o.max_key_life_days as "maxKeyLifeDays",
            o.allows_unending_keys as "allowsUnendingKeys"
     from users u join organizations o on o.id = u.organization_id
     where u.organization_id = $1 and u.id = $2`,
 };
 
-/** A user, with the organization's policy for keys. */
+/** A user or an integration, with the organization's policy for keys. */
 export async function findKeyHolder(
   db: Database,
   scope: OrganizationScope,

@@ -28,9 +28,16 @@ export type ListedKey = {
   readonly refusedUses: number;
   readonly holderId: string;
   readonly holderName: string;
-  readonly holderEmail: string;
+  /** `null` exactly for an integration. */
+  readonly holderEmail: string | null;
   readonly holderRole: Role;
   readonly holderDeactivatedAt: Date | null;
+  /** The owner of an integration; `null` exactly for a person. */
+  readonly holderOwnerId: string | null;
+  /** The user from whom the key was moved to its integration; `null` if it was not moved. */
+  readonly movedFromId: string | null;
+  readonly movedFrom: string | null;
+  readonly movedAt: Date | null;
 };
 
 /** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
@@ -40,12 +47,14 @@ export const COLUMNS = `
   k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
-  holder.deactivated_at as "holderDeactivatedAt"`;
+  holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",
+  former.id as "movedFromId", former.name as "movedFrom", k.moved_at as "movedAt"`;
 export const PEOPLE = `
   join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
   left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id
   left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
-  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id`;
+  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id
+  left join users former on former.organization_id = k.organization_id and former.id = k.moved_from_user_id`;
 
 /** A position in a list of keys. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
@@ -133,8 +142,28 @@ export async function findListedKey(
   return found[0] ?? null;
 }
 
+const MOVED = {
+  name: 'list_moved_keys',
+  text: `
+    select ${COLUMNS} from (
+      select * from api_keys where organization_id = $1 and moved_from_user_id = $2
+      order by moved_at desc, id desc limit $3) k ${PEOPLE}
+    order by k.moved_at desc, k.id desc`,
+};
+
+/** The keys that were moved from this user to integrations, the last moved first. */
+export async function listKeysMovedFrom(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { userId, limit }: { userId: string; limit: number },
+): Promise<ListedKey[]> {
+  return (await db.pool.query<ListedKey>({ ...MOVED, values: [organizationId, userId, limit] })).rows;
+}
+
 /** How many keys there are in each state. */
 export type KeyCounts = { readonly active: number; readonly ended: number };
+/** `hasMoved`: keys were moved from the user to integrations. */
+export type KeyCountsOfHolder = KeyCounts & { readonly hasMoved: boolean };
 
 /** Ended keys are counted up to this number and one more. */
 export const MAX_COUNTED_KEYS = 1000;
@@ -144,7 +173,8 @@ const COUNT = {
   text: `
     select (select count(*)::int from api_keys where ${OF_HOLDER} and ${CURRENT} and ${UNEXPIRED}) as active,
            (select count(*)::int from (
-              select 1 from api_keys where ${OF_HOLDER} and ${IS_ENDED} limit ${MAX_COUNTED_KEYS + 1}) keys) as ended`,
+              select 1 from api_keys where ${OF_HOLDER} and ${IS_ENDED} limit ${MAX_COUNTED_KEYS + 1}) keys) as ended,
+           exists (select 1 from api_keys where organization_id = $1 and moved_from_user_id = $2) as "hasMoved"`,
 };
 
 /** How many keys the user has; `ended` is at most MAX_COUNTED_KEYS + 1. */
@@ -152,7 +182,7 @@ export async function countKeysOf(
   db: Database,
   scope: OrganizationScope,
   { userId, now }: { userId: string; now: Date },
-): Promise<KeyCounts> {
-  const { rows } = await db.pool.query<KeyCounts>({ ...COUNT, values: [scope.organizationId, userId, now] });
-  return rows[0] ?? { active: 0, ended: 0 };
+): Promise<KeyCountsOfHolder> {
+  const { rows } = await db.pool.query<KeyCountsOfHolder>({ ...COUNT, values: [scope.organizationId, userId, now] });
+  return rows[0] ?? { active: 0, ended: 0, hasMoved: false };
 }

@@ -1,3 +1,4 @@
+import type { Holder } from '../domain/holder.ts';
 import {
   firstShown,
   type KeyUsage,
@@ -120,8 +121,7 @@ export type MostUsedKey = OutcomeCounts & {
   readonly id: string;
   readonly name: string;
   readonly prefix: string;
-  readonly holderId: string;
-  readonly holderName: string;
+  readonly holder: Holder;
 };
 
 export type OrganizationUse = {
@@ -145,7 +145,8 @@ const FIND_OF_ORGANIZATION = {
       (select json_agg(${JSON_OF_USE}) from periods u) as uses,
       (select json_agg(
          json_build_object(
-           'id', k.id, 'name', k.name, 'prefix', k.key_prefix, 'holderId', holder.id, 'holderName', holder.name,
+           'id', k.id, 'name', k.name, 'prefix', k.key_prefix, 
+           'holder', json_build_object('id', holder.id, 'name', holder.name, 'email', holder.email),
            'successful', m.successful, 'refused', m.refused, 'failed', m.failed)
          order by m.successful + m.refused + m.failed desc, k.id)
        from most_used m

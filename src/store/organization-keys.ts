@@ -11,7 +11,7 @@ import type { Edge } from './list-edge.ts';
 export type KeyFilters = {
   /** A part of the name or of the prefix, case-insensitive in the name. An empty text finds all keys. */
   readonly search: string;
-  /** A part of the user's name or e-mail, case-insensitive. An empty text finds the keys of all users. */
+  /** A part of the name or the e-mail of the user or integration, case-insensitive. An empty text finds the keys of all. */
   readonly holder: string;
   /** `null` for all keys. */
   readonly permission: Permission | null;
@@ -56,9 +56,13 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
   const conditions = ['k.organization_id = $1'];
   if (search !== '') conditions.push(containsPart(bindPart(search)));
   if (holder !== '') {
+    const part = bindPart(holder);
     conditions.push(`k.user_id in (
       select u.id from users u
-      where u.organization_id = $1 and ${likeInAnyCase("u.name || ' ' || u.email", bindPart(holder))})`);
+      where u.organization_id = $1 and ${likeInAnyCase("u.name || ' ' || u.email", part)}
+      union all
+      select u.id from users u
+      where u.organization_id = $1 and u.kind = 'integration' and ${likeInAnyCase('u.name', part)})`);
   }
   if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
   if (isUnused) conditions.push('k.last_used_at is null');
@@ -104,17 +108,22 @@ export async function countOrganizationKeys(
 
 const FIND_BY_HASH = {
   name: 'find_organization_key_by_hash',
-  text: 'select id, user_id as "userId" from api_keys where organization_id = $1 and key_hash = $2',
+  text: `
+    select k.id, u.id as "userId", u.kind = 'integration' as "isOfIntegration"
+    from api_keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id
+    where k.organization_id = $1 and k.key_hash = $2`,
 };
 
-/** The key with this SHA-256, in hexadecimal, and its user; `null` if the organization has no such key. */
+export type FoundKey = { readonly id: string; readonly userId: string; readonly isOfIntegration: boolean };
+
+/** The key with this SHA-256, in hexadecimal, and its user or integration; `null` if the organization has no such key. */
 export async function findOrganizationKeyByHash(
   db: Database,
   scope: OrganizationScope,
   hash: string,
-): Promise<{ id: string; userId: string } | null> {
+): Promise<FoundKey | null> {
   const values = [scope.organizationId, Buffer.from(hash, 'hex')];
-  const { rows } = await db.pool.query<{ id: string; userId: string }>({ ...FIND_BY_HASH, values });
+  const { rows } = await db.pool.query<FoundKey>({ ...FIND_BY_HASH, values });
   return rows[0] ?? null;
 }
 

@@ -20,7 +20,8 @@ const FIND_KEYS = {
     select json_build_array(
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
              encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.expired_at, k.rotated_at,
-             k.revoked_at, u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization)
+             k.revoked_at, u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization,
+             case u.kind when 'integration' then json_build_array(u.id, u.name) end)
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
@@ -46,6 +47,7 @@ type FoundKey = readonly [
   userDeactivatedAt: string | null,
   requestsPerKey: number | null,
   requestsPerOrganization: number | null,
+  integration: readonly [id: string, name: string] | null,
 ];
 
 /** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
@@ -57,7 +59,7 @@ export async function findKeysByHash(db: Database, hashes: readonly string[]): P
 function recordOf(found: FoundKey): KeyRecord {
   const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
   const [id, name, permissions, expiresAt, expiredAt, rotatedAt, revokedAt, role, ...others] = key;
-  const [deactivatedAt, perKey, perOrganization] = others;
+  const [deactivatedAt, perKey, perOrganization, integration] = others;
   return {
     organizationId,
     organizationName,
@@ -74,6 +76,7 @@ function recordOf(found: FoundKey): KeyRecord {
     revokedAt: dateOf(revokedAt),
     role,
     userDeactivatedAt: dateOf(deactivatedAt),
+    integration: integration === null ? null : { id: integration[0], name: integration[1] },
   };
 }
 
@@ -85,11 +88,18 @@ const FIND_SESSION = {
            u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
            s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete",
            (select count(*)::int from webhook_endpoints w
-            where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter"
+            where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter",
+           exists (select 1 from users i
+                   where i.organization_id = s.organization_id and i.owner_user_id = s.user_id) as "ownsIntegrations",
+           u.role = 'administrator' and exists (
+             select 1 from users i
+             join users w on w.organization_id = i.organization_id and w.id = i.owner_user_id
+             where i.organization_id = s.organization_id and i.owner_user_id is not null and i.deactivated_at is null
+               and w.deactivated_at is not null) as "lacksOwners"
     from sessions s
     join users u on u.organization_id = s.organization_id and u.id = s.user_id
     join organizations o on o.id = s.organization_id
-    where s.token_hash = $1`,
+    where s.token_hash = $1 and u.kind = 'person'`,
 };
 
 /** A session with its user and its organization, in one indexed statement; null if there is none. */
@@ -108,7 +118,7 @@ const FIND_CREDENTIALS = {
   name: 'find_credentials',
   text: `
     select organization_id as "organizationId", id as "userId", password_hash as "passwordHash"
-    from users where email = $1`,
+    from users where email = $1 and kind = 'person'`,
 };
 
 /** For sign-in: one statement, whether the user exists or not. */
@@ -135,7 +145,7 @@ const FIND_LINK = {
     join users u on u.organization_id = l.organization_id and u.id = l.user_id
     join organizations o on o.id = l.organization_id
     left join users m on m.organization_id = l.organization_id and m.id = l.made_by_user_id
-    where l.token_hash = $1`,
+    where l.token_hash = $1 and u.kind = 'person'`,
 };
 
 /** A link with its user and its maker, in one indexed statement; null if there is none. */
@@ -155,7 +165,14 @@ export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Pro
 export async function findUserByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return null;
-  return db.prisma.user.findUnique({ where: { email: address }, include: { organization: true } });
+  const where = { email: address, kind: 'person' as const };
+  const user = await db.prisma.user.findUnique({ where, include: { organization: true } });
+  return user === null ? null : { ...user, email: address };
+}
+
+/** For the operator's commands. */
+export async function findIntegrationById(db: Database, id: string) {
+  return db.prisma.user.findFirst({ where: { id, kind: 'integration' }, select: { organizationId: true, id: true } });
 }
 
 /** For the operator's commands. */
@@ -194,7 +211,7 @@ export async function findKeysByPrefix(db: Database, keyPrefix: string) {
       expiredAt: true,
       rotatedAt: true,
       revokedAt: true,
-      user: { select: { email: true } },
+      user: { select: { name: true, email: true } },
     },
   });
 }

@@ -1,3 +1,4 @@
+import type { User } from '../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
@@ -18,21 +19,63 @@ export async function insertUser(tx: Transaction, scope: OrganizationScope, user
   return tx.user.create({ data: { id, email, name, role, passwordHash, organizationId: scope.organizationId } });
 }
 
-/** Locks the user until the transaction ends. Limits per user are checked under this lock, so by one transaction at a time. */
-export async function lockUser(tx: Transaction, scope: OrganizationScope, id: string) {
+/**
+ * Locks the user until the transaction ends. Limits per user are checked under this lock, so by one transaction at a time. Returns
+ * `null` for an integration, which has neither a password nor sessions.
+ */
+export async function lockUser(tx: Transaction, scope: OrganizationScope, id: string): Promise<LockedUser | null> {
   return (await lockUsers(tx, scope, [id])).get(id) ?? null;
 }
 
-/** Locks users until the transaction ends, in one order, so that transactions cannot deadlock. Returns those that exist, by id. */
-export async function lockUsers(tx: Transaction, scope: OrganizationScope, ids: readonly string[]) {
+/** Like lockHolders, but returns people only. */
+export async function lockUsers(
+  tx: Transaction,
+  scope: OrganizationScope,
+  ids: readonly string[],
+): Promise<Map<string, LockedUser>> {
+  return peopleOf(await lockHolders(tx, scope, ids));
+}
+
+export function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, LockedUser> {
+  return new Map([...holders].flatMap(([id, holder]) => (holder.kind === 'person' ? [[id, holder]] : [])));
+}
+
+/**
+ * Locks users and integrations until the transaction ends, in one order, so that transactions cannot deadlock. Returns those
+ * that exist, by id.
+ */
+export async function lockHolders(
+  tx: Transaction,
+  scope: OrganizationScope,
+  ids: readonly string[],
+): Promise<Map<string, LockedHolder>> {
   await tx.$queryRaw`
     select 1 from users where organization_id = ${scope.organizationId}::uuid and id = any(${ids}::uuid[])
     order by id for update`;
   const users = await tx.user.findMany({ where: { organizationId: scope.organizationId, id: { in: [...ids] } } });
-  return new Map(users.map((user) => [user.id, user]));
+  return new Map(users.map((user) => [user.id, holderOf(user)]));
 }
 
-export type LockedUser = NonNullable<Awaited<ReturnType<typeof lockUser>>>;
+/** A person. */
+export type LockedUser = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
+  readonly kind: 'person';
+  readonly email: string;
+  readonly ownerUserId: null;
+};
+export type LockedIntegration = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
+  readonly kind: 'integration';
+  readonly email: null;
+  readonly ownerUserId: string;
+};
+/** The user or the integration for which keys act. */
+export type LockedHolder = LockedUser | LockedIntegration;
+
+/** Checks of the table let no other row exist. */
+function holderOf({ kind, email, ownerUserId, ...user }: User): LockedHolder {
+  if (kind === 'person' && email !== null) return { ...user, kind, email, ownerUserId: null };
+  if (kind === 'integration' && ownerUserId !== null) return { ...user, kind, email: null, ownerUserId };
+  throw new Error(`The user ${user.id} is neither a person nor an integration.`);
+}
 
 /** A missing field stays as it is. */
 export type UserChange = {
@@ -51,8 +94,13 @@ export type UserChange = {
 /** No second factor, active or pending. */
 export const NO_SECOND_FACTOR: UserChange = { totpSecret: null, totpSince: null, totpLastStep: 0, recoveryCodes: [] };
 
+/** Throws if there is no such person. */
 export async function changeUser(tx: Transaction, scope: OrganizationScope, id: string, change: UserChange) {
-  await tx.user.update({ where: { organizationId_id: { organizationId: scope.organizationId, id } }, data: change });
+  await tx.user.update({
+    where: { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' },
+    data: change,
+    select: { id: true },
+  });
 }
 
 /** Active administrators other than this user. `withPassword`: only those who have set a password, and so can sign in. */
@@ -64,6 +112,7 @@ export async function countOtherAdministrators(
   return tx.user.count({
     where: {
       organizationId: scope.organizationId,
+      kind: 'person',
       role: 'administrator',
       deactivatedAt: null,
       id: { not: id },
@@ -134,7 +183,7 @@ const STATE_CONDITIONS: Record<UserState, readonly string[]> = {
 function matching({ organizationId }: OrganizationScope, { search, state }: UserFilters) {
   const values: unknown[] = [organizationId];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const conditions = ['organization_id = $1'];
+  const conditions = ['organization_id = $1', "kind = 'person'"];
   conditions.push(...STATE_CONDITIONS[state]);
   if (search !== '') conditions.push(contains(bind(partPattern(search))));
   return { values, bind, conditions };
@@ -162,8 +211,12 @@ function contains(pattern: string): string {
   return likeInAnyCase("name || ' ' || email", pattern);
 }
 
-const FIND = { name: 'find_user', text: `select ${VIEW} from users where organization_id = $1 and id = $2` };
+const FIND = {
+  name: 'find_user',
+  text: `select ${VIEW} from users where organization_id = $1 and id = $2 and kind = 'person'`,
+};
 
+/** Returns `null` for an integration, too. */
 export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<UserDetails | null> {
   const { rows } = await db.pool.query<UserDetails>({ ...FIND, values: [scope.organizationId, id] });
   return rows[0] ?? null;
@@ -175,7 +228,10 @@ export type UserMatch = {
   readonly isWholeEmail: boolean;
 };
 
-/** The users whose name or e-mail contains the text, case-insensitive; at most `limit`, and a whole e-mail first. */
+/**
+ * The users whose name or e-mail, and the integrations whose name contains the text, case-insensitive; at most `limit`, and a
+ * whole e-mail first.
+ */
 export async function findMatchingUsers(
   db: Database,
   scope: OrganizationScope,
@@ -190,9 +246,13 @@ export function userMatchStatement(
   scope: OrganizationScope,
   { text, limit }: { readonly text: string; readonly limit: number },
 ) {
-  const found = `select id, email = lower($3) as "isWholeEmail" from users where organization_id = $1 and ${contains('$4')}`;
+  // Two queries, because an "or" would not use the trigram index.
+  const found = `
+    select id, name, email = lower($3) as whole from users where organization_id = $1 and ${contains('$4')}
+    union all
+    select id, name, false from users where organization_id = $1 and kind = 'integration' and ${likeInAnyCase('name', '$4')}`;
   return {
-    text: `${found} order by 2 desc, name, id limit $2`,
+    text: `select id, whole as "isWholeEmail" from (${found}) found order by whole desc, name, id limit $2`,
     values: [scope.organizationId, limit, text, partPattern(text)],
   };
 }
@@ -201,21 +261,22 @@ const MAX_ADMINISTRATORS = 20;
 
 /** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
-  return db.prisma.user.findMany({
-    where: { organizationId: scope.organizationId, role: 'administrator', deactivatedAt: null },
+  const administrators = await db.prisma.user.findMany({
+    where: { organizationId: scope.organizationId, kind: 'person', role: 'administrator', deactivatedAt: null },
     select: { id: true, name: true, email: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: MAX_ADMINISTRATORS,
   });
+  return administrators.flatMap(({ id, name, email }) => (email === null ? [] : [{ id, name, email }]));
 }
 
 /** Returns `null` if the user does not exist or has no password. */
 export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
-  const where = { organizationId_id: { organizationId: scope.organizationId, id } };
+  const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
 }
 
 export async function countRecoveryCodes(db: Database, scope: OrganizationScope, id: string): Promise<number> {
-  const where = { organizationId_id: { organizationId: scope.organizationId, id } };
+  const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
   return (await db.prisma.user.findUnique({ where, select: { recoveryCodes: true } }))?.recoveryCodes.length ?? 0;
 }

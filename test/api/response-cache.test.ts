@@ -134,6 +134,7 @@ const caller = (organizationId: string, organizationVersion: string): Caller => 
   scope: OrganizationScope.grant(organizationId),
   organizationVersion,
   organizationName: 'O',
+  integration: null,
   cursorKey: '',
   keyId: 'k',
   keyName: 'K',

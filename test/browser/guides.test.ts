@@ -85,6 +85,18 @@ test('"Issuing a key, for a user, as a Manager" leads to a key that acts for the
   expect(await apiStatus(site.server, await shownKey(page))).toBe(200);
 });
 
+test('"Create an integration" leads to its keys, and "Move a key" to the same key there', async () => {
+  const { administrator, keyId } = await createRealisticTeam(site.server.db);
+  const page = await site.visitAs(administrator, WIDE);
+  await follow(page, stepsOf('integrations.md', 'Create an integration'));
+  await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
+  await openOwnKeys(page);
+  await openMenu(page, 'Nightly import, production');
+  await follow(page, stepsOf('integrations.md', 'Move a key to an integration'));
+  await page.getByText('was moved here from').waitFor();
+  expect(page.url()).toContain(`key=${keyId}`);
+});
+
 test('"Rotate a key" leads to a successor', async () => {
   const { administrator } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator, WIDE);

@@ -31,8 +31,9 @@ const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties 
 const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
   ...Object.fromEntries(resources.map(({ path, table }) => [schemaCreatedAt(path), { table }])),
   Event: { table: 'events' },
-  Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below' } },
+  Key: { table: 'api_keys', without: { organization: 'KeyOrganization, below', integration: 'KeyIntegration, below' } },
   KeyOrganization: { table: 'organizations' },
+  KeyIntegration: { table: 'users' },
 };
 
 type Column = { type: string; maxLength: number | null; isNullable: boolean };

@@ -1,8 +1,9 @@
 import { orThrow } from '../../src/service/outcome.ts';
 import { disableWebhookByUser } from '../../src/service/webhooks/changes.ts';
 import { createAccount } from '../support/data/accounts.ts';
-import { createPeople, giveKey, NOBODY } from '../support/data/actors.ts';
+import { createActor, createPeople, giveKey, NOBODY } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/data/encryption.ts';
+import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { type Fields, filled, wordsOf } from '../support/http/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/http/dashboard-server.ts';
@@ -30,7 +31,16 @@ const webhooks = {
 };
 const disabledEndpoint = (await addEndpoint(db, ours.administrator)).id;
 orThrow(await disableWebhookByUser(db, ours.administrator, { endpointId: disabledEndpoint }));
-const ids = { ...keys, ourUser: ours.member.userId, theirUser: theirs.member.userId };
+const integrations = {
+  ourIntegration: (await giveIntegration(db, ours.manager)).id,
+  theirIntegration: (await giveIntegration(db, theirs.administrator)).id,
+};
+// Gives the page of an integration its forms for one that is suspended and has no active owner.
+const leaver = await createActor(db, ours.scope, 'member');
+const idle = (await giveIntegration(db, leaver)).id;
+await db.prisma.user.updateMany({ where: { id: { in: [leaver.userId, idle] } }, data: { deactivatedAt: new Date() } });
+const heldKey = (await giveIntegrationKey(db, ours.manager, { id: integrations.ourIntegration, name: '' })).id;
+const ids = { ...keys, ...integrations, ourUser: ours.member.userId, theirUser: theirs.member.userId };
 // Gives the removal page its form.
 await db.prisma.user.updateMany({
   where: { id: ours.member.userId },
@@ -39,21 +49,23 @@ await db.prisma.user.updateMany({
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
 for (const path of dashboard.paths) {
-  for (const { userId, keyId, endpointId } of [
+  for (const { userId, keyId, endpointId, integrationId } of [
     {
       userId: ours.member.userId,
-      keyId: path.startsWith('/profile') ? keys.ourKey : keys.memberKey,
+      keyId: path.startsWith('/profile') ? keys.ourKey : path.startsWith('/people') ? keys.memberKey : heldKey,
       endpointId: webhooks.ourEndpoint,
+      integrationId: integrations.ourIntegration,
     },
-    { userId: inactive.userId, keyId: NOBODY, endpointId: disabledEndpoint },
+    { userId: inactive.userId, keyId: NOBODY, endpointId: disabledEndpoint, integrationId: idle },
   ]) {
     const messageId = webhooks.ourMessage;
-    const page = await browser.get(fill(path, { userId, keyId, endpointId, messageId }));
+    const page = await browser.get(fill(path, { userId, keyId, endpointId, messageId, integrationId }));
     for (const form of formsOf(page.text)) {
       const action = form.action
         .replace(userId, ':userId')
         .replace(keyId, ':keyId')
         .replace(endpointId, ':endpointId')
+        .replace(integrationId, ':integrationId')
         .replace(messageId, ':messageId');
       forms.set(action, filled(form));
     }
@@ -76,7 +88,7 @@ async function responsesTo(path: string, pattern: string) {
 }
 
 test('this test knows every path with an id and the form of each', async () => {
-  const withId = dashboard.paths.filter((path) => /:(userId|keyId|endpointId)/.test(path));
+  const withId = dashboard.paths.filter((path) => /:(userId|keyId|endpointId|integrationId)/.test(path));
   expect(withId.length).toBeGreaterThanOrEqual(20);
   for (const path of withId) {
     const mine = fill(path, {
@@ -84,6 +96,7 @@ test('this test knows every path with an id and the form of each', async () => {
       keyId: ids.ourKey,
       endpointId: webhooks.ourEndpoint,
       messageId: webhooks.ourMessage,
+      integrationId: ids.ourIntegration,
     });
     const response = await browser.post(mine, { form_token: 'wrong' });
     if (response.status !== 405) expect([path, forms.has(path)]).toEqual([path, true]);
@@ -93,11 +106,11 @@ test('this test knows every path with an id and the form of each', async () => {
 test('in every URL, an id of another organization gets the same response as an unknown id and changes nothing', async () => {
   // The attack: an administrator tries ids of other tenants, to learn which exist or to revoke their keys.
   const before = await rowsOf(dashboard.db);
-  for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
-    const unknown = await responsesTo(fill(path, { userId: NOBODY, keyId: NOBODY }), path);
+  for (const path of dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each))) {
+    const unknown = await responsesTo(fill(path, { userId: NOBODY, keyId: NOBODY, integrationId: NOBODY }), path);
     expect([path, unknown]).toEqual([path, expect.stringContaining('"status":404')]);
     expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
-    const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey });
+    const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey, integrationId: ids.theirIntegration });
     expect([path, await responsesTo(foreign, path)]).toEqual([path, unknown]);
   }
   expect(await rowsOf(dashboard.db)).toEqual(before);
@@ -128,11 +141,12 @@ test('an endpoint or a delivery of another organization gets the same response a
 
 test('a key of another user or organization under one of my users gets the same response as an unknown id', async () => {
   // The attack: the URL combines a user whom I may manage with a key of somebody else.
+  const mine = { userId: ids.ourUser, integrationId: ids.ourIntegration };
   const before = await rowsOf(dashboard.db);
   for (const path of dashboard.paths.filter((each) => each.includes(':keyId'))) {
-    const unknown = await responsesTo(fill(path, { userId: ids.ourUser, keyId: NOBODY }), path);
+    const unknown = await responsesTo(fill(path, { ...mine, keyId: NOBODY }), path);
     for (const keyId of [ids.othersKey, ids.theirKey, 'nonsense', '%00', `${NOBODY}'--`]) {
-      const response = await responsesTo(fill(path, { userId: ids.ourUser, keyId }), path);
+      const response = await responsesTo(fill(path, { ...mine, keyId }), path);
       expect([path, keyId, response]).toEqual([path, keyId, unknown]);
     }
   }
@@ -143,8 +157,9 @@ test('text that is not an id gets the same response as an unknown id', async () 
   // The attack: the id contains text that reaches the database or another page.
   const { userId } = ours.member;
   for (const odd of ['0', 'me', 'INVITE', '%2e%2e', '%00', '%F0%9F%92%A9', userId.toUpperCase(), `{${userId}}`]) {
-    for (const path of dashboard.paths.filter((each) => each.includes(':userId'))) {
-      const response = JSON.parse(await responsesTo(fill(path, { userId: odd, keyId: NOBODY }), path));
+    for (const path of dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each))) {
+      const filledPath = fill(path, { userId: odd, keyId: NOBODY, integrationId: odd });
+      const response = JSON.parse(await responsesTo(filledPath, path));
       for (const { status } of response) expect([path, odd, status]).toEqual([path, odd, status === 405 ? 405 : 404]);
     }
   }

@@ -1,4 +1,5 @@
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { type Fields, keysIn, wordsOf } from '../support/http/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../support/http/dashboard-server.ts';
@@ -27,6 +28,23 @@ function webhookPosts({ endpointId, messageId }: { endpointId: string; messageId
   };
 }
 
+/** Every form of integrations. */
+function integrationPosts(id: string, keyId: string): Record<string, Fields> {
+  const integration = `/organization/integrations/${id}`;
+  const content = { name: 'Mine', description: '', role: 'member', owner: people.member.email, notice_email: '' };
+  return {
+    '/organization/integrations/new': { ...content, form_id: 'x.y' },
+    [`${integration}/change`]: content,
+    [`${integration}/suspend`]: {},
+    [`${integration}/reactivate`]: {},
+    [`${integration}/take`]: {},
+    [`${integration}/api-keys`]: { ...KEY, form_id: 'x.y' },
+    [`${integration}/api-keys/${keyId}/rotate`]: { form_id: 'x.y' },
+    [`${integration}/api-keys/${keyId}/rename`]: { name: 'Renamed' },
+    [`${integration}/api-keys/${keyId}/revoke`]: {},
+  };
+}
+
 async function deliveredEndpoint() {
   const { id: endpointId } = await addEndpoint(dashboard.db, people.administrator);
   return { endpointId, messageId: await writeEvent(dashboard.db, people.scope) };
@@ -36,7 +54,7 @@ async function stateOf({ scope }: People) {
   const { rows } = await dashboard.db.pool.query(
     `select (select count(*) from api_keys where organization_id = $1) as keys,
             (select count(*) from audit_events where organization_id = $1) as events,
-            (select string_agg(role::text || coalesce(deactivated_at::text, ''), ',' order by id) from users
+            (select string_agg(role::text || coalesce(owner_user_id::text, '') || coalesce(deactivated_at::text, ''), ',' order by id) from users
               where organization_id = $1) as users,
             (select string_agg(name || coalesce(rotated_at, revoked_at)::text, ',' order by id) from api_keys
               where organization_id = $1) as names,
@@ -52,6 +70,8 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
   // The attack: post a form by hand whose page the menu hides, with a token from a page that one may open.
   const { db } = dashboard;
   const target = (await giveKey(db, people.manager)).id;
+  const integration = await giveIntegration(db, people.administrator);
+  const key = await giveIntegrationKey(db, people.administrator, integration);
   const browser = await browserOf(dashboard, people[role]);
   const form_token = await browser.formToken();
   const ids = await deliveredEndpoint();
@@ -68,12 +88,14 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       [`${user}/deactivate`]: {},
       [`${user}/reactivate`]: {},
       [`${user}/second-factor`]: {},
+      [`${user}/api-keys/${target}/move`]: { integration: integration.id, name: 'Moved' },
       '/people/users/invite': { ...PERSON, form_id: 'x.y' },
       '/organization': POLICY,
       '/organization/audit-log': { person: 'a' },
       '/organization/api-keys': { search: 'charter_live_Abcd' },
       '/people/users': { search: 'charter_live_Abcd' },
       ...webhookPosts(ids),
+      ...integrationPosts(integration.id, key.id),
     };
     for (const [path, fields] of Object.entries(posts)) {
       const response = await browser.post(path, { ...fields, form_token });

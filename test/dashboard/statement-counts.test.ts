@@ -1,17 +1,25 @@
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { giveIntegration } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { browserOf, fill, useDashboard } from '../support/http/dashboard-server.ts';
 import { countStatements } from '../support/postgres/statements.ts';
 
 const dashboard = await useDashboard();
 const [few, many] = [
-  await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1, endpoints: 1 }),
-  await createOrganizationOfSize({ users: 1000, keys: 200, events: 3000, sessions: 100, endpoints: 10 }),
+  await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1, endpoints: 1, integrations: 1 }),
+  await createOrganizationOfSize({
+    users: 1000,
+    keys: 200,
+    events: 3000,
+    sessions: 100,
+    endpoints: 10,
+    integrations: 100,
+  }),
 ];
 
-type Size = { users: number; keys: number; events: number; sessions: number; endpoints: number };
+type Size = Readonly<Record<'users' | 'keys' | 'events' | 'sessions' | 'endpoints' | 'integrations', number>>;
 
-async function createOrganizationOfSize({ users, keys, events, sessions, endpoints }: Size) {
+async function createOrganizationOfSize({ users, keys, events, sessions, endpoints, integrations }: Size) {
   const { db } = dashboard;
   const people: People = await createPeople(db);
   const { administrator, member, scope } = people;
@@ -40,6 +48,12 @@ async function createOrganizationOfSize({ users, keys, events, sessions, endpoin
      select $1::uuid, sha256(($2::uuid::text || i)::bytea), $2::uuid, true from generate_series(1, ${sessions}) i`,
     [scope.organizationId, administrator.userId],
   );
+  const { id: integrationId } = await giveIntegration(db, member);
+  await db.pool.query(
+    `insert into users (organization_id, id, kind, name, role, owner_user_id)
+     select $1::uuid, gen_random_uuid(), 'integration', 'Integration ' || i, 'viewer', $2::uuid from generate_series(1, ${integrations}) i`,
+    [scope.organizationId, member.userId],
+  );
   const { id: endpointId } = await addEndpoint(db, administrator);
   const messageId = await writeEvent(db, scope);
   for (let i = 1; i < endpoints; i += 1) await addEndpoint(db, administrator);
@@ -53,7 +67,7 @@ async function createOrganizationOfSize({ users, keys, events, sessions, endpoin
      select organization_id, endpoint_id, message_id, 1, now(), 1, 500 from webhook_deliveries where organization_id = $1`,
     values,
   );
-  const ids = { userId: member.userId, keyId, endpointId, messageId };
+  const ids = { userId: member.userId, keyId, endpointId, messageId, integrationId };
   return { browser: await browserOf(dashboard, administrator), ids };
 }
 

@@ -49,7 +49,8 @@ onlyInSoak(
       for (let i = start; i < all.length; i += 1) {
         const probes = Object.entries(PROBES).map(([name, sql]) => startProbe(url, { name, sql }));
         await Promise.all(probes.map(({ hasBegun }) => hasBegun));
-        await migrate(url, all.slice(0, i + 1));
+        // The probes end before the database is dropped, also after a failure.
+        await migrate(url, all.slice(0, i + 1)).finally(() => Promise.all(probes.map(({ end }) => end())));
         for (const { name, longestMs } of await Promise.all(probes.map(({ end }) => end())))
           longest[`${all[i]?.name}: ${name}`] = Math.round(longestMs);
       }

@@ -28,6 +28,8 @@ import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { OLDEST_VERSION } from '../../src/postgres/migrate.ts';
 import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
 import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../src/service/integrations/change-integration.ts';
+import { MAX_ACTIVE_INTEGRATIONS } from '../../src/service/integrations/integrations.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
@@ -158,6 +160,9 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['Up to # active keys per user', MAX_ACTIVE_KEYS],
   ['up to # active keys', MAX_ACTIVE_KEYS],
   ['up to # characters. No other key', MAX_CHARACTERS.key],
+  ['the program; up to # characters', MAX_CHARACTERS.integration],
+  ['where it runs; optional, up to # characters', MAX_DESCRIPTION_CHARACTERS],
+  ['# active integrations, each with # active keys', MAX_ACTIVE_INTEGRATIONS, MAX_ACTIVE_KEYS],
   ['the last #% of their life, at most # days', 100 / SOON_SHARE, SOON_DAYS],
   ['in each of the last # hours and # days', SHOWN_PERIODS.hour, SHOWN_PERIODS.day],
   ['requests of the last # days and of the last # hours', SHOWN_PERIODS.day, SHOWN_PERIODS.hour],

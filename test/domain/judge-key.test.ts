@@ -17,6 +17,7 @@ const ACTIVE: KeyRecord = {
   permissions: PERMISSIONS,
   role: 'administrator',
   userDeactivatedAt: null,
+  integration: null,
   expiresAt: null,
   expiredAt: null,
   rotatedAt: null,

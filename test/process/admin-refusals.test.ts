@@ -48,6 +48,16 @@ test.each<[string, () => readonly string[], RegExp]>([
   ],
   ['an unknown key', () => ['revoke-key', '--id', NOBODY], /There is no API key with the id 0+-/],
   ['an unknown user', () => [...ISSUE, 'nobody@acme.example'], /There is no user with the e-mail nobody@acme\.example/],
+  [
+    'an unknown integration',
+    () => ['issue-key', '--name', 'Staging', '--integration', NOBODY],
+    /There is no integration with the id 0+-/,
+  ],
+  [
+    'a key for nobody',
+    () => ['issue-key', '--name', 'Staging'],
+    /'--user <email>' or '--integration <uuid>' not specified/,
+  ],
   ['no user to reset', () => ['reset-second-factor'], /required option '--user <email>' not specified/],
   [
     'a reset for nobody',

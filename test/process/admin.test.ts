@@ -52,6 +52,24 @@ test('an operator makes an organization and a working key, suspends and resumes 
   expect(response.body).toMatchObject({ id: issued['id'], expires_at: issued['expires_at'], organization: { id } });
   expect((await client.post('/api/parent_programs', { name: 'First' })).status).toBe(201);
 
+  const [administrator] = await server.db.prisma.user.findMany({ where: { email } });
+  const integration = crypto.randomUUID();
+  await server.db.prisma.user.create({
+    data: {
+      id: integration,
+      organizationId: id,
+      kind: 'integration',
+      name: 'Import',
+      role: 'viewer',
+      ownerUserId: administrator?.id ?? '',
+    },
+  });
+  const ofIntegration = await resultOf(
+    ...['issue-key', '--integration', integration, '--name', 'Import', '--permissions', 'parent_programs:read'],
+  );
+  const own = await new Client(server.url, String(ofIntegration['key'])).get('/api/key');
+  expect(own.body).toMatchObject({ integration: { id: integration, name: 'Import' } });
+
   expect(await resultOf('suspend-organization', '--id', id)).toEqual({ suspended: id });
   expect((await client.get('/api/key')).status).toBe(403);
   const { organizations } = await resultOf('list-organizations');

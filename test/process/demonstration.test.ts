@@ -29,7 +29,7 @@ const contents = async (url: string) => ({
     `parent_programs join organizations o on o.id = organization_id where o.name = 'Northwind Learning Alliance'`,
   ),
 });
-const SEEDED = { organizations: 2, users: 5, 'of them first': 1, programs: 200 };
+const SEEDED = { organizations: 2, users: 6, 'of them first': 1, programs: 200 };
 
 function foreignProgram(url: string): Promise<string> {
   return withClient(url, async (client) => {
@@ -154,10 +154,12 @@ test('the demonstration has keys in use, whose charts are filled up to the prese
   expect(mostUsed.map(({ name }) => name)).toEqual([
     'Partner portal',
     'Nightly import, production',
+    'Enrolment sync, production',
     'Reporting script',
   ]);
   const keys = await db.prisma.apiKey.findMany({ where: { organizationId }, orderBy: { name: 'asc' } });
   expect(keys.map(({ name, lastUsedAt, revokedAt }) => [name, lastUsedAt !== null, revokedAt !== null])).toEqual([
+    ['Enrolment sync, production', true, false],
     ['Nightly import, production', true, false],
     ['Partner portal', true, false],
     ['Reporting script', true, true],

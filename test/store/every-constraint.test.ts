@@ -86,6 +86,15 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
 };
 
+const INTEGRATION = { kind: 'integration', email: null, owner_user_id: userId };
+
+/** For a constraint that concerns only some rows, values that make a valid row one of them. */
+const CONCERNED: Record<string, Record<string, unknown>> = {
+  users_integration_name_key: { ...INTEGRATION, name: 'An integration' },
+  users_organization_id_owner_user_id_fkey: INTEGRATION,
+  api_keys_organization_id_moved_from_user_id_fkey: { moved_at: new Date() },
+};
+
 /** For each CHECK, values that violate it alone. A resource's needs an entry only if it refuses no value of `UNUSUAL`. */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
@@ -94,9 +103,16 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_requests_per_organization: { requests_per_organization: 1_000_001 },
   users_email_check: { email: 'Ada@example.test' },
   users_totp_secret_check: { totp_secret: ENCRYPTED },
+  users_integration_email_check: { email: null },
+  users_integration_owner_check: { owner_user_id: userId },
+  users_integration_role_check: { ...INTEGRATION, role: 'manager' },
+  users_integration_sign_in_check: { ...INTEGRATION, password_hash: 'hash' },
+  users_person_notes_check: { description: 'A person' },
+  users_notice_email_check: { ...INTEGRATION, notice_email: 'Ada@example.test' },
   api_keys_key_hash_check: { key_hash: Buffer.alloc(31) },
   api_keys_name_key_check: { name_key: null },
   api_keys_permissions_check: { permissions: ['everything'] },
+  api_keys_moved_check: { moved_at: new Date() },
   api_keys_state_check: { rotated_at: new Date(), revoked_at: new Date() },
   sessions_token_hash_check: { token_hash: Buffer.alloc(31) },
   access_links_token_hash_check: { token_hash: Buffer.alloc(31) },
@@ -246,11 +262,11 @@ test('every CHECK of a resource refuses an unusual value', async () => {
 
 test('every unique index refuses a second row with the same values', async () => {
   for (const { table, name, columns } of indexes) {
-    const first = rowOf(table);
+    const first = { ...rowOf(table), ...CONCERNED[name] };
     expect([name, await insertRow(table, first)]).toEqual([name, 'written']);
     const same = Object.fromEntries(columns.map((column) => [column, first[column]]));
     // A session's hash is unique, and so is its pair with the organization: either refuses.
-    expect([name, await insertRow(table, { ...rowOf(table), ...same })]).toEqual([
+    expect([name, await insertRow(table, { ...rowOf(table), ...CONCERNED[name], ...same })]).toEqual([
       name,
       expect.not.stringMatching('written'),
     ]);
@@ -263,10 +279,10 @@ test('every foreign key refuses what does not exist, and every row of another or
     expect([name, columns]).toEqual([name, expect.arrayContaining(['organization_id'])]);
     const own = columns.filter((column) => column !== 'organization_id');
     const stranger = { [own[0] ?? 'organization_id']: crypto.randomUUID() };
-    expect(await insertRow(table, { ...rowOf(table), ...stranger })).toBe(name);
+    expect(await insertRow(table, { ...rowOf(table), ...CONCERNED[name], ...stranger })).toBe(name);
     if (own.length === 0) continue;
     const foreign = await rowIn(target ?? '', theirs.id);
     const values = own.map((column) => [column, foreign[targetColumns[columns.indexOf(column)] ?? '']]);
-    expect(await insertRow(table, { ...rowOf(table), ...Object.fromEntries(values) })).toBe(name);
+    expect(await insertRow(table, { ...rowOf(table), ...CONCERNED[name], ...Object.fromEntries(values) })).toBe(name);
   }
 });

@@ -4,6 +4,7 @@ import { apiKeyProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { eventProofs } from './isolation/events.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
+import { integrationProofs } from './isolation/integrations.ts';
 import {
   keyHistoryProofs,
   keyHolderProofs,
@@ -34,6 +35,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-rotations.ts': keyRotationProofs,
   'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,
+  'integrations.ts': integrationProofs,
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,

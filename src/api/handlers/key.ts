@@ -14,5 +14,6 @@ function present(caller: Caller): components['schemas']['Key'] {
     permissions: [...caller.permissions],
     expires_at: caller.expiresAt?.toISOString() ?? null,
     organization: { id: caller.scope.organizationId, name: caller.organizationName },
+    integration: caller.integration,
   };
 }

@@ -1,9 +1,10 @@
+import type { Holder } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
+import { holderUrl, keysUrlOf } from '../integrations/urls.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
-import { userKeysUrl, userUrl } from '../people/user-head.ts';
 import { detailLines } from './detail-words.ts';
 
 export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
@@ -11,6 +12,7 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'key.rotated': 'API key rotated',
   'key.revoked': 'API key revoked',
   'key.renamed': 'API key renamed',
+  'key.moved': 'API key moved',
   'user.invited': 'User invited',
   'user.role_changed': 'Role changed',
   'user.deactivated': 'User deactivated',
@@ -27,6 +29,11 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'user.second_factor_removed': 'Second factor removed',
   'user.recovery_codes_made': 'Recovery codes made',
   'user.password_check_failed': 'Password check failed',
+  'integration.created': 'Integration created',
+  'integration.changed': 'Integration changed',
+  'integration.owner_changed': 'Owner of an integration changed',
+  'integration.suspended': 'Integration suspended',
+  'integration.reactivated': 'Integration reactivated',
   'organization.policy_changed': 'Policy changed',
   'organization.limits_changed': 'Rate limits changed',
   'organization.suspended': 'Organization suspended',
@@ -58,7 +65,7 @@ function cells(event: AuditRecord) {
     html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${withoutUser(event)}</span>`
-      : person(event.actorId, event.actorName),
+      : holderLink({ id: event.actorId, email: event.actorEmail }, event.actorName),
     target(event),
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
@@ -70,18 +77,19 @@ function withoutUser({ action, requestId }: AuditRecord): string {
   return action === 'webhook.disabled' ? 'Charter' : 'An operator';
 }
 
-function target({ actorId, targetId, targetName, keyId, keyName, keyPrefix }: AuditRecord): Html {
+function target(event: AuditRecord): Html {
+  const { actorId, targetId, targetName, targetEmail, keyId, keyName, keyPrefix, keyHolderId } = event;
   const isOwn = targetId === actorId;
   const whose = isOwn
     ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
-    : person(targetId ?? '', targetName);
+    : holderLink({ id: targetId ?? '', email: targetEmail }, targetName);
   const key =
-    targetId === null
+    keyHolderId === null
       ? html`<span class="clamp">${keyName}</span>`
-      : html`<a class="clamp" href="${userKeysUrl(targetId)}/${keyId}">${keyName}</a>`;
+      : html`<a class="clamp" href="${keysUrlOf({ id: keyHolderId, email: event.keyHolderEmail })}/${keyId}">${keyName}</a>`;
   return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under">${key}<code class="prefix">${keyPrefix}…</code></span>`}`;
 }
 
-function person(id: string, name: string | null): Html {
-  return html`<a class="clamp" href="${userUrl(id)}">${name ?? 'Somebody'}</a>`;
+function holderLink(holder: Pick<Holder, 'id' | 'email'>, name: string | null): Html {
+  return html`<a class="clamp" href="${holderUrl(holder)}">${name ?? 'Somebody'}</a>`;
 }

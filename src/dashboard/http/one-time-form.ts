@@ -41,6 +41,10 @@ const MESSAGES = {
     was: 'The secret was rotated, and the new one was shown in the first response. It cannot be shown again.',
     remedy: 'If you did not copy it, rotate the secret once more on the endpoint’s page.',
   },
+  integration: {
+    was: 'The integration was created, and there is no second one.',
+    remedy: 'You find it in the list.',
+  },
   invitation: {
     was: 'The user was invited, and the link was shown in the first response. It cannot be shown again.',
     remedy: 'If you did not copy it, make a new link on the user’s page. It voids the first one.',

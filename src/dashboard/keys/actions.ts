@@ -1,18 +1,28 @@
+import { isIntegration } from '../../domain/holder.ts';
 import type { IconName } from '../../html/icons.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { urlOf } from '../http/url.ts';
 
-export type Action = 'Rotate' | 'Rename' | 'Revoke';
+export type Action = 'Rotate' | 'Rename' | 'Move' | 'Revoke';
 
-export const ACTION_ICONS: Record<Action, IconName> = { Rotate: 'rotate', Rename: 'rename', Revoke: 'revoke' };
+export const ACTION_ICONS: Record<Action, IconName> = {
+  Rotate: 'rotate',
+  Rename: 'rename',
+  Move: 'move',
+  Revoke: 'revoke',
+};
 
-/** What may be done with a key. An expired key can only be revoked, which frees its name. */
+/**
+ * What may be done with a key. Only a key of a user can be moved, to an integration. An expired key can only be revoked, which
+ * frees its name.
+ */
 export function actionsOn(
-  { state }: KeyDetails,
+  { state, holder }: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
 ): Action[] {
-  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename'] : [];
+  const moves: Action[] = isIntegration(holder) ? [] : ['Move'];
+  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename', ...moves] : [];
   const ends: Action[] = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
   return [...changes, ...ends];
 }

@@ -1,9 +1,11 @@
 import type { KeyState } from '../../domain/api-key.ts';
 import { formatCount, formatNumber } from '../../domain/format.ts';
+import type { Holder } from '../../domain/holder.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, daysUntil, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import { type KeyUrls, keyUrl } from './actions.ts';
@@ -27,10 +29,19 @@ export function holderFact(
   linked: HtmlValue = name,
 ): { name: string; value: HtmlValue } {
   const who = isOwn ? `You, ${name}` : linked;
-  return {
-    name: 'Acts for',
-    value: html`${who}<span class="under">${emailText(email)} · ${ROLE_WORDS[role].name}</span>`,
-  };
+  const what = email === null ? 'Integration' : emailText(email);
+  return { name: 'Acts for', value: html`${who}<span class="under">${what} · ${ROLE_WORDS[role].name}</span>` };
+}
+
+/** The user or the integration for whom a key acts, in a list. */
+export function holderCell(holder: Holder): Html {
+  const { name, email } = holder;
+  return html`<a class="clamp" href="${keysUrlOf(holder)}">${name}</a><span class="under">${email === null ? 'Integration' : emailText(email)}</span>`;
+}
+
+/** A key that an action will end, in a list of such keys. */
+export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
+  return html`<li><a href="${listUrl}/${key.id}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
 }
 
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };

@@ -9,7 +9,7 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
-import { type KeyContext, upToList } from './context.ts';
+import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
 import { LIFE_LABEL } from './life-field.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
@@ -19,9 +19,11 @@ export function keyIdOf({ params }: KeyContext): string {
 }
 
 /** The key that the path names, and what the actor may do with it. */
-export function readKey(context: KeyContext) {
+export async function readKey(context: KeyContext) {
   const { dashboard, actor, holderId, now } = context;
-  return getKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, now });
+  const found = await getKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, now });
+  refuseElsewhere(context, found.holder);
+  return found;
 }
 
 type Confirmation = {

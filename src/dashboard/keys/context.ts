@@ -1,5 +1,7 @@
+import { isIntegration } from '../../domain/holder.ts';
 import type { Html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { noSuchIntegration, noSuchUser } from '../../service/keys/key-authority.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { KeyUrls } from './actions.ts';
 import { backUrlOf, readBack } from './organization-list.ts';
@@ -9,7 +11,8 @@ export type KeyContext = SignedInContext &
   KeyUrls & {
     readonly holderId: string;
     readonly isOwn: boolean;
-    /** The list that the pages of a key lead back to: that of its user's keys, or the organization's with its filters. */
+    readonly isOfIntegrations: boolean;
+    /** The list that the pages of a key lead back to: that of its holder's keys, or the organization's with its filters. */
     readonly backUrl: string;
     /** The heading above the list. */
     readonly head: (holder: KeyAccess['holder']) => Html;
@@ -19,14 +22,23 @@ export type KeyContext = SignedInContext &
 export type KeyPlace = {
   /** The path before "/api-keys", as Express reads it. */
   readonly root: string;
+  /** Whether it is about the keys of integrations, not of users. */
+  readonly isOfIntegrations: boolean;
   locate(context: SignedInContext): Pick<KeyContext, 'holderId' | 'listUrl' | 'head'>;
 };
 
 export function keyContext(context: SignedInContext, place: KeyPlace): KeyContext {
   const location = place.locate(context);
+  const { isOfIntegrations } = place;
   const isOwn = location.holderId === context.actor.userId;
   const back = readBack(context.query.get('back'));
-  return { ...context, ...location, isOwn, back, backUrl: back === null ? location.listUrl : backUrlOf(back) };
+  const backUrl = back === null ? location.listUrl : backUrlOf(back);
+  return { ...context, ...location, isOfIntegrations, isOwn, back, backUrl };
+}
+
+/** Throws "not_found" for an integration in the place of users, and for a user in the place of integrations. */
+export function refuseElsewhere({ isOfIntegrations }: KeyContext, holder: KeyAccess['holder']): void {
+  if (isIntegration(holder) !== isOfIntegrations) throw isOfIntegrations ? noSuchIntegration() : noSuchUser();
 }
 
 /** A link from an error page back to the list. */

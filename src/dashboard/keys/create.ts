@@ -24,7 +24,7 @@ import {
 } from '../markup/parts.ts';
 import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
-import { type KeyContext, toList } from './context.ts';
+import { type KeyContext, refuseElsewhere, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, ON_A_DAY, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
@@ -86,10 +86,11 @@ function readLastMoment(text: string): Date {
 async function createPage(context: KeyContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
   const { dashboard, actor, holderId: userId, now } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
+  refuseElsewhere(context, access.holder);
   const refused = refusalOf(context, access, 'create');
   if (refused !== null) return refusedPage(context, refused);
   const problem = retry?.problem ?? null;
-  const activeKeys = await countActive(dashboard.db, actor, { userId, now });
+  const activeKeys = await countActive(dashboard.db, actor, { access, now });
   const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
   return page(context, { title: 'Create API Key', main, problem, formUrl: `${context.listUrl}/new` });
 }
@@ -122,7 +123,9 @@ function createForm(context: KeyContext, props: FormProps): Html {
     up: { name: 'API keys', href: listUrl },
     lead: isOwn
       ? 'The key acts in your name.'
-      : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
+      : holder.email === null
+        ? `The key acts for the integration ${holder.name}. It is shown to you, once.`
+        : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
   })}
 ${problemSummary(problem, LABELS)}
 ${activeKeys >= MAX_ACTIVE_KEYS && fullNotice(activeKeys, listUrl)}

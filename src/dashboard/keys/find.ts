@@ -2,7 +2,7 @@ import { findKeyIn } from '../../domain/api-key.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
-import { userKeysUrl } from '../people/user-head.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { keyUrl } from './actions.ts';
 
 export const ORGANIZATION_KEYS_URL = '/organization/api-keys';
@@ -19,7 +19,10 @@ export async function findKeyUrl(
   const found = findKeyIn(text);
   if (found === null) return null;
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
-  if (owner !== null) return keyUrl(owner, { listUrl: userKeysUrl(owner.userId), back });
+  if (owner !== null) {
+    const holder = { id: owner.userId, email: owner.isOfIntegration ? null : '' };
+    return keyUrl(owner, { listUrl: keysUrlOf(holder), back });
+  }
   const notice = { whole: 'unknown', mistyped: 'mistyped', part: null }[found.kind];
   return urlOf(ORGANIZATION_KEYS_URL, { search: found.prefix, notice });
 }

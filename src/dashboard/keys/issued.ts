@@ -18,12 +18,12 @@ export function issuedPage(
   const main = html`${head({ title, up: upToList(context), lead: name })}
 <div class="card" data-secret>
 ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopped working. This key replaces it:</p>`}
-<div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
+<div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && holder.email !== null && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: key })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 ${facts([
   { name: 'Environment', value: environmentBadge(dashboard.environment) },
-  { name: 'Acts for', value: isOwn ? 'You' : `${holder.name}, ${holder.email}` },
+  { name: 'Acts for', value: isOwn ? 'You' : `${holder.name}, ${holder.email ?? 'an integration'}` },
   { name: 'Permissions', value: html`<span class="chips">${permissions.map((each) => permissionChip(each))}</span>` },
   { name: 'Expires', value: expiresAt === null ? 'Never' : instant(expiresAt) },
 ])}

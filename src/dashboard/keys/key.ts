@@ -15,7 +15,7 @@ import { instant, permissionChip } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl, type KeyUrls, keyUrl } from './actions.ts';
 import { createdCell, endWords, expiryFact, holderFact, keyCell, lastUse, stateCell, stateWords } from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
-import { type KeyContext, upToList } from './context.ts';
+import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
@@ -24,6 +24,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
   const { key, holder } = found;
+  refuseElsewhere(context, holder);
   const asked = { keyIds: [key.id], after, before };
   const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
   const main = html`${head({
@@ -48,8 +49,10 @@ function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | fa
   return links.length > 0 && html`<div class="actions">${links}</div>`;
 }
 
-function prefixLink(key: KeyDetails, urls: KeyUrls): Html {
-  return html`<a href="${keyUrl(key, urls)}"><code>${key.prefix}…</code></a>`;
+/** A key of another holder, from before a move, has its page there. */
+function prefixLink(key: KeyDetails, context: KeyContext): Html {
+  const prefix = html`<code>${key.prefix}…</code>`;
+  return key.holder.id === context.holderId ? html`<a href="${keyUrl(key, context)}">${prefix}</a>` : prefix;
 }
 
 function about({ key, holder, earlier, later }: KeyWithRotations, context: KeyContext): Html {
@@ -70,6 +73,9 @@ function about({ key, holder, earlier, later }: KeyWithRotations, context: KeyCo
       name: 'Created',
       value: html`${instant(key.createdAt)}<span class="under">by ${key.createdBy ?? 'an operator'}${predecessor !== undefined && html`, who rotated ${prefixLink(predecessor, context)}`}</span>`,
     },
+    ...(key.movedAt === null
+      ? []
+      : [{ name: 'Moved', value: html`${instant(key.movedAt)}<span class="under">from ${key.movedFrom}</span>` }]),
     expiryFact(key),
   ]);
 }
@@ -96,7 +102,9 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, context: K
       cells: [
         each.id === key.id
           ? html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code> <span class="small">this key</span>`
-          : keyCell(each, context),
+          : each.holder.id === holder.id
+            ? keyCell(each, context)
+            : html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code><span class="under">of ${each.holder.name}</span>`,
         stateCell(each, now),
         createdCell(each),
         lastUse(each, now),

@@ -1,17 +1,19 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { mayManageIntegrations } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
-import { findKey, type KeyDetails, type KeyList, listKeys } from '../../service/keys/list-keys.ts';
+import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';
 import { MAX_COUNTED_KEYS } from '../../store/key-lists.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { boundedCount, permissionWords } from '../markup/words.ts';
+import { boundedCount, day, permissionWords } from '../markup/words.ts';
 import { createdCell, keyCell, lastUse, stateCell } from './cells.ts';
-import type { KeyContext } from './context.ts';
+import { type KeyContext, refuseElsewhere } from './context.ts';
 import { keyMenu } from './menu.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
@@ -20,13 +22,14 @@ export async function showList(context: KeyContext): Promise<View> {
   const [after, before] = [query.get('after'), query.get('before')];
   const isActive = query.get('state') !== 'ended';
   const list = await listKeys(dashboard.db, actor, holderId, { isActive, after, before, now });
+  refuseElsewhere(context, list.holder);
   const refused = refusalOf(context, list, 'create');
   const refusal = refused === null ? null : await refusalNotice(context, refused);
   const done = await actionNotice(context, holderId, list.keys);
   const isFirst = after === null && before === null;
   return page(context, {
     title: context.isOwn ? 'API keys' : `API keys of ${list.holder.name}`,
-    main: html`${context.head(list.holder)}${done}${keyList(context, { list, isActive, isFirst, refusal })}`,
+    main: html`${context.head(list.holder)}${done}${keyList(context, { list, isActive, isFirst, refusal })}${movedKeys(context, list)}`,
   });
 }
 
@@ -53,6 +56,8 @@ export async function actionNotice(
   const key = listed ?? (await findKey(dashboard.db, actor, { userId, keyId, now }));
   if (key === null) return false;
   if (action === 'renamed') return doneNotice(`The key is now named ${key.name}.`);
+  if (action === 'moved' && key.movedFrom !== null)
+    return doneNotice(`${key.name} was moved here from ${key.movedFrom}. The key itself is the same.`);
   if (action !== 'revoked' || key.state !== 'revoked') return false;
   return doneNotice(`${key.name} was revoked. It is refused from now on.`);
 }
@@ -89,6 +94,30 @@ ${pager({
   urlAt: (position) => urlOf(listUrl, { state, ...position }),
   part: keys.length === 0 ? null : `${keys.length} of ${countWords(isActive ? counts.active : counts.ended)}`,
 })}</section>`;
+}
+
+/** The history of the user goes on at the integrations. */
+function movedKeys({ actor, now }: KeyContext, { moved, holder }: KeyList): Html | false {
+  if (moved.length === 0) return false;
+  const mayFollow = mayManageIntegrations(actor.role) || actor.ownsIntegrations;
+  return html`<section aria-labelledby="moved"><h2 id="moved">Moved to integrations</h2>
+${moved.length === MAX_MOVED_KEYS && html`<p class="quiet">The last ${MAX_MOVED_KEYS} keys that were moved.</p>`}
+<div class="card flush">${table({
+    name: 'moved-keys',
+    label: `API keys that were moved from ${holder.name} to integrations`,
+    columns: ['Key', 'Integration', 'Status', 'Moved'],
+    rows: moved.map((key) => ({
+      cells: [
+        mayFollow
+          ? keyCell(key, { listUrl: keysUrlOf(key.holder), back: null })
+          : html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
+        mayFollow ? html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>` : key.holder.name,
+        stateCell(key, now),
+        key.movedAt !== null && day(key.movedAt),
+      ],
+      isEnded: key.state !== 'active',
+    })),
+  })}</div></section>`;
 }
 
 function stateTabs(listUrl: string, counts: KeyList['counts'], isActive: boolean): Html {

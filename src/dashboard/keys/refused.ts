@@ -21,7 +21,7 @@ ${contactList(administrators)}</div>`;
 }
 
 const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
-  deactivated: { status: 409, title: 'This user is deactivated' },
+  deactivated: { status: 409, title: 'Nothing can be changed now' },
   suspended: { status: 403, title: 'The organization is suspended' },
   role: { status: 403, title: 'You may not do this' },
 };
@@ -29,5 +29,6 @@ const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
 /** The page in place of the form. */
 export async function refusedPage(context: KeyContext, refused: KeyRefused): Promise<View> {
   const message = await refusalNotice(context, refused);
-  return errorPage(context, { ...HEADS[refused.reason], message, link: toList(context) });
+  const { status, title } = HEADS[refused.reason];
+  return errorPage(context, { status, title, message, link: toList(context) });
 }

@@ -5,6 +5,7 @@ import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
 import { create, showCreate } from './create.ts';
 import { showKey } from './key.ts';
 import { showList } from './list.ts';
+import { move, showMove } from './move.ts';
 import { rename, showRename } from './rename.ts';
 import { revoke, showRevoke } from './revoke.ts';
 import { rotate, showRotate } from './rotate.ts';
@@ -36,6 +37,11 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       path: `${one}/rename`,
       get: get(showRename),
       post: form(['name'], (context, sent) => rename(keyContext(context, place), sent)),
+    },
+    {
+      path: `${one}/move`,
+      get: get(showMove),
+      post: form(['integration', 'name'], (context, sent) => move(keyContext(context, place), sent)),
     },
     {
       path: `${one}/revoke`,

@@ -1,9 +1,11 @@
-import { mayGovern, maySeeKeysOfOthers, maySeePeople, type Role } from '../../domain/role.ts';
+import type { Actor } from '../../domain/actor.ts';
+import { mayGovern, maySeeKeysOfOthers, maySeePeople } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type Dashboard, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
+import { INTEGRATIONS_URL } from '../integrations/urls.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
@@ -83,9 +85,9 @@ type SectionLink = {
   name: string;
   path: string;
   /** The page that the link opens. */
-  start: (role: Role) => string;
+  start: (actor: Actor) => string;
   icon: IconName;
-  mayEnter: (role: Role) => boolean;
+  mayEnter: (actor: Actor) => boolean;
 };
 
 const SECTIONS: readonly SectionLink[] = [
@@ -101,26 +103,25 @@ const SECTIONS: readonly SectionLink[] = [
     path: '/people',
     start: () => '/people/users',
     icon: 'people',
-    mayEnter: maySeePeople,
+    mayEnter: ({ role }) => maySeePeople(role),
   },
   {
     name: 'Organization',
     path: '/organization',
-    start: (role) => (mayGovern(role) ? '/organization' : '/organization/api-keys'),
+    start: ({ role }) =>
+      mayGovern(role) ? '/organization' : maySeeKeysOfOthers(role) ? '/organization/api-keys' : INTEGRATIONS_URL,
     icon: 'organization',
-    mayEnter: maySeeKeysOfOthers,
+    mayEnter: ({ role, ownsIntegrations }) => maySeeKeysOfOthers(role) || ownsIntegrations,
   },
 ];
 
 function navigation({ actor, path }: SignedInContext): Html {
-  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor.role)).map(
-    ({ name, path: to, start, icon: iconName }) => {
-      // "page" for the link to this very page, "true" for the section that contains it.
-      const href = start(actor.role);
-      const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
-      return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;
-    },
-  );
+  const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor)).map(({ name, path: to, start, icon: iconName }) => {
+    // "page" for the link to this very page, "true" for the section that contains it.
+    const href = start(actor);
+    const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
+    return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;
+  });
   return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
 }
 

@@ -29,7 +29,9 @@ export function table({
     | 'webhooks'
     | 'deliveries'
     | 'attempts'
-    | 'most-used';
+    | 'most-used'
+    | 'integrations'
+    | 'moved-keys';
   label: string;
   columns: readonly string[];
   rows: readonly Row[];

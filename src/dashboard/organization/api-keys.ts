@@ -7,16 +7,16 @@ import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { keyCell, lastUse, stateCell } from '../keys/cells.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
+import { holderCell, keyCell, lastUse, stateCell } from '../keys/cells.ts';
 import { findKeyUrl, ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { actionNotice } from '../keys/list.ts';
 import { keyMenu } from '../keys/menu.ts';
 import { backFrom, type FILTER_FIELDS, type FilterValues, filterValues } from '../keys/organization-list.ts';
 import { page } from '../markup/layout.ts';
-import { emailText, field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
+import { field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, permissionWords } from '../markup/words.ts';
-import { userKeysUrl } from '../people/user-head.ts';
 import { organizationHead } from './head.ts';
 
 /** Every key of the organization, for those who may see the keys of others. */
@@ -150,14 +150,13 @@ function keyTable(keys: readonly OrganizationKey[], { query, now }: SignedInCont
 }
 
 function cells(key: OrganizationKey, { back, now }: { back: string; now: Date }) {
-  const { holder } = key;
-  const urls = { listUrl: userKeysUrl(holder.id), back };
+  const urls = { listUrl: keysUrlOf(key.holder), back };
   return [
     keyCell(key, urls),
-    html`<a class="clamp" href="${urls.listUrl}">${holder.name}</a><span class="under">${emailText(holder.email)}</span>`,
+    holderCell(key.holder),
     stateCell(key, now),
     permissionWords(key.permissions),
-    html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
+    html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
   ];
 }

@@ -1,30 +1,45 @@
 import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
-import { mayGovern, maySeeKeysOfOthers, maySeeWebhooks, type Role } from '../../domain/role.ts';
+import { mayGovern, mayManageIntegrations, maySeeKeysOfOthers, maySeeWebhooks } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
+import { INTEGRATIONS_URL } from '../integrations/urls.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { head } from '../markup/parts.ts';
 
-type Tab = 'policy' | 'api-keys' | 'usage' | 'webhooks' | 'audit-log';
+type Tab = 'policy' | 'integrations' | 'api-keys' | 'usage' | 'webhooks' | 'audit-log';
 
 export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
 export const WEBHOOKS_URL = '/organization/webhooks';
 export const AUDIT_LOG_URL = '/organization/audit-log';
 
-const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (role: Role) => boolean }[] = [
-  { tab: 'policy', name: 'Policy', href: '/organization', mayEnter: mayGovern },
-  { tab: 'api-keys', name: 'API keys', href: ORGANIZATION_KEYS_URL, mayEnter: maySeeKeysOfOthers },
-  { tab: 'usage', name: 'Usage', href: ORGANIZATION_USAGE_URL, mayEnter: maySeeKeysOfOthers },
-  { tab: 'webhooks', name: 'Webhooks', href: WEBHOOKS_URL, mayEnter: maySeeWebhooks },
-  { tab: 'audit-log', name: 'Audit log', href: AUDIT_LOG_URL, mayEnter: mayGovern },
+const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (actor: Actor) => boolean }[] = [
+  { tab: 'policy', name: 'Policy', href: '/organization', mayEnter: ({ role }) => mayGovern(role) },
+  {
+    tab: 'integrations',
+    name: 'Integrations',
+    href: INTEGRATIONS_URL,
+    mayEnter: ({ role, ownsIntegrations }) => mayManageIntegrations(role) || ownsIntegrations,
+  },
+  { tab: 'api-keys', name: 'API keys', href: ORGANIZATION_KEYS_URL, mayEnter: ({ role }) => maySeeKeysOfOthers(role) },
+  { tab: 'usage', name: 'Usage', href: ORGANIZATION_USAGE_URL, mayEnter: ({ role }) => maySeeKeysOfOthers(role) },
+  { tab: 'webhooks', name: 'Webhooks', href: WEBHOOKS_URL, mayEnter: ({ role }) => maySeeWebhooks(role) },
+  { tab: 'audit-log', name: 'Audit log', href: AUDIT_LOG_URL, mayEnter: ({ role }) => mayGovern(role) },
 ];
 
 /** The heading of the organization's pages, with a tab for each that the role may open. */
 export function organizationHead(current: Tab, actor: Actor): Html {
-  const tabs = TABS.filter(({ mayEnter }) => mayEnter(actor.role)).map(({ tab, name, href }) => {
+  const tabs = TABS.filter(({ mayEnter }) => mayEnter(actor)).map(({ tab, name, href }) => {
     return { name, href, isCurrent: tab === current };
   });
-  return html`${head({ title: 'Organization', tabs: { label: 'Organization pages', tabs } })}${disabledEndpointsNotice(current, actor)}`;
+  return html`${head({ title: 'Organization', tabs: { label: 'Organization pages', tabs } })}${disabledEndpointsNotice(current, actor)}${lackingOwnersNotice(current, actor)}`;
+}
+
+/** Tells administrators that nobody answers for an integration any more. */
+function lackingOwnersNotice(current: Tab, { lacksOwners }: Actor): Html | false {
+  return (
+    lacksOwners &&
+    html`<div class="notice warn"><p><strong>An integration has no active owner.</strong> Its API keys stay valid, but nobody answers for it. ${current === 'integrations' ? 'Choose an owner on its page.' : html`<a href="${INTEGRATIONS_URL}">See the integrations</a>`}</p></div>`
+  );
 }
 
 /** Tells administrators of the endpoints that Charter itself has disabled. */

@@ -5,11 +5,11 @@ import { getOrganizationUse } from '../../service/keys/organization-keys.ts';
 import type { OrganizationUse } from '../../store/key-uses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { keyCell } from '../keys/cells.ts';
 import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
 import { table } from '../markup/table.ts';
-import { userKeysUrl } from '../people/user-head.ts';
 import { organizationHead } from './head.ts';
 
 /** The requests with all keys of the organization, for those who may see the keys of others. */
@@ -31,8 +31,8 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
     columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
     rows: keys.map((key) => ({
       cells: [
-        keyCell(key, { listUrl: userKeysUrl(key.holderId), back: null }),
-        html`<a class="clamp" href="${userKeysUrl(key.holderId)}">${key.holderName}</a>`,
+        keyCell(key, { listUrl: keysUrlOf(key.holder), back: null }),
+        html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
         ...OUTCOMES.map((outcome) => formatNumber(key[outcome])),
       ],
     })),

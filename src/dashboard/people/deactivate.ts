@@ -3,25 +3,39 @@ import { mayManage } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { deactivateUser, reactivateUser } from '../../service/accounts/change-user.ts';
 import { getUser } from '../../service/accounts/people.ts';
+import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
+import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { UserDetails } from '../../store/users.ts';
-import { problemOf } from '../http/problem.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { lastUse } from '../keys/cells.ts';
+import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { beside, head, postForm } from '../markup/parts.ts';
+import { beside, head, postForm, problemSummary } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';
+import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './new-owner.ts';
 import { userPage } from './user.ts';
 import { userIdOf, userKeysUrl, userUrl } from './user-head.ts';
 
 export async function showDeactivation(context: SignedInContext): Promise<View> {
+  return deactivationPage(context, null);
+}
+
+/** `retry`: the form was refused, and is shown again with what was sent. */
+async function deactivationPage(
+  context: SignedInContext,
+  retry: { readonly problem: Problem; readonly newOwner: string } | null,
+): Promise<View> {
   const { actor, dashboard, formToken, now } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
+  const owned = await listOwnedBy(dashboard.db, actor, user.id);
   const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
   const isSelf = user.id === actor.userId;
+  const problem = retry?.problem ?? null;
   const title = `Deactivate ${user.name}`;
   const url = userUrl(user.id);
   const content = html`<div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
@@ -30,11 +44,12 @@ export async function showDeactivation(context: SignedInContext): Promise<View> 
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
 ${postForm(
   { action: `${url}/deactivate`, formToken },
-  html`<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
+  html`${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: retry?.newOwner ?? (isSelf ? '' : actor.email), problem })}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
-${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, user, now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
-  return page(context, { title, main });
+${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
+${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, userKeysUrl(user.id), now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
+  return page(context, { title, main, problem });
 }
 
 /** How many keys end, and when any of them was last used. */
@@ -46,13 +61,12 @@ function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Dat
   return html`${formatCount(keys.length, 'active API key')} of ${name} ${keys.length === 1 ? 'is' : 'are'} revoked for good. ${lastUsed} Requests that use ${keys.length === 1 ? 'it' : 'one'} are refused with 401.`;
 }
 
-function keyLine(key: KeyDetails, { id }: UserDetails, now: Date): Html {
-  return html`<li><a href="${userKeysUrl(id)}/${key.id}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
-}
-
-export async function deactivate(context: SignedInContext): Promise<View> {
+export async function deactivate(context: SignedInContext, form: Form<typeof NEW_OWNER>): Promise<View> {
   const userId = userIdOf(context);
-  const outcome = await deactivateUser(context.dashboard.db, context.actor, { userId, now: context.now });
+  const newOwner = form.has(NEW_OWNER) ? form.text(NEW_OWNER) : undefined;
+  const outcome = await deactivateUser(context.dashboard.db, context.actor, { userId, newOwner, now: context.now });
+  if (outcome.kind === 'invalid')
+    return deactivationPage(context, { problem: problemOf(outcome), newOwner: newOwner ?? '' });
   if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
   return redirect(`${userUrl(userId)}?done=deactivated`);
 }

@@ -1,12 +1,14 @@
 import { maySeePeople } from '../../domain/role.ts';
+import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { sendLink } from './access-link.ts';
 import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
 import { invite, showInvite } from './invite.ts';
+import { setRole, showDemotion } from './role.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
-import { setRole, showUser } from './user.ts';
+import { showUser } from './user.ts';
 import { userHead, userIdOf, userKeysUrl } from './user-head.ts';
 import { searchUsers, showUsers } from './user-list.ts';
 
@@ -20,13 +22,14 @@ export const peopleSection: Section = {
     { path: '/people/users', get: showUsers, post: form(['search', 'state'], searchUsers) },
     { path: '/people/users/invite', get: showInvite, post: form(['name', 'email', 'role', 'form_id'], invite) },
     { path: ONE, get: showUser },
-    { path: `${ONE}/role`, post: form(['role'], setRole) },
+    { path: `${ONE}/role`, get: showDemotion, post: form(['role', NEW_OWNER], setRole) },
     { path: `${ONE}/link`, post: form(['kind', 'form_id'], sendLink) },
-    { path: `${ONE}/deactivate`, get: showDeactivation, post: form([], deactivate) },
+    { path: `${ONE}/deactivate`, get: showDeactivation, post: form([NEW_OWNER], deactivate) },
     { path: `${ONE}/reactivate`, post: form([], reactivate) },
     { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: form([], removeSecondFactor) },
     ...keyPages({
       root: ONE,
+      isOfIntegrations: false,
       locate: (context) => ({
         holderId: userIdOf(context),
         listUrl: userKeysUrl(userIdOf(context)),

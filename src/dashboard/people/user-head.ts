@@ -19,7 +19,7 @@ export function userIdOf({ params }: SignedInContext): string {
 }
 
 type HeadProps = {
-  readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly role: Role };
+  readonly user: { readonly id: string; readonly name: string; readonly email: string | null; readonly role: Role };
   readonly current: 'details' | 'api-keys';
   readonly isSelf: boolean;
 };
@@ -30,7 +30,7 @@ export function userHead({ user, current, isSelf }: HeadProps): Html {
   return head({
     title: user.name,
     up: { name: 'Users', href: '/people/users' },
-    lead: html`${emailText(user.email)} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
+    lead: html`${emailText(user.email ?? '')} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
     tabs: {
       label: `Pages of ${user.name}`,
       tabs: [

@@ -3,23 +3,22 @@ import { formatCount } from '../../domain/format.ts';
 import { mayManage } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { changeRole } from '../../service/accounts/change-user.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import type { UserDetails } from '../../store/users.ts';
-import type { Form } from '../http/forms.ts';
 import { newFormId } from '../http/one-time-form.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
-import { redirect, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
-import { userHead, userIdOf, userKeysUrl, userUrl } from './user-head.ts';
+import { userHead, userIdOf, userUrl } from './user-head.ts';
 import { userState } from './user-list.ts';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
@@ -49,13 +48,6 @@ const DONE = new Map<string, (user: UserDetails) => string | undefined>([
 
 export async function showUser(context: SignedInContext): Promise<View> {
   return userPage(context, null);
-}
-
-export async function setRole(context: SignedInContext, form: Form<'role'>): Promise<View> {
-  const userId = userIdOf(context);
-  const outcome = await changeRole(context.dashboard.db, context.actor, { userId, role: form.text('role') });
-  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
-  return redirect(`${userUrl(userId)}?done=role`);
 }
 
 /** `problem`: why the last action on this user was refused. */
@@ -148,8 +140,8 @@ ${
         columns: ['Key', 'Acts for', 'Created', 'Last used'],
         rows: keys.map((key) => ({
           cells: [
-            keyCell(key, { listUrl: userKeysUrl(key.holder.id), back: null }),
-            html`<a href="${userKeysUrl(key.holder.id)}">${key.holder.name}</a>`,
+            keyCell(key, { listUrl: keysUrlOf(key.holder), back: null }),
+            html`<a href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
             day(key.createdAt),
             lastUse(key, now),
           ],

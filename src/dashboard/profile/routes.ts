@@ -21,6 +21,7 @@ export const profileSection: Section = {
     { path: `${SESSIONS_URL}/sign-out-everywhere`, post: form([], signOutEverywhere) },
     ...keyPages({
       root: '/profile',
+      isOfIntegrations: false,
       locate: ({ actor }) => ({
         holderId: actor.userId,
         listUrl: '/profile/api-keys',

@@ -7,26 +7,36 @@ import type { Database, Transaction } from '../../store/database.ts';
 import { lockOrganization } from '../../store/organizations.ts';
 import { endSessionsOf } from '../../store/sessions.ts';
 import { changeUser, countOtherAdministrators, type LockedUser } from '../../store/users.ts';
+import { findHandOver, type HandOver, handOver } from '../integrations/hand-over.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
 import { parseRole } from './people.ts';
 import { lockToManage, refuseToManage } from './people-authority.ts';
 
-/** The user's keys and sessions have the permissions of the new role from their next request on. */
+/**
+ * The user's keys and sessions have the permissions of the new role from their next request on. To demote the owner of
+ * integrations, `newOwner` must be given: the e-mail of who owns them from then on, which may be the same user.
+ */
 export async function changeRole(
   db: Database,
   actor: Actor,
-  { userId, role }: { userId: string; role: string },
+  { userId, role, newOwner }: { userId: string; role: string; newOwner?: string | undefined },
 ): Promise<Done | Invalid | Conflict> {
   const parsedRole = parsed(() => parseRole(role));
   if (parsedRole.kind === 'invalid') return parsedRole;
   const next = parsedRole.value;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, actor.scope);
-    const { current, target } = await lockToManage(tx, actor, userId);
+    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: true });
+    const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     refuseToManage(current.role, next);
     if (target.role === next) return DONE;
     const refusal = next === 'administrator' ? null : await findLastAdministrator(tx, actor, target);
     if (refusal !== null) return refusal;
+    if (isAbove(target.role, next)) {
+      if (found?.kind === 'invalid') return found;
+      const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+      if (changed !== null) return changed;
+    }
     await changeUser(tx, actor.scope, target.id, { role: next });
     // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
@@ -41,19 +51,26 @@ export async function changeRole(
   });
 }
 
-/** Ends every key, session and access link of the user, in one transaction. */
+/**
+ * Ends every key, session and access link of the user, in one transaction. The integrations that the user owns keep their keys
+ * and get the owner with the e-mail `newOwner`, which must then be given.
+ */
 export async function deactivateUser(
   db: Database,
   actor: Actor,
-  { userId, now = new Date() }: { userId: string; now?: Date },
-): Promise<Done | Conflict> {
+  { userId, newOwner, now = new Date() }: { userId: string; newOwner?: string | undefined; now?: Date },
+): Promise<Done | Invalid | Conflict> {
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
-    const { current, target } = await lockToManage(tx, actor, userId);
+    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
+    const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
     const refusal = await findLastAdministrator(tx, actor, target);
     if (refusal !== null) return refusal;
+    if (found?.kind === 'invalid') return found;
+    const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+    if (changed !== null) return changed;
     await changeUser(tx, scope, target.id, { deactivatedAt: now });
     await endSessionsOf(tx, scope, target.id);
     await voidAccessLinksOf(tx, scope, target.id);
@@ -66,6 +83,10 @@ export async function deactivateUser(
     }
     return DONE;
   });
+}
+
+function idsOf(found: HandOver | Invalid | null): readonly string[] {
+  return found?.kind === 'hand-over' ? [...found.integrationIds, found.ownerId] : [];
 }
 
 /** The user can sign in again, with the same password. The keys, sessions and links that deactivation ended stay ended. */

@@ -11,14 +11,15 @@ export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUs
   return activeActor(await lockUser(tx, actor.scope, actor.userId));
 }
 
-/** The rows of the actor and of a user, both locked. Throws "forbidden" unless the actor may manage the user. */
+/** The rows of the actor and of a user, both locked, and those of `also`. Throws "forbidden" unless the actor may manage the user. */
 export async function lockToManage(
   tx: Transaction,
   actor: Actor,
   userId: string,
+  also: readonly string[] = [],
 ): Promise<{ readonly current: LockedUser; readonly target: LockedUser }> {
-  const ids = isId(userId) ? [...new Set([actor.userId, userId])] : [actor.userId];
-  const users = await lockUsers(tx, actor.scope, ids);
+  const ids = new Set([actor.userId, ...(isId(userId) ? [userId] : []), ...also]);
+  const users = await lockUsers(tx, actor.scope, [...ids]);
   const current = activeActor(users.get(actor.userId));
   // A role that manages nobody is refused whether or not the user exists, so it cannot probe for users.
   if (!mayManage(current.role, 'viewer')) throw mayNotManage(current.role);

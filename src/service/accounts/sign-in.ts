@@ -185,7 +185,8 @@ export async function checkSession(
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
     await touchSession(db, scope, { tokenHash, at: now, auditSource });
-  const { userId, role, name, email, organizationName, hasSecondFactor, endpointsDisabledByCharter } = session;
+  const { userId, role, name, email, organizationName, hasSecondFactor } = session;
+  const { endpointsDisabledByCharter, ownsIntegrations, lacksOwners } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
   return {
     kind: 'signed-in',
@@ -199,6 +200,8 @@ export async function checkSession(
       isSuspended,
       hasSecondFactor,
       endpointsDisabledByCharter,
+      ownsIntegrations,
+      lacksOwners,
       auditSource,
     },
   };

@@ -1,12 +1,13 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/api-key.ts';
+import { type Holder, holderText } from '../../domain/holder.ts';
 import { parseName } from '../../domain/name.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/role.ts';
 import { insertApiKey, listCurrentKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import type { LockedUser } from '../../store/users.ts';
+import type { LockedHolder } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -46,9 +47,6 @@ export type IssuedKey = {
   readonly permissions: readonly Permission[];
   readonly expiresAt: Date | null;
 };
-
-/** The user for whom the key acts. */
-export type Holder = { readonly id: string; readonly name: string; readonly email: string };
 
 export type KeyIssued = IssuedKey & { readonly kind: 'issued'; readonly holder: Holder };
 
@@ -108,7 +106,7 @@ export async function issueKey(
   });
 }
 
-export function holderOf({ id, name, email }: LockedUser): Holder {
+export function holderOf({ id, name, email }: LockedHolder): Holder {
   return { id, name, email };
 }
 
@@ -134,12 +132,12 @@ function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null
 async function findBeyondLimits(
   tx: Transaction,
   { scope }: ActorOrOperator,
-  { holder, name, now }: { holder: LockedUser; name: string; now: Date },
+  { holder, name, now }: { holder: LockedHolder; name: string; now: Date },
 ): Promise<NameTaken | Conflict | null> {
   const keys = await listCurrentKeys(tx, scope, holder.id);
   const taken = findNameTaken(holder, { name, others: keys });
   if (taken !== null) return taken;
   const active = keys.filter((key) => endOf(key, now) === null);
   if (active.length < MAX_ACTIVE_KEYS) return null;
-  return conflict(`${holder.email} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
+  return conflict(`${holderText(holder)} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
 }

@@ -1,16 +1,16 @@
-import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/role.ts';
 import type { Transaction } from '../../store/database.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations.ts';
-import { type LockedUser, lockUsers } from '../../store/users.ts';
+import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
 import type { KeyRefused } from '../outcome.ts';
 import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
 
 export type KeyAuthority = {
   readonly kind: 'granted';
-  readonly holder: LockedUser;
+  readonly holder: LockedHolder;
   readonly policy: KeyPolicy;
   /** `null` for an operator. */
   readonly actorUserId: string | null;
@@ -25,7 +25,7 @@ export type KeyAuthority = {
 export async function lockForKeyAction(
   tx: Transaction,
   actor: ActorOrOperator,
-  { userId, action }: { userId: string; action: KeyAction },
+  { userId, action }: { userId: string; action: Exclude<KeyAction, 'move'> },
 ): Promise<KeyAuthority | KeyRefused> {
   const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
   const { policy, suspendedAt } = organization;
@@ -50,37 +50,77 @@ export async function lockForRevocation(
 type Locked = {
   /** `null` for an operator. */
   readonly current: LockedUser | null;
-  readonly holder: LockedUser;
+  readonly holder: LockedHolder;
+  /** Those of `also` that exist, by id. */
+  readonly others: ReadonlyMap<string, LockedHolder>;
   readonly organization: OrganizationRecord;
 };
 
 async function lockActorAndHolder(
   tx: Transaction,
   actor: ActorOrOperator,
-  { userId, action }: { userId: string; action: KeyAction | 'revoke' },
+  { userId, action, also = [] }: { userId: string; action: KeyAction | 'revoke'; also?: readonly string[] },
 ): Promise<Locked> {
   if (!isId(userId)) throw noSuchUser();
-  const ids = isOperator(actor) ? [userId] : [...new Set([actor.userId, userId])];
-  const locked = action === 'revoke' || action === 'rotate' ? await lockOrganization(tx, actor.scope) : null;
-  const users = await lockUsers(tx, actor.scope, ids);
+  const ids = [...new Set([...(isOperator(actor) ? [] : [actor.userId]), userId, ...also])];
+  const locksOrganization = action === 'revoke' || action === 'rotate' || action === 'move';
+  const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
+  const users = await lockHolders(tx, actor.scope, ids);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
   const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
   // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
-  if (current !== null && current.id !== userId) {
+  if (current !== null && current.id !== userId && users.get(userId)?.ownerUserId !== current.id) {
     const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
     if (!mayTouch)
       throw new ForbiddenError(`You may not ${action} API keys of other users. Contact an administrator or support.`);
   }
   const holder = users.get(userId);
   if (holder === undefined) throw noSuchUser();
-  return { current, holder, organization };
+  return {
+    current,
+    holder,
+    organization,
+    others: new Map(also.flatMap((id) => users.get(id) ?? []).map((each) => [each.id, each])),
+  };
+}
+
+export type MoveAuthority = Omit<KeyAuthority, 'policy'> & { readonly integration: LockedIntegration };
+
+/**
+ * Decides whether the actor may move keys of a user to an integration: the actor must be one who may create keys for both. Locks
+ * the organization, as every change does that limits a key.
+ */
+export async function lockForMove(
+  tx: Transaction,
+  actor: Actor,
+  { userId, integrationId }: { userId: string; integrationId: string },
+): Promise<MoveAuthority | KeyRefused> {
+  const also = isId(integrationId) ? [integrationId] : [];
+  const { current, holder, organization, others } = await lockActorAndHolder(tx, actor, {
+    userId,
+    action: 'move',
+    also,
+  });
+  const integration = others.get(integrationId);
+  if (holder.kind !== 'person' || integration?.kind !== 'integration') throw noSuchIntegration();
+  const { policy, suspendedAt } = organization;
+  for (const each of [holder, integration]) {
+    const reason = findKeyRefusal({ actor: current, holder: each, policy, isSuspended: suspendedAt !== null });
+    if (reason !== null) return refuseKey(reason, { holder: each, isOwn: current?.id === each.id, action: 'move' });
+  }
+  return { kind: 'granted', holder, integration, actorUserId: current?.id ?? null };
 }
 
 /** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
-export function activeActor(user: LockedUser | null | undefined): LockedUser {
-  if (user === null || user === undefined || user.deactivatedAt !== null)
+export function activeActor(user: LockedHolder | null | undefined): LockedUser {
+  if (user?.kind !== 'person' || user.deactivatedAt !== null)
     throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
   return user;
+}
+
+/** The same error for an integration that does not exist and one of another organization. */
+export function noSuchIntegration(): DomainError {
+  return new DomainError('not_found', 'There is no such integration.');
 }
 
 /** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */

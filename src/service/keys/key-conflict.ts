@@ -1,6 +1,7 @@
 import { endOf } from '../../domain/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { formatInstant } from '../../domain/format.ts';
+import { type Holder, holderText } from '../../domain/holder.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -35,7 +36,7 @@ export async function explainEndedKey(
  * Refuses a name whose normalized form another key has; `null` if there is none. People choose the key to revoke by its name.
  */
 export function findNameTaken(
-  { email }: { readonly email: string },
+  holder: Pick<Holder, 'name' | 'email'>,
   { name, others }: { name: string; others: readonly { readonly name: string }[] },
 ): NameTaken | null {
   const nameKey = nameKeyOf(name);
@@ -43,7 +44,7 @@ export function findNameTaken(
   if (taken === undefined) return null;
   return {
     kind: 'name-taken',
-    message: `${email} has a key named ${JSON.stringify(taken.name)} already. Choose another name, or revoke that key first.`,
+    message: `${holderText(holder)} has a key named ${JSON.stringify(taken.name)} already. Choose another name, or revoke that key first.`,
   };
 }
 

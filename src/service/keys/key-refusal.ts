@@ -1,15 +1,17 @@
-import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, type Role } from '../../domain/role.ts';
+import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned, type Role } from '../../domain/role.ts';
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 
 /** An action that shows a key or keeps it in use. To revoke one needs less; see key-authority.ts. */
-export type KeyAction = 'create' | 'rotate' | 'rename';
+export type KeyAction = 'create' | 'rotate' | 'rename' | 'move';
 
 export type KeyHolder = {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
-  /** `null` if the key is active. */
+  /** `null` if the user or the integration is active. */
   readonly deactivatedAt: Date | null;
+  /** The owner of an integration; `null` exactly for a person. */
+  readonly ownerUserId: string | null;
 };
 
 type Situation = {
@@ -25,13 +27,17 @@ export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;
   if (isSuspended) return 'suspended';
-  const isAllowed =
-    actor.id === holder.id ? mayCreateOwnKeys(actor.role, policy) : mayTakeKeysOf(actor.role, holder.role);
-  return isAllowed ? null : 'role';
+  return isAllowed(actor, holder, policy) ? null : 'role';
+}
+
+function isAllowed(actor: NonNullable<Situation['actor']>, holder: KeyHolder, policy: Situation['policy']): boolean {
+  if (actor.id === holder.id) return mayCreateOwnKeys(actor.role, policy);
+  if (mayTakeKeysOf(actor.role, holder.role)) return true;
+  return actor.id === holder.ownerUserId && mayTakeKeysOfOwned(actor.role, holder.role, policy);
 }
 
 type Refused = {
-  readonly holder: Pick<KeyHolder, 'name' | 'role'>;
+  readonly holder: Pick<KeyHolder, 'name' | 'role' | 'ownerUserId'>;
   readonly isOwn: boolean;
   readonly action: KeyAction;
 };
@@ -45,11 +51,15 @@ function messageOf(reason: KeyRefusal, { holder, isOwn, action }: Refused): stri
   const nothing = 'no API key can be created, rotated or renamed';
   switch (reason) {
     case 'deactivated':
-      return `${holder.name} is deactivated: ${nothing} until the user is reactivated.`;
+      return holder.ownerUserId === null
+        ? `${holder.name} is deactivated: ${nothing} until the user is reactivated.`
+        : `${holder.name} is suspended: ${nothing} until the integration is reactivated.`;
     case 'suspended':
       return `While the organization is suspended, ${nothing}.`;
     case 'role': {
       if (isOwn) return `You may not ${action} API keys. Contact an administrator or support.`;
+      if (holder.ownerUserId !== null)
+        return `You may not ${action} API keys of this integration. Contact an administrator or support.`;
       const whose = `${action === 'create' ? 'for' : 'of'} an ${holder.role}`;
       return `You may not ${action} API keys ${whose}, because a key has its user’s permissions. Contact an administrator.`;
     }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
 import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import type { Holder } from '../../domain/holder.ts';
 import { isId } from '../../domain/id.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type KeyPosition,
   type ListedKey,
   listActiveKeysMadeForOthers,
+  listKeysMovedFrom,
   listKeysOf,
 } from '../../store/key-lists.ts';
 import type { Edge } from '../../store/list-edge.ts';
@@ -29,7 +31,11 @@ export type KeyDetails = Pick<
   | 'lastUsedClient'
   | 'expiresAt'
   | 'refusedUses'
+  | 'movedFromId'
+  | 'movedFrom'
+  | 'movedAt'
 > & {
+  readonly holder: Holder;
   readonly state: KeyState;
   /** `null` if the key has not ended. */
   readonly endedAt: Date | null;
@@ -50,13 +56,20 @@ type KeyListPage<Key> = {
 type PageRequest = { after?: string | null; before?: string | null; now?: Date };
 
 /** `counts`: of all list pages; `ended` is at most MAX_COUNTED_KEYS + 1. */
-export type KeyList = KeyAccess & KeyListPage<KeyDetails> & { readonly counts: KeyCounts };
+export type KeyList = KeyAccess &
+  KeyListPage<KeyDetails> & {
+    readonly counts: KeyCounts;
+    /** The keys that were moved from the user to integrations, the last moved first: at most MAX_MOVED_KEYS. */
+    readonly moved: readonly KeyDetails[];
+  };
+
+export const MAX_MOVED_KEYS = 20;
 
 const PAGE_SIZE = 50;
 
 /**
  * The keys of a user that are active, or those that have ended, without secrets; and what the actor may do with them. The
- * first page takes three statements.
+ * first page takes three statements, and a fourth one if keys were moved from the user.
  */
 export async function listKeys(
   db: Database,
@@ -65,23 +78,23 @@ export async function listKeys(
   { isActive = true, now = new Date(), ...request }: PageRequest & { isActive?: boolean } = {},
 ): Promise<KeyList> {
   const access = await getKeyAccess(db, actor, userId);
-  const counts = await countKeysOf(db, actor.scope, { userId, now });
+  const { hasMoved, ...counts } = await countKeysOf(db, actor.scope, { userId, now });
   const page = await readPage(
     request,
     (from, limit) => listKeysOf(db, actor.scope, { userId, isActive, now, from, limit }),
     (key) => detailsOf(key, now),
   );
-  return { ...access, ...page, counts };
+  const moved = hasMoved ? await listKeysMovedFrom(db, actor.scope, { userId, limit: MAX_MOVED_KEYS }) : [];
+  return { ...access, ...page, counts, moved: moved.map((key) => detailsOf(key, now)) };
 }
 
-/** How many of the user's keys are active, for the limit of MAX_ACTIVE_KEYS. */
+/** How many keys of a holder whose keys the actor may see are active, for the limit of MAX_ACTIVE_KEYS. */
 export async function countActive(
   db: Database,
-  actor: Actor,
-  { userId, now }: { userId: string; now: Date },
+  { scope }: Actor,
+  { access, now }: { access: KeyAccess; now: Date },
 ): Promise<number> {
-  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
-  return (await countKeysOf(db, actor.scope, { userId, now })).active;
+  return (await countKeysOf(db, scope, { userId: access.holder.id, now })).active;
 }
 
 /** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
@@ -96,14 +109,15 @@ export async function getKey(
   return { ...access, key: detailsOf(found, now) };
 }
 
-/** One key of a user, in one statement; `null` if the user has no such key. */
+/** One key of a user or an integration, in two statements; `null` if there is no such key. */
 export async function findKey(
   db: Database,
   actor: Actor,
   { userId, keyId, now }: { userId: string; keyId: string; now: Date },
 ): Promise<KeyDetails | null> {
-  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
-  const found = isId(keyId) ? await findListedKey(db, actor.scope, { userId, id: keyId }) : null;
+  if (!isId(userId) || !isId(keyId)) return null;
+  await getKeyAccess(db, actor, userId);
+  const found = await findListedKey(db, actor.scope, { userId, id: keyId });
   return found === null ? null : detailsOf(found, now);
 }
 
@@ -118,9 +132,7 @@ export async function listActiveKeys(
   return (await listKeysOf(db, actor.scope, query)).map((key) => detailsOf(key, now));
 }
 
-export type KeyWithHolder = KeyDetails & { readonly holder: { id: string; name: string; email: string } };
-
-export type KeysMadeForOthers = KeyListPage<KeyWithHolder>;
+export type KeysMadeForOthers = KeyListPage<KeyDetails>;
 
 /** Active keys that this user made for others, and so has seen: to be reviewed when the user leaves. The newest first. */
 export async function listKeysMadeForOthers(
@@ -134,12 +146,8 @@ export async function listKeysMadeForOthers(
   return readPage(
     request,
     (from, limit) => listActiveKeysMadeForOthers(db, actor.scope, { userId, now, from, limit }),
-    (key) => withHolder(key, now),
+    (key) => detailsOf(key, now),
   );
-}
-
-export function withHolder(key: ListedKey, now: Date): KeyWithHolder {
-  return { ...detailsOf(key, now), holder: { id: key.holderId, name: key.holderName, email: key.holderEmail } };
 }
 
 async function readPage<Key extends KeyDetails>(
@@ -163,7 +171,7 @@ function positionOf(text: string | null): KeyPosition | null {
 
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {
   const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses } = key;
-  const { lastUsedAt, lastUsedNetwork, lastUsedClient } = key;
+  const { lastUsedAt, lastUsedNetwork, lastUsedClient, movedFromId, movedFrom, movedAt } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
@@ -178,6 +186,10 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     lastUsedClient,
     expiresAt,
     refusedUses,
+    movedFromId,
+    movedFrom,
+    movedAt,
+    holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
     state: end?.kind ?? 'active',
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],

@@ -6,6 +6,7 @@ import type { KeyCounts, ListedKey } from '../../store/key-lists.ts';
 import { findOrganizationUse, type OrganizationUse } from '../../store/key-uses.ts';
 import {
   countOrganizationKeys,
+  type FoundKey,
   findOrganizationKeyByHash,
   type KeyUsePosition,
   listOrganizationKeys,
@@ -14,13 +15,13 @@ import {
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { findKeyRefusal } from './key-refusal.ts';
-import { type KeyWithHolder, withHolder } from './list-keys.ts';
+import { detailsOf, type KeyDetails } from './list-keys.ts';
 
 /** Where a list page starts or ends. At most one of the two is set. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
 
 /** A key, and what the actor may do with it. */
-export type OrganizationKey = KeyWithHolder & Pick<KeyAccess, 'refusal' | 'mayRevoke'>;
+export type OrganizationKey = KeyDetails & Pick<KeyAccess, 'refusal' | 'mayRevoke'>;
 
 export type OrganizationKeyList = {
   readonly keys: readonly OrganizationKey[];
@@ -51,7 +52,7 @@ export async function listAllKeys(
     ({ lastUsedAt, id }) => encodePosition(lastUsedAt?.toISOString() ?? '', id),
   );
   return {
-    keys: rows.map((row) => ({ ...withHolder(row, query.now), ...accessTo(row, actor) })),
+    keys: rows.map((row) => ({ ...detailsOf(row, query.now), ...accessTo(row, actor) })),
     counts,
     previous,
     next,
@@ -64,6 +65,7 @@ function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
     name: key.holderName,
     role: key.holderRole,
     deactivatedAt: key.holderDeactivatedAt,
+    ownerUserId: key.holderOwnerId,
   };
   // The policy concerns the keys of members only, who do not see those of others.
   const policy = { membersMayCreateKeys: false };
@@ -80,11 +82,7 @@ function positionOf(text: string | null): KeyUsePosition | null {
 }
 
 /** The user of a key of the organization, and its id; `null` if the organization has no such key. */
-export async function findKeyOwner(
-  db: Database,
-  actor: Actor,
-  key: string,
-): Promise<{ readonly id: string; readonly userId: string } | null> {
+export async function findKeyOwner(db: Database, actor: Actor, key: string): Promise<FoundKey | null> {
   refuseUnlessSeesOthers(actor);
   return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
 }

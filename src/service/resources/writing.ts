@@ -11,7 +11,7 @@ import { refuseWriter } from '../authenticate.ts';
 /** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
 export type WriteContext = {
   readonly db: Database;
-  readonly caller: Pick<Caller, 'scope' | 'keyId'>;
+  readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration'>;
   readonly keyUses: KeyUses;
 };
 

@@ -1,4 +1,5 @@
 import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { giveIntegration } from '../../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../../support/data/webhooks.ts';
 import { Browser, encode, type Fields, filled } from '../../support/http/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
@@ -15,6 +16,7 @@ const ids = {
   keyId: (await giveKey(dashboard.db, people.administrator)).id,
   endpointId: (await addEndpoint(dashboard.db, people.administrator)).id,
   messageId: await writeEvent(dashboard.db, people.scope),
+  integrationId: (await giveIntegration(dashboard.db, people.manager)).id,
 };
 for (const path of dashboard.paths) {
   const page = await browser.get(fill(path, ids));

@@ -1,4 +1,5 @@
 import { createPeople, NOBODY } from '../../support/data/actors.ts';
+import { giveIntegration } from '../../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../../support/data/webhooks.ts';
 import { type Browser, type Fields, filled, keysIn } from '../../support/http/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
@@ -8,6 +9,7 @@ const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
 const { id: endpointId } = await addEndpoint(dashboard.db, people.administrator);
 const messageId = await writeEvent(dashboard.db, people.scope);
+const { id: integrationId } = await giveIntegration(dashboard.db, people.manager);
 
 const EXTRA = {
   role: 'administrator',
@@ -30,10 +32,12 @@ const EXTRA = {
   'event_types[]': 'webhook.test',
 };
 
+const ids = { endpointId, messageId, integrationId };
+
 async function everyForm(browser: Browser) {
   const forms = new Map<string, Fields>();
   for (const path of dashboard.paths) {
-    const page = await browser.get(fill(path, { userId: people.member.userId, keyId: NOBODY, endpointId, messageId }));
+    const page = await browser.get(fill(path, { userId: people.member.userId, keyId: NOBODY, ...ids }));
     for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
   }
   return forms;

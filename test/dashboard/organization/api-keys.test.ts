@@ -164,7 +164,7 @@ const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([
 
 test('each key has the menu of what the role may do with it', async () => {
   for (const [role, own] of [
-    ['administrator', ['rotate', 'rename', 'revoke']],
+    ['administrator', ['rotate', 'rename', 'move', 'revoke']],
     ['manager', ['revoke']],
   ] as const) {
     const links = linksOn(await browsers[role].get(`${KEYS}?search=Nightly`));
@@ -185,7 +185,7 @@ test('a key that is opened from the list leads back to it, with its filters, fro
   const list = `${KEYS}?search=Reports&order=oldest`;
   const page = linksOn(await browser.get(list)).find((link) => link.includes(`${keys.reports.id}?`)) ?? '';
   const from = (action: string) => page.replace('?', `/${action}?`);
-  for (const path of [page, from('rotate'), from('rename'), from('revoke')])
+  for (const path of [page, from('rotate'), from('rename'), from('move'), from('revoke')])
     expect([path, linksOn(await browser.get(path))]).toEqual([path, expect.arrayContaining([list])]);
   const renamed = await browser.submit(from('rename'), { name: 'Reports, monthly' });
   expect(renamed.headers['location']).toMatch(`${list}&done=renamed&key=${keys.reports.id}`);

@@ -27,7 +27,7 @@ async function prepare() {
   const keyUses: KeyUses = {
     of: (key, at) => ({ ...NO_KEY_USES.of(key, at), ended: () => void refused.push(key.id) }),
   };
-  const context = { db, caller: { scope: people.scope, keyId }, keyUses };
+  const context = { db, caller: { scope: people.scope, keyId, integration: null }, keyUses };
   return { people, keyId, context, refused };
 }
 
@@ -163,7 +163,7 @@ test('writes, revocations, role changes, deactivations and reactivations never d
   const many = (work: (i: number) => Promise<unknown>) =>
     Array.from({ length: 20 }, (_, i) => work(i).catch((error: unknown) => failures.push(error)));
   const other = await giveKey(db, administrator);
-  const caller = { ...context, caller: { scope: people.scope, keyId: other.id } };
+  const caller = { ...context, caller: { scope: people.scope, keyId: other.id, integration: null } };
   const keys = await Promise.all(Array.from({ length: 8 }, () => giveKey(db, member)));
   await Promise.all([
     ...many((i) => updateRow(caller, PARENT_PROGRAMS, { id, patch: { name: `Name ${i}` }, precondition: ANY })),

@@ -61,7 +61,7 @@ const ANY = () => {};
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
-  return { db, caller: { scope: tenant.scope, keyId }, keyUses: NO_KEY_USES };
+  return { db, caller: { scope: tenant.scope, keyId, integration: null }, keyUses: NO_KEY_USES };
 }
 
 test('a row of any table is created, and found as it was returned', async () => {

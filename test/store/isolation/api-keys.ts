@@ -3,6 +3,7 @@ import { v7 as newId } from 'uuid';
 import {
   insertApiKey,
   listCurrentKeys,
+  moveApiKey,
   recordExpiry,
   renameApiKey,
   replaceApiKey,
@@ -101,6 +102,20 @@ export const apiKeyProofs: Proofs = {
     expect(await rowOf(db, ours, replacing.id)).toMatchObject({ userId: ours.userId });
     expect(await rowOf(db, theirs, id)).toMatchObject({ rotatedAt: null, successorId: null });
     expect(await rowOf(db, theirs, replacing.id)).toBeNull();
+  },
+
+  // The attack: a key of another organization that is drawn into one's own.
+  async moveApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    for (const { userId } of [ours, theirs]) {
+      const move = { id, userId, at: AT, integrationId: ours.userId, name: 'Taken' };
+      expect(await moveApiKey(db.prisma, ours.scope, move)).toBe(false);
+    }
+    await createKeyRow(db, ours, { id, name: 'Ours' });
+    const foreign = { id, userId: ours.userId, at: AT, integrationId: theirs.userId, name: 'Taken' };
+    await expect(moveApiKey(db.prisma, ours.scope, foreign)).rejects.toThrow();
+    expect(await moveApiKey(db.prisma, ours.scope, { ...foreign, integrationId: ours.userId })).toBe(true);
+    expect(await rowOf(db, theirs, id)).toMatchObject({ userId: theirs.userId, movedAt: null });
   },
 
   async renameApiKey({ db, ours, theirs }) {

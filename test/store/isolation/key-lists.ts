@@ -5,7 +5,13 @@ import { insertApiKey, replaceApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../../src/store/key-history.ts';
 import { findKeyHolder } from '../../../src/store/key-holder.ts';
-import { countKeysOf, findListedKey, listActiveKeysMadeForOthers, listKeysOf } from '../../../src/store/key-lists.ts';
+import {
+  countKeysOf,
+  findListedKey,
+  listActiveKeysMadeForOthers,
+  listKeysMovedFrom,
+  listKeysOf,
+} from '../../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../../src/store/key-rotations.ts';
 import { findOrganizationUse } from '../../../src/store/key-uses.ts';
 import {
@@ -63,12 +69,20 @@ export const keyListProofs: Proofs = {
     expect(await listActiveKeysMadeForOthers(db, ours.scope, query)).toMatchObject([{ id: own, createdBy: 'Same' }]);
   },
 
+  async listKeysMovedFrom({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    const moved = { movedAt: NOW, movedFromUserId: theirs.userId };
+    await db.prisma.apiKey.updateMany({ where: { id, organizationId: theirs.scope.organizationId }, data: moved });
+    expect(await listKeysMovedFrom(db, ours.scope, { userId: theirs.userId, limit: 10 })).toEqual([]);
+    expect(await listKeysMovedFrom(db, theirs.scope, { userId: theirs.userId, limit: 10 })).toMatchObject([{ id }]);
+  },
+
   async countKeysOf({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
     await createKeyRow(db, theirs, { expiresAt: new Date(0) });
     const { userId } = theirs;
-    expect(await countKeysOf(db, ours.scope, { userId, now: NOW })).toEqual({ active: 0, ended: 0 });
-    expect(await countKeysOf(db, theirs.scope, { userId, now: NOW })).toEqual({ active: 1, ended: 1 });
+    expect(await countKeysOf(db, ours.scope, { userId, now: NOW })).toEqual({ active: 0, ended: 0, hasMoved: false });
+    expect(await countKeysOf(db, theirs.scope, { userId, now: NOW })).toEqual({ active: 1, ended: 1, hasMoved: false });
   },
 
   async findListedKey({ db, ours, theirs }) {
@@ -167,7 +181,7 @@ export const keyUseProofs: Proofs = {
     await count(db, ours, id, 3);
     const { usage, mostUsed } = await findOrganizationUse(db, ours.scope, query);
     for (const period of [usage.hour, usage.day]) expect(totalOf(period).successful).toBe(3);
-    expect(mostUsed).toMatchObject([{ id, name: 'Ours', holderName: 'Same', successful: 3 }]);
+    expect(mostUsed).toMatchObject([{ id, name: 'Ours', holder: { name: 'Same' }, successful: 3 }]);
   },
 };
 
@@ -199,7 +213,7 @@ export const organizationKeyProofs: Proofs = {
     const { id, hash } = await createKeyRow(db, theirs);
     expect(await findOrganizationKeyByHash(db, ours.scope, hash.toString('hex'))).toBeNull();
     const { userId } = theirs;
-    expect(await findOrganizationKeyByHash(db, theirs.scope, hash.toString('hex'))).toEqual({ id, userId });
+    expect(await findOrganizationKeyByHash(db, theirs.scope, hash.toString('hex'))).toMatchObject({ id, userId });
   },
 
   async findMatchingKeys({ db, ours, theirs }) {

@@ -12,6 +12,7 @@ import {
   insertUser,
   listAdministrators,
   listUsers,
+  lockHolders,
   lockUsers,
 } from '../../../src/store/users.ts';
 import type { Tenant } from '../../support/postgres/store.ts';
@@ -36,8 +37,14 @@ export const peopleProofs: Proofs = {
     expect([...users.keys()]).toEqual([ours.userId]);
   },
 
+  async lockHolders({ db, ours, theirs }) {
+    const ids = [ours.userId, theirs.userId];
+    const holders = await db.prisma.$transaction((tx) => lockHolders(tx, ours.scope, ids));
+    expect([...holders.keys()]).toEqual([ours.userId]);
+  },
+
   async findMatchingUsers({ db, ours, theirs }) {
-    const search = { text: (await rowOf(db, theirs)).email, limit: 2 };
+    const search = { text: theirs.email, limit: 2 };
     expect(await findMatchingUsers(db, ours.scope, search)).toEqual([]);
     expect(await findMatchingUsers(db, theirs.scope, search)).toEqual([{ id: theirs.userId, isWholeEmail: true }]);
   },

@@ -29,7 +29,11 @@ export async function openMenu(page: Page, name: string): Promise<void> {
 }
 
 /** From the list to the confirmation page. */
-export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Rename' | 'Revoke'): Promise<void> {
+export async function chooseFromMenu(
+  page: Page,
+  name: string,
+  word: 'Rotate' | 'Rename' | 'Move' | 'Revoke',
+): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();
 }

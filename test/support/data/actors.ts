@@ -46,6 +46,8 @@ export async function createActor(
     isSuspended: false,
     hasSecondFactor: false,
     endpointsDisabledByCharter: 0,
+    ownsIntegrations: false,
+    lacksOwners: false,
   };
 }
 

@@ -29,11 +29,14 @@ export async function createTeam(db: Database): Promise<Team> {
     const row = rows.find((each) => each.role === role);
     if (row === undefined) throw new Error(`The team has no ${role}.`);
     const { id: userId, name, email } = row;
+    if (email === null) throw new Error(`The ${role} has no e-mail.`);
     const rest = {
       organizationName: ORGANIZATION,
       isSuspended: false,
       hasSecondFactor: false,
       endpointsDisabledByCharter: 0,
+      ownsIntegrations: false,
+      lacksOwners: false,
     };
     return { scope, userId, role, name, email, auditSource: newAuditSource(), ...rest };
   };

@@ -140,8 +140,8 @@ export async function rowsOf({ pool }: Database): Promise<unknown[]> {
     'webhook_endpoints',
     'webhook_deliveries',
   ];
-  // When a session was last seen changes by the minute.
-  const row = `(to_jsonb(t) - 'last_seen_at')::text`;
+  // When and from where a session was last seen changes by the minute.
+  const row = `(to_jsonb(t) - '{last_seen_at,ip,user_agent}'::text[])::text`;
   const print = (table: string) =>
     `select '${table}' as name, md5(coalesce(string_agg(${row}, ',' order by ${row}), '')) as print from ${table} t`;
   return (await pool.query(tables.map(print).join(' union all '))).rows;

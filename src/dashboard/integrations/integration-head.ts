@@ -1,0 +1,28 @@
+import type { Role } from '../../domain/role.ts';
+import type { Html } from '../../html/html.ts';
+import { head } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+import { INTEGRATIONS_URL, integrationUrl } from './urls.ts';
+
+type HeadProps = {
+  readonly integration: { readonly id: string; readonly name: string; readonly role: Role };
+  readonly current: 'details' | 'api-keys';
+};
+
+/** The heading and the tabs of an integration's pages. */
+export function integrationHead({ integration, current }: HeadProps): Html {
+  const { id, name, role } = integration;
+  const url = integrationUrl(id);
+  return head({
+    title: name,
+    up: { name: 'Integrations', href: INTEGRATIONS_URL },
+    lead: `Integration · ${ROLE_WORDS[role].name}`,
+    tabs: {
+      label: `Pages of ${name}`,
+      tabs: [
+        { name: 'Details', href: url, isCurrent: current === 'details' },
+        { name: 'API keys', href: `${url}/api-keys`, isCurrent: current === 'api-keys' },
+      ],
+    },
+  });
+}

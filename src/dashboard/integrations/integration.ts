@@ -1,0 +1,129 @@
+import { isIntegrationRole, mayGovern, mayManageIntegrations } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
+import { reactivateIntegration, takeOwnership } from '../../service/integrations/change-integration.ts';
+import { getIntegration } from '../../service/integrations/integrations.ts';
+import type { IntegrationDetails } from '../../store/integrations.ts';
+import { eventTable } from '../audit-log/event-table.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { badge, doneNotice, emailText, facts, pager, postForm, problemSummary } from '../markup/parts.ts';
+import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { userUrl } from '../people/user-head.ts';
+import { INTEGRATION_ROLE_MEANING } from './form.ts';
+import { integrationHead } from './integration-head.ts';
+import { integrationIdOf, integrationUrl, keysUrlOf } from './urls.ts';
+
+/** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
+const DONE = new Map<string, (integration: IntegrationDetails) => string | undefined>([
+  ['created', ({ name }) => `${name} is created. Create its first API key next.`],
+  ['changed', () => 'The changes are saved. They apply at once, to all keys of the integration too.'],
+  [
+    'suspended',
+    ({ name, suspendedAt }) =>
+      suspendedAt === null ? undefined : `${name} is suspended. Its keys are refused from now on.`,
+  ],
+  [
+    'reactivated',
+    ({ name, suspendedAt }) => (suspendedAt === null ? `${name} is active again, and so are its keys.` : undefined),
+  ],
+  ['taken', ({ ownerName, isOwnerActive }) => (isOwnerActive ? `${ownerName} is the owner now.` : undefined)],
+]);
+
+export async function showIntegration(context: SignedInContext): Promise<View> {
+  return integrationPage(context, null);
+}
+
+export async function reactivate(context: SignedInContext): Promise<View> {
+  const id = integrationIdOf(context);
+  const outcome = await reactivateIntegration(context.dashboard.db, context.actor, { id });
+  if (outcome.kind !== 'done') return integrationPage(context, problemOf(outcome));
+  return redirect(`${integrationUrl(id)}?done=reactivated`);
+}
+
+export async function take(context: SignedInContext): Promise<View> {
+  const id = integrationIdOf(context);
+  await takeOwnership(context.dashboard.db, context.actor, { id });
+  return redirect(`${integrationUrl(id)}?done=taken`);
+}
+
+/** `problem`: why the last action on this integration was refused. */
+export async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
+  const { actor, dashboard, now, query } = context;
+  const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });
+  const [after, before] = [query.get('after'), query.get('before')];
+  const asked = { userIds: [integration.id], after, before };
+  const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
+  const mayManage = mayManageIntegrations(actor.role);
+  const isFirst = after === null && before === null;
+  const main = html`${integrationHead({ integration, current: 'details' })}${doneNotice(DONE.get(query.get('done') ?? '')?.(integration))}${problemSummary(problem, {})}
+${mayManage && !integration.isOwnerActive && ownerNotice(context, integration)}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(integration, { mayManage, now })}</section>
+${mayManage && manageSection(context, integration)}
+${events !== null && eventSection(events, { url: integrationUrl(integration.id), isFirst })}`;
+  return page(context, { title: integration.name, main, problem });
+}
+
+function ownerNotice({ formToken }: SignedInContext, { id, name, ownerName }: IntegrationDetails): Html {
+  return html`<div class="notice warn"><p><strong>${name} has no active owner.</strong> ${ownerName}, who owned it, is deactivated. Its keys stay valid.</p>
+<div class="actions">${postForm({ action: `${integrationUrl(id)}/take`, formToken }, html`<button class="button">Take ownership</button>`)}<a class="button plain" href="${integrationUrl(id)}/change#owner">Choose an owner</a></div></div>`;
+}
+
+function about(integration: IntegrationDetails, { mayManage, now }: { mayManage: boolean; now: Date }): Html {
+  const { id, description, role, ownerId, ownerName, ownerEmail, isOwnerActive, noticeEmail, activeKeys } = integration;
+  const owner = mayManage ? html`<a href="${userUrl(ownerId)}">${ownerName}</a>` : html`${ownerName}`;
+  return facts([
+    {
+      name: 'Status',
+      value:
+        integration.suspendedAt === null
+          ? badge('good', 'Active')
+          : html`${badge('neutral', 'Suspended')} ${instant(integration.suspendedAt)}<span class="under">Its keys are refused with 401.</span>`,
+    },
+    ...(description === ''
+      ? []
+      : [{ name: 'Description', value: html`<span class="lines-of-text">${description}</span>` }]),
+    {
+      name: 'Role',
+      value: html`${ROLE_WORDS[role].name}${isIntegrationRole(role) && html`<span class="under">Its keys ${INTEGRATION_ROLE_MEANING[role]}.</span>`}`,
+    },
+    {
+      name: 'Owner',
+      value: html`${owner}${!isOwnerActive && html` ${badge('warn', 'Deactivated')}`}<span class="under">${emailText(ownerEmail)}</span>`,
+    },
+    { name: 'E-mail for notices', value: noticeEmail === '' ? 'None besides the owner’s' : emailText(noticeEmail) },
+    { name: 'API keys', value: html`<a href="${keysUrlOf({ id, email: null })}">${activeKeys} active</a>` },
+    {
+      name: 'Last used',
+      value: integration.lastUsedAt === null ? 'No use recorded' : since(integration.lastUsedAt, now),
+    },
+    { name: 'Created', value: day(integration.createdAt) },
+  ]);
+}
+
+function manageSection({ formToken }: SignedInContext, { id, suspendedAt }: IntegrationDetails): Html {
+  const url = integrationUrl(id);
+  return html`<section class="card" aria-labelledby="manage"><h2 id="manage">Manage</h2>
+<div class="setting"><div><h3>Change</h3><p class="quiet">Its name, description, role, owner and e-mail for notices.</p></div>
+<a class="button" href="${url}/change">${icon('rename')}Change<span class="unseen"> the integration</span></a></div>
+${
+  suspendedAt === null
+    ? html`<div class="setting"><div><h3>Suspend</h3><p class="quiet">Refuses all of its API keys, until it is reactivated.</p></div>
+<a class="button danger-plain" href="${url}/suspend">${icon('revoke')}Suspend</a></div>`
+    : html`<div class="setting"><div><h3>Reactivate</h3><p class="quiet">Its keys that have not ended are accepted again.</p></div>
+${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div>`
+}</section>`;
+}
+
+function eventSection(
+  { events, previous, next }: AuditListPage,
+  { url, isFirst }: { url: string; isFirst: boolean },
+): Html {
+  return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
+${events.length === 0 ? html`<p class="quiet">There are no ${isFirst ? '' : 'more '}events.</p>` : eventTable(events)}
+${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#events` })}</section>`;
+}

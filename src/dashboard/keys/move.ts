@@ -1,0 +1,101 @@
+import { isIntegrationRole, mayManageIntegrations, mayTakeKeysOf, mayTakeKeysOfOwned } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { listForChoice } from '../../service/integrations/integrations.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { moveKey } from '../../service/keys/move-key.ts';
+import type { NamedIntegration } from '../../store/integrations.ts';
+import { conflictPage } from '../http/errors.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import { urlOf } from '../http/url.ts';
+import { redirect, type View } from '../http/view.ts';
+import { INTEGRATION_ROLE_MEANING } from '../integrations/form.ts';
+import { INTEGRATIONS_URL, keysUrlOf } from '../integrations/urls.ts';
+import { field, postForm } from '../markup/parts.ts';
+import { actionUrl } from './actions.ts';
+import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
+import { type KeyContext, toList } from './context.ts';
+import { refusalOf, refusedPage } from './refused.ts';
+
+type Values = { readonly integration: string; readonly name: string };
+
+export async function showMove(context: KeyContext): Promise<View> {
+  return movePage(context, null);
+}
+
+export async function move(context: KeyContext, form: Form<'integration' | 'name'>): Promise<View> {
+  const { dashboard, actor, holderId } = context;
+  const keyId = keyIdOf(context);
+  const values = { integration: form.text('integration'), name: form.text('name') };
+  const request = { keyId, userId: holderId, integrationId: values.integration, name: values.name };
+  const outcome = await moveKey(dashboard.db, actor, request);
+  switch (outcome.kind) {
+    case 'done':
+      return redirect(urlOf(keysUrlOf({ id: values.integration, email: null }), { done: 'moved', key: keyId }));
+    case 'invalid':
+    case 'name-taken':
+      return movePage(context, { problem: problemOf(outcome), values });
+    case 'conflict':
+      return conflictPage(context, outcome, toList(context));
+    case 'refused':
+      return refusedPage(context, outcome);
+  }
+}
+
+/** `retry`: the form was refused, and is shown again with the values that were sent. */
+async function movePage(context: KeyContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
+  const { key, ...access } = await readKey(context);
+  const refused = refusalOf(context, access, 'move');
+  if (refused !== null) return refusedPage(context, refused);
+  const problem = retry?.problem ?? null;
+  const integrations = await choicesOf(context, access);
+  const values = retry?.values ?? { integration: '', name: key.name };
+  const content =
+    key.state !== 'active'
+      ? alreadyEnded(key, context.backUrl)
+      : integrations.length === 0
+        ? noIntegration(context)
+        : moveForm(context, key, { problem, values, integrations });
+  return confirmationPage(context, { verb: 'Move', key, holder: access.holder, content, problem });
+}
+
+/** The integrations for which the actor may create keys, too. */
+async function choicesOf({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
+  const all = await listForChoice(dashboard.db, actor);
+  return all.filter(({ role }) => mayTakeKeysOf(actor.role, role) || mayTakeKeysOfOwned(actor.role, role, policy));
+}
+
+function noIntegration({ actor, backUrl }: KeyContext): Html {
+  return html`<p>There is no integration to which you can move the key.</p>
+<p class="actions">${mayManageIntegrations(actor.role) && html`<a class="button primary" href="${INTEGRATIONS_URL}/new">Create an integration</a>`}<a class="button plain" href="${backUrl}">Cancel</a></p>`;
+}
+
+type FormProps = {
+  readonly problem: Problem | null;
+  readonly values: Values;
+  readonly integrations: readonly NamedIntegration[];
+};
+
+function moveForm(context: KeyContext, key: KeyDetails, { problem, values, integrations }: FormProps): Html {
+  const { formToken, backUrl } = context;
+  const errors = problem?.fields;
+  return html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
+<div class="notice"><p>It keeps its permissions and its expiry. A key cannot be moved back.</p></div>
+${postForm(
+  { action: actionUrl(key, 'Move', context), formToken },
+  html`${field(
+    { name: 'integration', label: 'Integration', errors },
+    (attributes) =>
+      html`<select ${attributes}>${integrations.map(
+        ({ id, name, role }) =>
+          html`<option value="${id}"${id === values.integration && html` selected`}>${name}${isIntegrationRole(role) && ` (${INTEGRATION_ROLE_MEANING[role]})`}</option>`,
+      )}</select>`,
+  )}
+${field(
+  { name: 'name', label: 'Name', hint: 'Unique among the keys of the integration.', errors },
+  (attributes) =>
+    html`<input ${attributes} type="text" value="${values.name}" maxlength="100" required autocomplete="off">`,
+)}${buttons('Move', 'primary', backUrl)}`,
+)}`;
+}

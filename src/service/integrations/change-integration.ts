@@ -1,0 +1,293 @@
+import { v7 as newId } from 'uuid';
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { normalEmail } from '../../domain/email.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import { parseName, parseText } from '../../domain/name.ts';
+import { type IntegrationRole, isIntegrationRole } from '../../domain/role.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { isUniqueViolation } from '../../store/database-errors.ts';
+import {
+  changeIntegration as changeStored,
+  countActiveIntegrations,
+  findActivePerson,
+  insertIntegration,
+} from '../../store/integrations.ts';
+import { lockOrganization } from '../../store/organizations.ts';
+import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import { activeActor, noSuchIntegration } from '../keys/key-authority.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  joinInvalid,
+  parsed,
+  runAction,
+} from '../outcome.ts';
+import { MAX_ACTIVE_INTEGRATIONS, refuseToManageIntegrations } from './integrations.ts';
+
+/** What a form about an integration contains. */
+export type IntegrationRequest = {
+  readonly name: string;
+  readonly description: string;
+  /** "member" or "viewer". */
+  readonly role: string;
+  /** The e-mail of an active user of the organization. */
+  readonly owner: string;
+  /** An e-mail address, or empty. */
+  readonly noticeEmail: string;
+};
+
+export const MAX_DESCRIPTION_CHARACTERS = 1000;
+
+export type IntegrationCreated = { readonly kind: 'created'; readonly id: string };
+
+/** "conflict": the organization has too many active integrations, or another one has the name. */
+export async function createIntegration(
+  db: Database,
+  actor: ActorOrOperator,
+  { formId, ...request }: IntegrationRequest & OneTimeForm,
+): Promise<IntegrationCreated | Invalid | Conflict | AlreadySent> {
+  const content = parseRequest(request);
+  if (content.kind === 'invalid') return content;
+  const { owner: ownerEmail, ...values } = content.value;
+  return withUniqueName(values.name, () =>
+    runAction(db, async (tx) => {
+      if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+      await lockOrganization(tx, actor.scope);
+      const { current, owner } = await lockActorAndOwner(tx, actor, { ownerEmail });
+      if (owner === null) return wrongOwner('owner');
+      if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
+      const id = newId();
+      await insertIntegration(tx, actor.scope, { ...values, id, ownerUserId: owner.id });
+      await recordAudit(tx, actor.scope, {
+        action: 'integration.created',
+        actorUserId: current?.id ?? null,
+        targetUserId: id,
+        detail: { role: values.role, owner: owner.email },
+        auditSource: isOperator(actor) ? null : actor.auditSource,
+      });
+      return { kind: 'created', id };
+    }),
+  );
+}
+
+/** The keys of the integration have the permissions of the new role from their next request on. */
+export async function changeIntegration(
+  db: Database,
+  actor: Actor,
+  { id, ...request }: IntegrationRequest & { readonly id: string },
+): Promise<Done | Invalid | Conflict> {
+  const content = parseRequest(request);
+  if (content.kind === 'invalid') return content;
+  const { owner: ownerEmail, ...values } = content.value;
+  return withUniqueName(values.name, () =>
+    runAction(db, async (tx) => {
+      await lockOrganization(tx, actor.scope);
+      const { current, owner, integration } = await lockIntegration(tx, actor, { id, ownerEmail });
+      if (owner === null) return wrongOwner('owner');
+      const changes = changesBetween(integration, values);
+      const hasNewOwner = owner.id !== integration.ownerUserId;
+      if (Object.keys(changes).length > 0 || hasNewOwner)
+        await changeStored(tx, actor.scope, integration.id, { ...values, ownerUserId: owner.id });
+      const event = { actorUserId: current.id, targetUserId: integration.id, auditSource: actor.auditSource };
+      if (Object.keys(changes).length > 0)
+        await recordAudit(tx, actor.scope, { ...event, action: 'integration.changed', detail: changes });
+      if (hasNewOwner)
+        await recordAudit(tx, actor.scope, {
+          ...event,
+          action: 'integration.owner_changed',
+          detail: { to: owner.email },
+        });
+      return DONE;
+    }),
+  );
+}
+
+/** Its keys are refused from their next request on, until it is reactivated. */
+export async function suspendIntegration(
+  db: Database,
+  actor: Actor,
+  { id, now = new Date() }: { id: string; now?: Date },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, integration } = await lockIntegration(tx, actor, { id });
+    if (integration.deactivatedAt !== null) return conflict(`${integration.name} is suspended already.`);
+    await changeStored(tx, actor.scope, integration.id, { deactivatedAt: now });
+    await recordAudit(tx, actor.scope, {
+      action: 'integration.suspended',
+      actorUserId: current.id,
+      targetUserId: integration.id,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Its keys that have not ended are accepted again. */
+export async function reactivateIntegration(
+  db: Database,
+  actor: Actor,
+  { id }: { id: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, integration } = await lockIntegration(tx, actor, { id });
+    if (integration.deactivatedAt === null) return conflict(`${integration.name} is active.`);
+    if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
+    await changeStored(tx, actor.scope, integration.id, { deactivatedAt: null });
+    await recordAudit(tx, actor.scope, {
+      action: 'integration.reactivated',
+      actorUserId: current.id,
+      targetUserId: integration.id,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Makes the actor the owner. A repetition changes nothing. */
+export async function takeOwnership(db: Database, actor: Actor, { id }: { id: string }): Promise<Done> {
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, integration } = await lockIntegration(tx, actor, { id });
+    if (integration.ownerUserId === current.id) return DONE;
+    await changeStored(tx, actor.scope, integration.id, { ownerUserId: current.id });
+    await recordAudit(tx, actor.scope, {
+      action: 'integration.owner_changed',
+      actorUserId: current.id,
+      targetUserId: integration.id,
+      detail: { to: current.email },
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** `ownerEmail`: of a person whose row is locked, too. */
+type ToLock = { readonly ownerEmail?: string; readonly id?: string };
+
+async function lockActorAndOwner(tx: Transaction, actor: ActorOrOperator, { ownerEmail, id }: ToLock) {
+  const { scope } = actor;
+  const ownerId = ownerEmail === undefined ? null : await findActivePerson(tx, scope, ownerEmail);
+  const ids = [isOperator(actor) ? null : actor.userId, ownerId, id].filter((each) => typeof each === 'string');
+  const locked = await lockHolders(tx, scope, [...new Set(ids)]);
+  const current = isOperator(actor) ? null : activeActor(locked.get(actor.userId));
+  if (current !== null) refuseToManageIntegrations(current);
+  const owner = activePerson(locked.get(ownerId ?? ''));
+  return { current, owner, locked };
+}
+
+type Locked = {
+  readonly current: LockedUser;
+  /** `null` if no active user has the e-mail. */
+  readonly owner: LockedUser | null;
+  readonly integration: LockedIntegration;
+};
+
+async function lockIntegration(
+  tx: Transaction,
+  actor: Actor,
+  { id, ownerEmail }: ToLock & { readonly id: string },
+): Promise<Locked> {
+  const { current, owner, locked } = await lockActorAndOwner(tx, actor, {
+    ...(ownerEmail !== undefined && { ownerEmail }),
+    ...(isId(id) && { id }),
+  });
+  const integration = locked.get(id);
+  if (integration?.kind !== 'integration') throw noSuchIntegration();
+  return { current: activeActor(current), owner, integration };
+}
+
+function activePerson(holder: ReturnType<Awaited<ReturnType<typeof lockHolders>>['get']>): LockedUser | null {
+  return holder?.kind === 'person' && holder.deactivatedAt === null ? holder : null;
+}
+
+/** The same for a user who does not exist, one who is deactivated and one of another organization. */
+export function wrongOwner(field: string): Invalid {
+  return invalid(field, 'must be the e-mail of an active user of your organization.');
+}
+
+function tooMany(): Conflict {
+  return conflict(
+    `Your organization has ${MAX_ACTIVE_INTEGRATIONS} active integrations, the maximum. Suspend one that is not needed any more first.`,
+  );
+}
+
+async function withUniqueName<T>(name: string, action: () => Promise<T>): Promise<T | Conflict> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return conflict(`Your organization has an integration named ${JSON.stringify(name)} already. Choose another name.`);
+  }
+}
+
+type Parsed = {
+  readonly name: string;
+  readonly description: string;
+  readonly role: IntegrationRole;
+  readonly owner: string;
+  readonly noticeEmail: string;
+};
+
+function parseRequest(request: IntegrationRequest): { readonly kind: 'valid'; readonly value: Parsed } | Invalid {
+  const name = parsed(() => parseName(request.name, { kind: 'integration' }));
+  const description = parsed(() =>
+    parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
+  );
+  const role = parsed(() => parseIntegrationRole(request.role));
+  const owner = parsed(() => parseEmail(request.owner, 'owner'));
+  const noticeEmail = parsed(() =>
+    request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
+  );
+  if (
+    name.kind === 'invalid' ||
+    description.kind === 'invalid' ||
+    role.kind === 'invalid' ||
+    owner.kind === 'invalid' ||
+    noticeEmail.kind === 'invalid'
+  )
+    return joinInvalid([name, description, role, owner, noticeEmail]);
+  return {
+    kind: 'valid',
+    value: {
+      name: name.value,
+      description: description.value,
+      role: role.value,
+      owner: owner.value,
+      noticeEmail: noticeEmail.value,
+    },
+  };
+}
+
+function parseIntegrationRole(text: string): IntegrationRole {
+  if (!isIntegrationRole(text)) throw invalidField('role', 'must be member or viewer.');
+  return text;
+}
+
+function parseEmail(text: string, field: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField(field, 'must be an e-mail address, such as mei@example.org.');
+  return email;
+}
+
+/** "before -> after" by field, for the audit log. */
+function changesBetween(before: LockedIntegration, after: Omit<Parsed, 'owner'>): Record<string, string> {
+  const fields = [
+    { label: 'name', from: before.name, to: after.name },
+    { label: 'role', from: before.role, to: after.role },
+    { label: 'description', from: before.description, to: after.description },
+    { label: 'mail address', from: before.noticeEmail, to: after.noticeEmail },
+  ];
+  const changed = fields.filter(({ from, to }) => from !== to);
+  return Object.fromEntries(changed.map(({ label, from, to }) => [label, `${from || 'none'} -> ${to || 'none'}`]));
+}

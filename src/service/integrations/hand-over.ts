@@ -1,0 +1,76 @@
+import type { Actor } from '../../domain/actor.ts';
+import { normalEmail } from '../../domain/email.ts';
+import { isId } from '../../domain/id.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Transaction } from '../../store/database.ts';
+import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations.ts';
+import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
+import { wrongOwner } from './change-integration.ts';
+import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
+
+/** The form's field for the e-mail of the new owner. */
+export const NEW_OWNER = 'new_owner';
+
+/** The integrations of a person who is about to be deactivated or demoted, and their next owner. */
+export type HandOver = {
+  readonly kind: 'hand-over';
+  readonly integrationIds: readonly string[];
+  readonly ownerId: string;
+  readonly ownerEmail: string;
+};
+
+type Request = {
+  readonly userId: string;
+  /** The e-mail of the next owner; `undefined` if the form did not ask for one. */
+  readonly newOwner: string | undefined;
+  /** Whether the person may stay the owner. */
+  readonly mayStay: boolean;
+};
+
+/**
+ * Finds what `handOver` will change, so that the caller can lock all of it in one order. Returns `null` if the person owns no
+ * active integration, and a refusal if there is no next owner.
+ */
+export async function findHandOver(
+  tx: Transaction,
+  { scope }: Actor,
+  { userId, newOwner, mayStay }: Request,
+): Promise<HandOver | Invalid | null> {
+  // The caller refuses an id of nobody.
+  if (!isId(userId)) return null;
+  const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
+  if (owned.length === 0) return null;
+  if (newOwner === undefined)
+    return invalid(NEW_OWNER, 'must be given: the user owns integrations, which somebody else must answer for.');
+  const ownerEmail = normalEmail(newOwner);
+  const ownerId = ownerEmail === null ? null : await findActivePerson(tx, scope, ownerEmail);
+  if (ownerEmail === null || ownerId === null) return wrongOwner(NEW_OWNER);
+  if (ownerId === userId && !mayStay) return invalid(NEW_OWNER, 'must be another user, who stays active.');
+  return { kind: 'hand-over', integrationIds: owned.map(({ id }) => id), ownerId, ownerEmail };
+}
+
+/** The caller has locked the person, the next owner and the integrations. Returns a refusal if any has changed meanwhile. */
+export async function handOver(
+  tx: Transaction,
+  { scope, auditSource }: Actor,
+  { userId, byUserId, found }: { userId: string; byUserId: string; found: HandOver | null },
+): Promise<Conflict | null> {
+  const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
+  const ids = found?.integrationIds ?? [];
+  if (owned.some(({ id }) => !ids.includes(id)))
+    return conflict('The user has just become the owner of an integration. Try again.');
+  if (found === null || owned.length === 0 || found.ownerId === userId) return null;
+  if ((await findActivePerson(tx, scope, found.ownerEmail)) !== found.ownerId)
+    return conflict(`${found.ownerEmail} has just been deactivated. Choose another owner.`);
+  await setOwner(tx, scope, { ids: owned.map(({ id }) => id), ownerUserId: found.ownerId });
+  for (const { id } of owned) {
+    await recordAudit(tx, scope, {
+      action: 'integration.owner_changed',
+      actorUserId: byUserId,
+      targetUserId: id,
+      detail: { to: found.ownerEmail },
+      auditSource,
+    });
+  }
+  return null;
+}

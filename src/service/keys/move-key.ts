@@ -1,0 +1,66 @@
+import type { Actor } from '../../domain/actor.ts';
+import { endOf, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { isId } from '../../domain/id.ts';
+import { parseName } from '../../domain/name.ts';
+import { listCurrentKeys, moveApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { findKeyHistory } from '../../store/key-history.ts';
+import {
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  type KeyRefused,
+  type NameTaken,
+  parsed,
+  runAction,
+} from '../outcome.ts';
+import { lockForMove } from './key-authority.ts';
+import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+
+export type Move = {
+  readonly keyId: string;
+  readonly userId: string;
+  readonly integrationId: string;
+  /** The key's name from then on. */
+  readonly name: string;
+};
+
+/**
+ * Moves an active key from a user to an integration. The key, its permissions and its expiry stay the same, but the role of the
+ * integration limits it from then on, so it gains no permission. "conflict": the key has ended, or the integration has too many.
+ */
+export async function moveKey(
+  db: Database,
+  actor: Actor,
+  { keyId, userId, integrationId, name: text }: Move,
+): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
+  const { scope, auditSource } = actor;
+  const parsedName = parsed(() => parseName(text, { kind: 'key' }));
+  if (parsedName.kind === 'invalid') return parsedName;
+  const name = parsedName.value;
+  return runAction(db, async (tx) => {
+    const authority = await lockForMove(tx, actor, { userId, integrationId });
+    if (authority.kind === 'refused') return authority;
+    const { holder, integration, actorUserId } = authority;
+    const before = isId(keyId) ? await findKeyHistory(tx, scope, { id: keyId, userId: holder.id }) : null;
+    if (before === null) throw noSuchKey();
+    const at = new Date();
+    const others = await listCurrentKeys(tx, scope, integration.id);
+    const taken = findNameTaken(integration, { name, others });
+    if (taken !== null) return taken;
+    if (others.filter((key) => endOf(key, at) === null).length >= MAX_ACTIVE_KEYS)
+      return conflict(`${integration.name} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);
+    const move = { id: keyId, userId: holder.id, at, integrationId: integration.id, name };
+    if (!(await moveApiKey(tx, scope, move)))
+      return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
+    const renamed = before.name === name ? {} : { before: before.name, name };
+    const event = { action: 'key.moved', actorUserId, keyId, auditSource } as const;
+    // An event of each of the two, so that the history of both shows the move.
+    await recordAudit(tx, scope, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
+    await recordAudit(tx, scope, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
+    return DONE;
+  });
+}

@@ -1,0 +1,107 @@
+import { moveKey } from '../../../src/service/keys/move-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
+import { keysIn, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const INTEGRATIONS = '/organization/integrations';
+
+// The attack: the pages of users, which offer links and roles, opened for an integration.
+test('the pages of users do not show an integration, and those of integrations no user', async () => {
+  const { administrator, member } = await createPeople(db);
+  const integration = await giveIntegration(db, member);
+  const [key, own] = [await giveIntegrationKey(db, member, integration), await giveKey(db, member)];
+  const browser = await browserOf(dashboard, administrator);
+  const [user, wrongUser] = [`/people/users/${integration.id}`, `${INTEGRATIONS}/${member.userId}`];
+  for (const path of [user, `${user}/role?role=viewer`, `${user}/deactivate`, `${user}/second-factor`, wrongUser])
+    expect([path, (await browser.get(path)).status]).toEqual([path, 404]);
+  for (const [place, { id }] of [
+    [user, key],
+    [wrongUser, own],
+  ] as const) {
+    for (const path of ['', '/new', `/${id}`, `/${id}/rotate`, `/${id}/rename`, `/${id}/revoke`, `/${id}/move`])
+      expect([path, (await browser.get(`${place}/api-keys${path}`)).status]).toEqual([path, 404]);
+  }
+  expect(wordsOf(await browser.get('/people/users'))).not.toContain(integration.name);
+});
+
+test('an owner creates a key of the integration, sees it once, and finds the integration under Organization', async () => {
+  const { member } = await createPeople(db);
+  const integration = await giveIntegration(db, member, { name: 'Nightly import' });
+  const browser = await browserOf(dashboard, member);
+  expect(wordsOf(await browser.get('/profile'))).toContain('Organization');
+  expect(wordsOf(await browser.get(INTEGRATIONS))).toContain('Nightly import');
+  const keys = `${INTEGRATIONS}/${integration.id}/api-keys`;
+  const page = await browser.submit(`${keys}/new`, { name: 'Production' }, keys);
+  expect(page.status).toBe(200);
+  const [key = ''] = keysIn(page);
+  expect(await dashboard.statusOf(key)).toBe(200);
+  expect(wordsOf(await browser.get(keys))).toContain('Production');
+});
+
+test('the organization finds a key of an integration by the key itself and by the name of the integration', async () => {
+  const { administrator } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator, { name: 'Warehouse export' });
+  const { id, key } = await giveIntegrationKey(db, administrator, integration, { name: 'Production' });
+  const browser = await browserOf(dashboard, administrator);
+  const found = await browser.submit('/organization/api-keys', { search: key });
+  expect(found.headers['location']).toContain(`${INTEGRATIONS}/${integration.id}/api-keys/${id}`);
+  const listed = await browser.get('/organization/api-keys?holder=WAREHOUSE');
+  expect(listed.text).toContain(`${INTEGRATIONS}/${integration.id}/api-keys/${id}`);
+  expect(wordsOf(await browser.get('/organization/api-keys?holder=nobody'))).not.toContain('Production');
+});
+
+test('a move is an event of the user and of the integration, and links to where the key is now', async () => {
+  const { administrator, member } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator, { name: 'Course catalogue' });
+  const { id: keyId } = await giveKey(db, member, { name: 'Laptop' });
+  const move = { keyId, userId: member.userId, integrationId: integration.id, name: 'Server' };
+  orThrow(await moveKey(db, administrator, move));
+  const browser = await browserOf(dashboard, administrator);
+  for (const [person, words] of [
+    ['Course catalogue', `From ${member.name}`],
+    [member.email, 'To Course catalogue'],
+  ] as const) {
+    const page = await browser.get(`/organization/audit-log?action=key.moved&person=${encodeURIComponent(person)}`);
+    expect(wordsOf(page)).toContain(words);
+    expect(wordsOf(page)).toContain('Its name was “Laptop”');
+    expect(page.text).toContain(`${INTEGRATIONS}/${integration.id}/api-keys/${keyId}`);
+  }
+});
+
+test('the page of a moved key names its former user, and links to no rotation that another holder has', async () => {
+  const { administrator, member } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator);
+  const first = await giveKey(db, member, { name: 'Import' });
+  const rotation = { keyId: first.id, userId: member.userId, environment: 'live' } as const;
+  const { id: keyId } = orThrow(await rotateKey(db, member, rotation));
+  const move = { keyId, userId: member.userId, integrationId: integration.id, name: 'Import' };
+  orThrow(await moveKey(db, administrator, move));
+  const browser = await browserOf(dashboard, administrator);
+  const keys = `${INTEGRATIONS}/${integration.id}/api-keys`;
+  const page = await browser.get(`${keys}/${keyId}`);
+  expect(wordsOf(page)).toContain(`from ${member.name}`);
+  for (const [, path = ''] of page.text.matchAll(/href="([^"]*\/api-keys\/[^"#?]*)"/g))
+    expect([path, (await browser.get(path)).status]).toEqual([path, 200]);
+  const former = await browser.get(`/people/users/${member.userId}/api-keys/${first.id}`);
+  expect(former.status).toBe(200);
+});
+
+test('a demotion of an owner by the form of the user page leads to the page that asks for an owner', async () => {
+  const { administrator, manager } = await createPeople(db);
+  await giveIntegration(db, manager, { name: 'Nightly import' });
+  const browser = await browserOf(dashboard, administrator);
+  const user = `/people/users/${manager.userId}`;
+  const asked = await browser.submit(user, { role: 'viewer' }, `${user}/role`);
+  expect([asked.status, asked.headers['location']]).toEqual([303, `${user}/role?role=viewer`]);
+  const page = await browser.get(`${user}/role?role=viewer`);
+  expect(wordsOf(page)).toContain('owns 1 integration');
+  const refused = await browser.submit(`${user}/role?role=viewer`, { new_owner: 'x' }, `${user}/role`);
+  expect(refused.status).toBe(422);
+  const done = await browser.submit(`${user}/role?role=viewer`, {}, `${user}/role`);
+  expect([done.status, done.headers['location']]).toEqual([303, `${user}?done=role`]);
+});

@@ -1,0 +1,193 @@
+import type { Actor } from '../../../src/domain/actor.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { hashToken, mintToken } from '../../../src/domain/session.ts';
+import {
+  makeLink,
+  makeOperatorLink,
+  makeOwnLink,
+  openLink,
+  setPassword,
+} from '../../../src/service/accounts/access-links.ts';
+import { changePassword } from '../../../src/service/accounts/change-password.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { getPolicy, updatePolicy } from '../../../src/service/accounts/organization.ts';
+import { getUser, inviteUser, listUsers } from '../../../src/service/accounts/people.ts';
+import { requestReset } from '../../../src/service/accounts/request-reset.ts';
+import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  countRecoveryCodesLeft,
+  findPendingSecret,
+  removeSecondFactor,
+  renewRecoveryCodes,
+} from '../../../src/service/accounts/second-factor.ts';
+import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/accounts/sessions.ts';
+import { checkSession, giveSecondFactor, signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
+import type { Outbox } from '../../../src/service/mail.ts';
+import { insertAccessLink } from '../../../src/store/access-links.ts';
+import { insertSession } from '../../../src/store/sessions.ts';
+import { listAdministrators } from '../../../src/store/users.ts';
+import { exportedFunctions } from '../../support/contract/exports.ts';
+import { createPeople, outcomeOf } from '../../support/data/actors.ts';
+import { giveIntegration } from '../../support/data/integrations.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
+
+// An integration has no e-mail, password, session or second factor. Each function of src/service/accounts must treat its id, its
+// name and any session or link that names it as if there were no such user.
+
+const { db } = await useDatabase();
+const people = await createPeople(db);
+const { administrator } = people;
+const integration = await giveIntegration(db, administrator, { name: 'not-a-person@example.test' });
+const userId = integration.id;
+const auditSource = { ip: '192.0.2.7', userAgent: 'Test', requestId: 'test' };
+/** The attack: a session that acts as the integration. */
+const asIntegration: Actor = { ...administrator, userId, name: integration.name, email: integration.name };
+const [token, password] = [mintToken(), 'a long and unusual pass phrase'];
+const tokenHash = hashToken(token) ?? Buffer.alloc(32);
+const inBackground: Promise<void>[] = [];
+const outbox: Outbox = {
+  canSend: true,
+  send: async () => {},
+  post: () => {},
+  later: (work) => void inBackground.push(work()),
+  settle: async () => void (await Promise.all(inBackground)),
+};
+
+await insertSession(db.prisma, people.scope, { userId, tokenHash, isComplete: true, at: new Date(), auditSource });
+await insertAccessLink(db.prisma, people.scope, {
+  userId,
+  tokenHash,
+  kind: 'invitation',
+  madeByUserId: null,
+  createdAt: new Date(),
+  expiresAt: new Date(Date.now() + 3_600_000),
+});
+
+const NOBODY = 'not_found: There is no such user.';
+const SIGNED_OUT = 'forbidden: Your account was deactivated. Contact an administrator.';
+
+/** The outcome of each function for the integration: a refusal, or what it returns where there is no such user. */
+const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcome: unknown]> = {
+  makeLink: [() => outcomeOf(makeLink(db, administrator, { userId, kind: 'invitation' })), NOBODY],
+  makeOperatorLink: [
+    () => outcomeOf(makeOperatorLink(db, integration.name)),
+    `not_found: There is no user with the e-mail ${integration.name}.`,
+  ],
+  makeOwnLink: [() => makeOwnLink(db, { email: integration.name, auditSource, now: new Date() }), null],
+  openLink: [() => openLink(db, token), null],
+  setPassword: [() => outcomeOf(setPassword(db, { token, password, auditSource })), 'dead-link'],
+  changePassword: [
+    () => changed(() => changePassword(db, asIntegration, { currentPassword: password, password: `${password}s` })),
+    false,
+  ],
+  changeRole: [() => outcomeOf(changeRole(db, administrator, { userId, role: 'administrator' })), NOBODY],
+  deactivateUser: [() => outcomeOf(deactivateUser(db, administrator, { userId })), NOBODY],
+  reactivateUser: [() => outcomeOf(reactivateUser(db, administrator, { userId })), NOBODY],
+  getPolicy: [() => changed(() => getPolicy(db, asIntegration)), false],
+  updatePolicy: [
+    () =>
+      outcomeOf(
+        updatePolicy(db, asIntegration, { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true }),
+      ),
+    SIGNED_OUT,
+  ],
+  listUsers: [async () => (await listUsers(db, administrator)).users.some(({ id }) => id === userId), false],
+  getUser: [() => outcomeOf(getUser(db, administrator, userId)), NOBODY],
+  inviteUser: [
+    () => outcomeOf(inviteUser(db, asIntegration, { name: 'Ada', email: 'ada@example.test', role: 'viewer' })),
+    SIGNED_OUT,
+  ],
+  requestReset: [
+    () =>
+      changed(async () => {
+        await requestReset(db, { email: integration.name, auditSource }, { outbox, publicUrl: 'https://example.org' });
+        await outbox.settle();
+      }),
+    false,
+  ],
+  resetSecondFactor: [() => outcomeOf(resetSecondFactor(db, administrator, { userId })), NOBODY],
+  beginSecondFactor: [() => changed(() => beginSecondFactor(db, asIntegration, { password })), false],
+  confirmSecondFactor: [() => changed(() => confirmSecondFactor(db, asIntegration, { code: '000000', token })), false],
+  findPendingSecret: [() => changed(() => findPendingSecret(db, asIntegration, { secret: 'AAAA' })), false],
+  renewRecoveryCodes: [() => changed(() => renewRecoveryCodes(db, asIntegration, { password })), false],
+  removeSecondFactor: [() => changed(() => removeSecondFactor(db, asIntegration, { password })), false],
+  countRecoveryCodesLeft: [() => countRecoveryCodesLeft(db, asIntegration), 0],
+  listSessions: [() => changed(() => listSessions(db, asIntegration, { token, now: new Date() })), false],
+  endOwnSession: [() => outcomeOf(endOwnSession(db, asIntegration, { sessionId: userId, token })), SIGNED_OUT],
+  endOtherSessions: [() => outcomeOf(endOtherSessions(db, asIntegration, { token })), SIGNED_OUT],
+  signIn: [() => outcomeKind(signIn(db, { email: integration.name, password, auditSource })), 'wrong'],
+  giveSecondFactor: [() => outcomeKind(giveSecondFactor(db, { token, code: '000000', auditSource })), 'ended'],
+  signOut: [() => changed(() => signOut(db, token, auditSource)), false],
+  checkSession: [() => checkSession(db, token, auditSource), { kind: 'ended', end: 'ended' }],
+};
+
+/** They concern no user, or get one that was locked as a person. */
+const OF_NO_USER = [
+  'addLink',
+  'acceptedStep',
+  'clearAttempt',
+  'consumeAttempt',
+  'findWeakness',
+  'hashPassword',
+  'linkMail',
+  'lockActor',
+  'lockProven',
+  'lockToManage',
+  'mintHashedToken',
+  'mintSecret',
+  'parseRole',
+  'provePassword',
+  'refuseToGovern',
+  'refuseToManage',
+  'rememberNetwork',
+  'replacePassword',
+  'secretIfKnown',
+  'sessionEnded',
+  'sessionHashOf',
+  'spendCode',
+  'startSession',
+  'verifyPassword',
+];
+
+const outcomeKind = async (work: Promise<{ readonly kind: string }>) => (await work).kind;
+
+async function rowOfIntegration() {
+  const { rows } = await db.pool.query('select to_jsonb(u) as row from users u where id = $1', [userId]);
+  return rows[0];
+}
+
+/** Whether the attempt changes the row of the integration; a refusal may be of any kind. */
+async function changed(attempt: () => Promise<unknown>): Promise<boolean> {
+  const before = await rowOfIntegration();
+  await attempt().catch((error: unknown) => {
+    if (!(error instanceof DomainError)) throw error;
+  });
+  return JSON.stringify(await rowOfIntegration()) !== JSON.stringify(before);
+}
+
+test.each(Object.keys(OUTCOMES))('%s finds no user in an integration', async (name) => {
+  const [attempt, outcome] = OUTCOMES[name] ?? [];
+  expect(await attempt?.()).toEqual(outcome);
+});
+
+test('every function of src/service/accounts has a case here', () => {
+  const names = exportedFunctions('src/service/accounts').map(({ name }) => name);
+  expect(names.toSorted()).toEqual([...Object.keys(OUTCOMES), ...OF_NO_USER].toSorted());
+});
+
+// The attack: an integration that is made an administrator in the database counts as one who can let the others in again.
+test('the database refuses an integration with a password, an e-mail or the role of a manager', async () => {
+  for (const change of [
+    "password_hash = 'x'",
+    "email = 'i@example.test'",
+    "role = 'manager'",
+    'owner_user_id = null',
+  ]) {
+    await expect(db.pool.query(`update users set ${change} where id = $1`, [userId])).rejects.toMatchObject({
+      code: '23514',
+    });
+  }
+  expect((await listAdministrators(db, people.scope)).map(({ id }) => id)).not.toContain(userId);
+});
