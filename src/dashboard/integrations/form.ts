@@ -136,10 +136,7 @@ ${field(
     html`<input ${attributes} type="email" value="${values.owner}" maxlength="254" autocomplete="off" required>`,
 )}
 ${field(
-  described(
-    'notice_email',
-    'Optional: an address, such as that of a team, that gets notices about its keys as well as the owner.',
-  ),
+  described('notice_email', 'Optional: an address, such as that of a team.'),
   (attributes) =>
     html`<input ${attributes} type="email" value="${values.noticeEmail}" maxlength="254" autocomplete="off">`,
 )}`;
