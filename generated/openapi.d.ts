@@ -35,6 +35,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/parent_programs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change many parent programs
+         * @description Makes up to 100 changes in one request, in their order: each one creates, upserts, updates or deletes a parent program.
+         *     The body can have up to 1 MiB.
+         *
+         *     Each change has the outcome of the request that makes only this change, after the changes before it: `results` has
+         *     its status and the parent program or the exception, in the order of `changes`. A change that is refused does not
+         *     keep the others from being made. With `atomic`, all changes are made or none is: if one is refused, the response is
+         *     the 409, 412 or 422 of the first one, or 422 for a parent program that does not exist, and `errors` names each one
+         *     that is refused.
+         *
+         *     Each change adds an event to the feed, and counts as a request to the rate limits. A batch is not refused for having
+         *     more changes than the limits allow at once; the requests after it wait instead.
+         *
+         *     Send an `Idempotency-Key` so that you can safely retry the request after a timeout. For 24 hours, a request with the
+         *     same idempotency key and the same body changes nothing and returns the first response again.
+         */
+        post: operations["batchParentPrograms"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/parent_programs/by_external_id/{external_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or replace a parent program
+         * @description Creates the parent program with your own ID, or replaces the content of the one that has it. A field that you omit
+         *     gets the value that it has after a creation without it: `description` becomes null, and `metadata` becomes empty.
+         *     To change single fields instead, use `PATCH /api/parent_programs/{id}`.
+         *
+         *     The request is safe to repeat: a request that changes nothing returns 200, and `updated_at` stays as it is.
+         *
+         *     Send `If-None-Match: *` to create but never replace, and `If-Match` to replace but never create, or only replace what
+         *     you have read. If the condition is not met, the response is 412.
+         *
+         *     Percent-encode the `external_id` in the path, a slash in it too. Most HTTP clients cannot send the IDs `.` and `..`
+         *     in a path; send these to `POST /api/parent_programs/batch`.
+         */
+        put: operations["upsertParentProgram"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/parent_programs/{id}": {
         parameters: {
             query?: never;
@@ -365,6 +428,17 @@ export interface components {
              */
             message: string;
         };
+        /**
+         * @description The messages for each field. A field is the name of a body field (`name`), an entry of an object after a dot (`metadata.colour`), `body` for the body as a whole, or the name of a path, query or header parameter (`id`, `limit`, `Idempotency-Key`, `If-Match`).
+         * @example {
+         *       "limit": [
+         *         "must be an integer from 1 to 100."
+         *       ]
+         *     }
+         */
+        FieldErrors: {
+            [key: string]: string[];
+        };
         /** @description A parameter, a header or the body is not valid. */
         ValidationException: {
             /**
@@ -372,17 +446,7 @@ export interface components {
              * @example limit must be an integer from 1 to 100.
              */
             message: string;
-            /**
-             * @description The messages for each field. A field is the name of a body field (`name`), an entry of an object after a dot (`metadata.colour`), `body` for the body as a whole, or the name of a path, query or header parameter (`id`, `limit`, `Idempotency-Key`, `If-Match`).
-             * @example {
-             *       "limit": [
-             *         "must be an integer from 1 to 100."
-             *       ]
-             *     }
-             */
-            errors: {
-                [key: string]: string[];
-            };
+            errors: components["schemas"]["FieldErrors"];
         };
         /** @description More requests were sent than the rate limit allows. */
         TooManyRequestsException: {
@@ -442,6 +506,8 @@ export interface components {
              * @example The parent program 019c2291-34b8-752e-bca9-6513269e0d37 in your organization already has the external_id "sis-20417". Use a different external_id, or update that parent program.
              */
             message: string;
+            /** @description Only in the response to an atomic batch: the messages for each change that was refused, such as `changes.3` for the fourth. */
+            errors?: components["schemas"]["FieldErrors"];
         };
         /** @description The body is too large. */
         PayloadTooLargeException: {
@@ -459,19 +525,117 @@ export interface components {
              */
             message: string;
         };
-        /** @description The path does not exist, or your organization has nothing with this `id`. */
-        NotFoundException: {
+        /** @description One change. Its members are the parameters and the body of the request that makes only this change, and are validated like these, each change by itself. */
+        ParentProgramChange: {
+            /**
+             * @description What to do: `create`, `upsert` (create or replace by `external_id`), `update` (a merge patch) or `delete`.
+             * @example upsert
+             * @enum {string}
+             */
+            action: "create" | "upsert" | "update" | "delete";
+            /**
+             * @description The ID of the parent program to update or delete.
+             * @example 019c2291-34b8-752e-bca9-6513269e0d37
+             */
+            id?: string;
+            /**
+             * @description Your own ID of the parent program to upsert.
+             * @example sis-20417
+             */
+            external_id?: string;
+            /**
+             * @description The header `If-Match` of an upsert, an update or a deletion.
+             * @example "5PCSWvuqX5dplNHdfbjbVq"
+             */
+            if_match?: string;
+            /**
+             * @description The header `If-None-Match` of an upsert.
+             * @example *
+             */
+            if_none_match?: string;
+            /**
+             * @description The body of the request: a `ParentProgramCreate` to create, a `ParentProgramUpsert` to upsert, and a `ParentProgramUpdate` to update. A deletion has none.
+             * @example {
+             *       "name": "Nordic Scholars Exchange"
+             *     }
+             */
+            body?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Changes to parent programs. */
+        ParentProgramBatch: {
+            /**
+             * @description Make all changes or none. Otherwise, each change is made or refused by itself.
+             * @default false
+             * @example true
+             */
+            atomic?: boolean;
+            /** @description The changes, which are made in this order. Each one counts as a request to the rate limits. */
+            changes: components["schemas"]["ParentProgramChange"][];
+        };
+        /** @description The exception of a change that was refused. With the status 422, it has `errors`. */
+        ChangeRefusal: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example There is no parent program with this id.
              */
             message: string;
+            errors?: components["schemas"]["FieldErrors"];
+        };
+        /** @description The outcome of a change, as the request that makes only this change has it. */
+        ParentProgramChangeResult: {
+            /**
+             * Format: int32
+             * @description The status. 200, 201 or 204: the change was made. 404, 409, 412 or 422: it was refused.
+             * @example 201
+             * @enum {integer}
+             */
+            status: 200 | 201 | 204 | 404 | 409 | 412 | 422;
+            /**
+             * @description The entity tag of the parent program after the change. Null if it was deleted or the change was refused.
+             * @example "5PCSWvuqX5dplNHdfbjbVq"
+             */
+            etag: string | null;
+            /** @description The parent program after the change. Null if it was deleted or the change was refused. */
+            body: components["schemas"]["ParentProgram"] | null;
+            /** @description Why the change was refused. Null if it was made. */
+            exception: components["schemas"]["ChangeRefusal"] | null;
+        };
+        /** @description The outcomes of a batch. */
+        ParentProgramBatchResult: {
+            /** @description The outcome of each change, in the order of the changes. */
+            results: components["schemas"]["ParentProgramChangeResult"][];
         };
         /** @description The entity tag in If-Match is not the current one, or is weak. */
         PreconditionFailedException: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
              * @example The parent program has changed since you read it. Read it again, then retry with its new ETag in If-Match.
+             */
+            message: string;
+            /** @description Only in the response to an atomic batch: the messages for each change that was refused, such as `changes.3` for the fourth. */
+            errors?: components["schemas"]["FieldErrors"];
+        };
+        /** @description The content of a parent program. Only `name` is required. */
+        ParentProgramUpsert: {
+            /**
+             * @description The name. It does not have to be unique.
+             * @example Nordic Scholars Exchange
+             */
+            name: string;
+            /**
+             * @description A longer text. Omit it, or send null, if there is none.
+             * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
+             */
+            description?: string | null;
+            metadata?: components["schemas"]["Metadata"];
+        };
+        /** @description The path does not exist, or your organization has nothing with this `id`. */
+        NotFoundException: {
+            /**
+             * @description What is wrong and what to do about it. The message is for people. Do not parse it.
+             * @example There is no parent program with this id.
              */
             message: string;
         };
@@ -1005,10 +1169,24 @@ export interface components {
          *     successful creations.
          */
         IdempotencyKey: string;
-        /** @description The ID of a parent program. */
-        ParentProgramId: string;
+        /**
+         * @description A unique value that you generate for this batch, such as a random UUID. It makes the request safe to retry: for
+         *     24 hours, a request with the same idempotency key and the same body changes nothing and returns the first response
+         *     again. A request with the same idempotency key and a different body returns 422, and so does a value that contains an
+         *     API key.
+         *
+         *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
+         *     responses with the status 200.
+         */
+        IdempotencyKeyOfBatch: string;
+        /** @description Your own ID of the parent program, percent-encoded. */
+        ExternalIdInPath: string;
         /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
         IfMatch: string;
+        /** @description Apply the request only if the present entity tag is none of these. Otherwise, the response is 412 and nothing is changed. `*` applies it only if there is no such parent program yet, so that nothing is replaced. */
+        IfNoneMatchOfWrite: string;
+        /** @description The ID of a parent program. */
+        ParentProgramId: string;
         /** @description The `next_cursor` of an earlier page. Send it with the same `type` as that page; `limit` may differ. It needs no `since`. A cursor is opaque: do not create or modify one. */
         FeedCursor: string;
         /** @description Return only events of this type. */
@@ -1188,6 +1366,232 @@ export interface operations {
             406: components["responses"]["NotAcceptableException"];
             408: components["responses"]["RequestTimeoutException"];
             409: components["responses"]["ConflictException"];
+            413: components["responses"]["PayloadTooLargeException"];
+            414: components["responses"]["UriTooLongException"];
+            415: components["responses"]["UnsupportedMediaTypeException"];
+            /** @description A parameter or a field of the body is missing, invalid, unknown or repeated. `errors` contains each one and explains what to change. Nothing was changed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    batchParentPrograms: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value that you generate for this batch, such as a random UUID. It makes the request safe to retry: for
+                 *     24 hours, a request with the same idempotency key and the same body changes nothing and returns the first response
+                 *     again. A request with the same idempotency key and a different body returns 422, and so does a value that contains an
+                 *     API key.
+                 *
+                 *     Idempotency keys belong to your organization: it does not matter which API key sends them. Charter remembers only
+                 *     responses with the status 200.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyOfBatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The changes to make. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentProgramBatch"];
+            };
+        };
+        responses: {
+            /** @description The changes were processed. `results` has the outcome of each one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentProgramBatchResult"];
+                };
+            };
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            405: components["responses"]["MethodNotAllowedException"];
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            /** @description An atomic batch has a change whose `external_id` another parent program of your organization has. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictException"];
+                };
+            };
+            /** @description An atomic batch has a change whose condition in `if_match` or `if_none_match` is not met. Nothing was changed. */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreconditionFailedException"];
+                };
+            };
+            /** @description The body is larger than 1,048,576 bytes (1 MiB). */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeException"];
+                };
+            };
+            414: components["responses"]["UriTooLongException"];
+            415: components["responses"]["UnsupportedMediaTypeException"];
+            /** @description The batch is not valid: for example, it has more than 100 changes, or an unknown action. Or an atomic batch has a change that is invalid, or whose parent program does not exist. `errors` contains each one and explains what to change. Nothing was changed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    upsertParentProgram: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Apply the request only if the present entity tag is none of these. Otherwise, the response is 412 and nothing is changed. `*` applies it only if there is no such parent program yet, so that nothing is replaced. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatchOfWrite"];
+            };
+            path: {
+                /** @description Your own ID of the parent program, percent-encoded. */
+                external_id: components["parameters"]["ExternalIdInPath"];
+            };
+            cookie?: never;
+        };
+        /** @description The content of the parent program. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentProgramUpsert"];
+            };
+        };
+        responses: {
+            /** @description The parent program existed, and has this content now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentProgram"];
+                };
+            };
+            /** @description The parent program was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentProgram"];
+                };
+            };
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            /** @description The path does not support this method. The `Allow` header lists the method that it supports. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The method that the path supports. */
+                    Allow: "PUT";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodNotAllowedException"];
+                };
+            };
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            /** @description The condition in `If-None-Match` or `If-Match` is not met: the parent program exists already, has changed since you read it, or does not exist. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreconditionFailedException"];
+                };
+            };
             413: components["responses"]["PayloadTooLargeException"];
             414: components["responses"]["UriTooLongException"];
             415: components["responses"]["UnsupportedMediaTypeException"];

@@ -3,7 +3,7 @@ import type { Case, Servers } from './case.ts';
 import type { Data } from './data.ts';
 import { distinctPages, listsOfLarge, syncCases } from './list-cases.ts';
 import type { Load } from './load.ts';
-import { each, PATH, someIds, writes } from './requests.ts';
+import { creations, each, PATH, someIds, writes } from './requests.ts';
 import { addEndpoint, type Receiver } from './webhooks.ts';
 
 export type Sources = { readonly client: pg.Client; readonly receiver: Receiver };
@@ -17,6 +17,7 @@ export async function listCases(servers: Servers, data: Data, { client, receiver
   const [id] = await someIds(client, one, 1);
   const distinct = await distinctPages(servers, data, client);
   const beside = (load: Load) => ({ title: 'raw', load });
+  const [ours, raws] = [creations(charter, one), creations(raw, one)];
   const later = { idleSeconds: 60, base: { title: 'the rate under load', load: each(charter, small) } };
   return [
     {
@@ -59,6 +60,18 @@ export async function listCases(servers: Servers, data: Data, { client, receiver
       floor: 0.6,
       subject: await writes(charter, withWebhook, client),
       base: { title: 'without an endpoint', load: await writes(charter, without, client) },
+    },
+    {
+      title: 'rows by batches of 100 creations, one connection',
+      floor: 20,
+      subject: ours.batches,
+      base: { title: 'single creations', load: ours.single },
+    },
+    {
+      title: 'rows by batches of 100 creations, one connection, events included',
+      floor: 0.5,
+      subject: ours.batches,
+      base: { title: "raw's multi-row insert without events", load: raws.batches },
     },
     {
       title: 'one parent program by id',

@@ -91,7 +91,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   async function driveOf(measured: GrowthCase, grown: Grown): Promise<{ drive: Drive; place: number }> {
     const requests = await measured.requests(grown.data);
     return {
-      drive: prepareWithoutWaking(split(grown.server, requests), CONNECTIONS),
+      drive: prepareWithoutWaking({ ...split(grown.server, requests), connections: CONNECTIONS }),
       place: all.indexOf(grown),
     };
   }
@@ -101,7 +101,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
 async function warmUp({ data, server }: Grown): Promise<void> {
   const cases = GROWTH_CASES.filter(({ isWrite }) => !isWrite);
   for (const each of cases) {
-    const drive = prepareWithoutWaking(split(server, await each.requests(data)), CONNECTIONS);
+    const drive = prepareWithoutWaking({ ...split(server, await each.requests(data)), connections: CONNECTIONS });
     await drive(WARM_UP_SECONDS / cases.length);
   }
 }

@@ -16,11 +16,15 @@ export type Load = {
   readonly server: RunningServer;
   /** The requests of one connection, which are sent in turn, again and again. */
   readonly requests: (connection: number, connections: number) => readonly RequestSpec[];
+  /** 16 by default. */
+  readonly connections?: number;
+  /** The rows that each request writes: the rate counts rows. A request counts once by default. */
+  readonly rowsPerRequest?: number;
 };
 
 export type Sample = {
   readonly seconds: number;
-  /** Responses with 200, 201 or 304 within that time. */
+  /** Responses with 200, 201 or 304 within that time, or the rows that they have written. */
   readonly responses: number;
   /** The duration of each of them, including those that were in progress at the end. */
   readonly milliseconds: readonly number[];
@@ -50,8 +54,8 @@ const MAX_REFUSED_SHARE = 0.01;
 const OPENED_AT_ONCE = 100;
 
 /** Prepares a load that first wakes a server that was idle. */
-export function prepare(load: Load, connections = CONNECTIONS): Drive {
-  const drive = prepareWithoutWaking(load, connections);
+export function prepare(load: Load): Drive {
+  const drive = prepareWithoutWaking(load);
   return async (seconds) => {
     const idleSeconds = (performance.now() - (busyUntil.get(load.server.pid) ?? Number.NaN)) / 1000;
     if (idleSeconds > IDLE_SECONDS) await drive(WAKE_SECONDS);
@@ -60,7 +64,8 @@ export function prepare(load: Load, connections = CONNECTIONS): Drive {
 }
 
 /** Encodes the requests beforehand, because that takes longer than a short round. */
-export function prepareWithoutWaking({ server, requests }: Load, connections = CONNECTIONS): Drive {
+export function prepareWithoutWaking(load: Load): Drive {
+  const { server, requests, connections = CONNECTIONS, rowsPerRequest = 1 } = load;
   const sources = Array.from({ length: connections }, (_, i) =>
     cycle(requests(i, connections).map((request) => encode(request, server.origin))),
   );
@@ -70,7 +75,7 @@ export function prepareWithoutWaking({ server, requests }: Load, connections = C
     const [refused, all] = [sample.refusals.length, sample.refusals.length + sample.milliseconds.length];
     if (refused > all * MAX_REFUSED_SHARE || sample.refusals.some((status) => status !== 503))
       throw new Error(`${server.origin} responded with ${[...new Set(sample.refusals)].join(', ')}.`);
-    return sample;
+    return { ...sample, responses: sample.responses * rowsPerRequest };
   };
 }
 

@@ -46,11 +46,15 @@ async function checkResponses({ title, subject, base, firstId, sameRows }: Case)
 
 /** The response to the first request, sent without `If-None-Match` to get a body. */
 async function fetchFirst({ server, requests }: Load) {
-  const [{ path = '', headers = {} } = {}] = requests(0, 1);
+  const [{ method = 'GET', path = '', headers = {}, body } = {}] = requests(0, 1);
   const { 'if-none-match': _, ...unconditional } = headers;
-  const response = await fetch(server.origin + path, { headers: unconditional });
+  const response = await fetch(server.origin + path, {
+    method,
+    headers: unconditional,
+    ...(body !== undefined && { body }),
+  });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${server.origin}${path} responds with ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${server.origin}${path} responds with ${response.status}: ${text}`);
   return JSON.parse(text);
 }
 

@@ -69,6 +69,24 @@ export async function writes(server: RunningServer, organization: Organization, 
   };
 }
 
+const BATCH_ROWS = 100;
+
+/** One connection creates rows: one a request, or a hundred. */
+export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
+  const headers = { ...authorized(organization), 'content-type': 'application/json' };
+  const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };
+  const changes = Array<object>(BATCH_ROWS).fill({ action: 'create', body });
+  const post = (path: string, content: object): Load => ({
+    server,
+    connections: 1,
+    requests: () => [{ method: 'POST', path, headers, body: JSON.stringify(content) }],
+  });
+  return {
+    single: post(PATH, body),
+    batches: { ...post(`${PATH}/batch`, { changes }), rowsPerRequest: BATCH_ROWS },
+  };
+}
+
 /** The rows at both sides of an offset. */
 export async function findRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
   const { rows } = await client.query<Place>(

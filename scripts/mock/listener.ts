@@ -13,6 +13,7 @@ import type { Environment } from '../../src/domain/api-key.ts';
 import { Exchange } from '../../src/domain/exchange.ts';
 import { apiSecurityHeaders } from '../../src/security-headers.ts';
 import type { Assets } from './assets.ts';
+import { createBatchHandler, isBatch } from './batch-handler.ts';
 import { type Control, createControl } from './control.ts';
 import { controlRoutes } from './control-routes.ts';
 import { createCors } from './cors.ts';
@@ -30,6 +31,7 @@ import type { RequestLog } from './request-log.ts';
 import { createSeedReader } from './seed-data.ts';
 import { createStatefulHandler } from './stateful-handler.ts';
 import { Store } from './store.ts';
+import { createUpsertHandler, isUpsert } from './upsert-handler.ts';
 
 export type MockListenerOptions = {
   /** The environment whose keys are accepted. */
@@ -80,6 +82,9 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
   const send = log.sendWith(unlogged);
   const handlerOf = (operation: Operation): OperationHandler => {
     const stateless = createHandler(operation, { ajv, data, ownBodies });
+    const changing = { operations, collections: data.collections, handlerOf, stateless, store, ownBodies };
+    if (isBatch(operation)) return createBatchHandler(operation, changing);
+    if (isUpsert(operation)) return createUpsertHandler(operation, changing);
     const own =
       store === undefined
         ? stateless

@@ -41,6 +41,14 @@ export class Store {
     }
   }
 
+  /** Returns a function that undoes all changes of items from now on. */
+  remember(): () => void {
+    const before = [...this.#items].map(([path, items]) => [path, new Map(items)] as const);
+    return () => {
+      for (const [path, items] of before) this.#items.set(path, items);
+    };
+  }
+
   itemsOf(path: string): readonly Json[] {
     return [...this.#of(path).values()];
   }

@@ -43,6 +43,8 @@ export class ApiRequest {
   cached: RenderedResponse | undefined;
   /** True where the response comes from the cache and no header asks for anything that validation could refuse. */
   isKnownValid = false;
+  /** As how many requests this one counts. */
+  requests = 1;
   /** Records what becomes of the request. `undefined` if its key is not known, or the client has given up. */
   use: UseRecorder | undefined = undefined;
   /** Names and values of the rate limit headers in turn; empty if no limit applies, or the key is not accepted. */

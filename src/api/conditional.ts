@@ -19,6 +19,33 @@ export function unchangedSince<Row>(
   };
 }
 
+/** The conditions of a write: the headers If-Match and If-None-Match. */
+type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: string | undefined };
+
+/**
+ * Throws a 412 unless a row, or its absence, meets the conditions of a request to create or replace it (RFC 9110 section 13.2.2).
+ * `ownId`: the name of the client's own id.
+ */
+export function unchangedOrAbsent<Row>(
+  { ifMatch, ifNoneMatch }: Conditions,
+  { noun, ownId, present }: { noun: string; ownId: string; present: (row: Row) => object },
+): (current: Row | null) => void {
+  const requireUnchanged = unchangedSince(ifMatch, { noun, present });
+  return (current) => {
+    if (current === null) {
+      if (ifMatch === undefined) return;
+      throw unmet(`There is no ${noun} with this ${ownId}. Send the request without If-Match to create it.`);
+    }
+    requireUnchanged(current);
+    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(JSON.stringify(present(current)))))
+      throw unmet(`There is a ${noun} with this ${ownId} already, and its entity tag is in If-None-Match.`);
+  };
+}
+
+function unmet(message: string): DomainError {
+  return new DomainError('precondition_failed', message);
+}
+
 /**
  * Throws a 412 unless If-Match has the current entity tag (RFC 9110 section 13.1.1: strong comparison, so a weak tag never
  * matches). An absent header is satisfied. `staleMessage`: what to tell a client whose tag is outdated.
@@ -48,9 +75,13 @@ function strongOf(tag: string): string {
 
 /** RFC 9110 section 13.1.2: weak comparison. Returns `false` if the client already has this representation. */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
-  if (header === undefined) return true;
-  if (header.trim() === '*') return false;
-  return !entityTagsIn(header).some((tag) => strongOf(tag) === entityTag);
+  return !matchesIfNoneMatch(header, (tag) => tag === entityTag);
+}
+
+/** Whether If-None-Match has the tag of a representation that exists. */
+export function matchesIfNoneMatch(header: string | undefined, isCurrent: (strongTag: string) => boolean): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || entityTagsIn(header).some((tag) => isCurrent(strongOf(tag)));
 }
 
 /** The header's tags with their quotes, and a weak one with its W/. */

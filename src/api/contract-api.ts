@@ -8,7 +8,7 @@ import type { ApiRequest } from './api-request.ts';
 import { SECURITY_SCHEME } from './contract-operation.ts';
 import { ContractRouter } from './contract-router.ts';
 import { HttpError } from './exceptions.ts';
-import type { OperationHandler } from './operation.ts';
+import type { OperationHandler, RefusalOf } from './operation.ts';
 import { findCached, readRequest } from './read-request.ts';
 import { conditionalResponse, type RenderedResponse, render } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -27,6 +27,8 @@ export type ContractApiDeps = {
   readonly authenticate: (request: ApiRequest) => Promise<void>;
   /** Sets the rate limit fields of the response; throws a 429 if the key or its organization sends too many requests. */
   readonly limit: (request: ApiRequest) => Promise<void> | void;
+  /** Counts further requests of a batch. By default not at all. */
+  readonly charge?: (request: ApiRequest, requests: number) => void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */
   readonly permit: (request: ApiRequest) => void;
   /** If it is omitted, every response is rendered anew. */
@@ -55,8 +57,10 @@ export type ContractApi = {
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
   const { definition, permissions, handlers, authenticate, limit, permit, cache, send } = deps;
-  const { runInTurn = atOnce, throttle = async () => {} } = deps;
+  const { runInTurn = atOnce, throttle = async () => {}, charge = () => {} } = deps;
   const { api, router } = await openContract(definition, permissions);
+
+  const refusalOf = refusalsBy(api.validator, router);
 
   // What happens to a request, in this order. Each step throws if it refuses the request, and no later step runs then.
   api.register({
@@ -95,7 +99,8 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     api.register(operationId, (_context: Context, request: ApiRequest) => {
       // Validation sees one value of each field.
       if (request.repeatedFields.length > 0) refuseInvalid(request, []);
-      return request.cached ?? respond(request, { handler, runInTurn, cache });
+      countRequests(request, charge);
+      return request.cached ?? respond(request, { handler, runInTurn, cache, refusalOf });
     });
   }
   api.register({
@@ -179,17 +184,44 @@ function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, foun
   throw new Error('Validation failed without an error.');
 }
 
+/** Counts the items of a batch, the first of which the limit has counted already. */
+function countRequests(request: ApiRequest, charge: (request: ApiRequest, requests: number) => void): void {
+  const { operation, requestBody } = request;
+  if (operation.countedField === undefined) return;
+  const items: unknown = Object(requestBody)[operation.countedField];
+  request.requests = Array.isArray(items) ? items.length : 1;
+  if (request.requests > 1) charge(request, request.requests - 1);
+}
+
+/** Validates the inputs of operations that a batch stands for, as their own requests are validated. */
+function refusalsBy(validator: OpenAPIValidator<Document>, router: ContractRouter): RefusalOf {
+  return (operationId, { path, headers, body }) => {
+    const operation = router.getOperation(operationId);
+    if (operation === undefined) throw new Error(`The contract has no operation ${operationId}.`);
+    const parts = { path, query: {}, header: headers, cookie: {}, ...(body !== undefined && { requestBody: body }) };
+    const found = validator.getRequestValidatorsForOperation(operationId)?.flatMap((validate) => {
+      validate(parts);
+      return validate.errors ?? [];
+    });
+    const violations = new Violations();
+    violations.addAll(found ?? [], operation);
+    return violations.refusal();
+  };
+}
+
 type Responding = {
   readonly handler: OperationHandler;
   readonly runInTurn: RunInTurn;
   readonly cache: ResponseCache | undefined;
+  readonly refusalOf: RefusalOf;
 };
 
-async function respond(request: ApiRequest, { handler, runInTurn, cache }: Responding): Promise<RenderedResponse> {
+async function respond(request: ApiRequest, responding: Responding): Promise<RenderedResponse> {
+  const { handler, runInTurn, cache, refusalOf } = responding;
   const { operation, caller, url } = request;
   const handle = async () => {
     const { params: path, query, headers, requestBody: body } = request;
-    const result = await handler({ path, query, headers, body, caller });
+    const result = await handler({ path, query, headers, body, caller, refusalOf });
     return { response: render(operation, result), version: result.version };
   };
   const work = () => runInTurn(request, handle);

@@ -14,6 +14,10 @@ export type ContractOperation = Operation & {
   readonly hasBody: boolean;
   /** The media types of the body, in the contract's order. */
   readonly mediaTypes: readonly string[];
+  /** The largest body, from "x-max-bytes". */
+  readonly maxBodyBytes: number;
+  /** The array in the body whose items count as requests, marked with "x-counts-as-requests". */
+  readonly countedField: string | undefined;
   /** The contract shows an ETag on the success. */
   readonly hasEntityTag: boolean;
   /** The contract shows a 304. */
@@ -25,11 +29,15 @@ export type ContractOperation = Operation & {
   readonly isCacheable: boolean;
 };
 
+/** 100 KiB. */
+export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
+
 /** `permissions` are those that a key can have; any other in the contract is refused. */
 export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
   const { operationId = '', responses = {} } = operation;
   const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
   const permission = permissionOf(operation, permissions);
+  const { content = {}, 'x-max-bytes': maxBodyBytes = MAX_REQUEST_BODY_BYTES } = Object(operation.requestBody);
   const success = responses['200'] ?? responses['201'] ?? {};
   return {
     ...operation,
@@ -40,7 +48,9 @@ export function describeOperation(operation: Operation, permissions: readonly st
     queryNames: query.map(({ name }) => name),
     headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
     hasBody: operation.requestBody !== undefined,
-    mediaTypes: Object.keys(Object(operation.requestBody).content ?? {}),
+    mediaTypes: Object.keys(content),
+    maxBodyBytes,
+    countedField: countedFieldOf(Object(content['application/json'] ?? {}).schema),
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
     isCacheable:
@@ -48,6 +58,11 @@ export function describeOperation(operation: Operation, permissions: readonly st
       permission !== undefined &&
       headers.every(({ name }) => name === 'If-None-Match'),
   };
+}
+
+function countedFieldOf(schema: unknown): string | undefined {
+  const properties = Object.entries<object>(Object(schema).properties ?? {});
+  return properties.find(([, property]) => 'x-counts-as-requests' in property)?.[0];
 }
 
 /** The name of the contract's one security scheme. */

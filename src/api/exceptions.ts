@@ -6,6 +6,7 @@ import {
   type FieldErrors,
   ForbiddenError,
   isOfLoad,
+  RateLimitedError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import { isOutage } from '../store/database-errors.ts';
@@ -65,6 +66,9 @@ export type Exception = {
   readonly isFault: boolean;
 };
 
+/** The contract's bound. */
+const MAX_RETRY_AFTER_SECONDS = 3600;
+
 const UNAVAILABLE = 'The service is temporarily unavailable. Try again in a few seconds.';
 
 /** The response for an error. A bug or an outage reveals nothing about its cause. */
@@ -79,9 +83,10 @@ export function exceptionOf(error: unknown): Exception {
     const challenge = `Bearer realm="charter", error="insufficient_scope"${scope}`;
     return refusal(error.code, error.message, { 'WWW-Authenticate': challenge });
   }
-  // A bucket holds a token again within a second, because every limit is at least one request per second.
-  if (error instanceof DomainError && error.code === 'rate_limited')
-    return refusal(error.code, error.message, { 'Retry-After': '1' });
+  if (error instanceof DomainError && error.code === 'rate_limited') {
+    const seconds = error instanceof RateLimitedError ? error.retryAfterSeconds : 1;
+    return refusal(error.code, error.message, { 'Retry-After': String(Math.min(MAX_RETRY_AFTER_SECONDS, seconds)) });
+  }
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
   if (isOfLoad(error)) return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });

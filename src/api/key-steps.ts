@@ -29,7 +29,7 @@ export type KeyStepsDeps = {
 };
 
 /** The steps of a request that are about its key: whose it is, how much it may send, and what it may do. */
-export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit'> {
+export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit' | 'charge'> {
   const { findKey, environment, now, traffic, clientAddressOf, recordExpiry } = deps;
   const { limiter, keyUses, pause } = traffic;
   return {
@@ -52,6 +52,10 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
     limit(request) {
       const admission = limiter.admitKey(request.key.record);
       if (admission instanceof Promise) return admission.then((decided) => applyAdmission(request, decided));
+      if (admission !== null) applyAdmission(request, admission);
+    },
+    charge(request, requests) {
+      const admission = limiter.charge(request.key.record, requests);
       if (admission !== null) applyAdmission(request, admission);
     },
     permit(request) {

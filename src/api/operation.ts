@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
+import type { DomainError } from '../domain/errors.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
 import type { JsonText } from './json-text.ts';
@@ -27,6 +28,7 @@ export type Input<Op extends OperationId> = {
   /** By lower-case name, as Node lists them. */
   readonly headers: LowerCase<Given<Operations[Op]['parameters']['header']>>;
   readonly body: Body<Operations[Op]>;
+  readonly refusalOf: RefusalOf;
 };
 
 export type Success<Op extends OperationId> = {
@@ -77,7 +79,14 @@ export type HandlerInput = {
   /** `undefined` if the request has none. */
   readonly body: unknown;
   readonly caller: Caller;
+  readonly refusalOf: RefusalOf;
 };
+
+/** The 422 that a request to an operation would get; null if it is valid. */
+export type RefusalOf = (
+  operationId: string,
+  input: Pick<HandlerInput, 'path' | 'body'> & { readonly headers: Readonly<Record<string, string>> },
+) => DomainError | null;
 
 export type HandlerResult = {
   readonly status: number;

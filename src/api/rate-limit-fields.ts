@@ -1,20 +1,24 @@
-import { DomainError } from '../domain/errors.ts';
+import { RateLimitedError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import type { Admission } from '../traffic/request-limiter.ts';
 import type { ApiRequest } from './api-request.ts';
 
 /** Sets the fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
-export function applyAdmission(request: ApiRequest, { isAdmitted, limits, closest, remaining }: Admission): void {
+export function applyAdmission(request: ApiRequest, admission: Admission): void {
+  const { isAdmitted, limits, closest, remaining, retryAfterSeconds = 1 } = admission;
   const texts = textsOf(limits);
   request.rateLimitFields = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
-  if (!isAdmitted) throw texts.refusals[closest];
+  if (isAdmitted) return;
+  const refusal = texts.refusals[closest];
+  // Only after a batch does a bucket hold no token for longer, because every limit is at least one request per second.
+  throw retryAfterSeconds === 1 ? refusal : new RateLimitedError(refusal.message, retryAfterSeconds);
 }
 
 type Rates = { readonly perKey: number; readonly perOrganization: number };
 type Texts = {
   readonly policy: string;
   /** Made in advance: capturing a stack takes longer than the rest of a refusal. */
-  readonly refusals: Readonly<Record<Admission['closest'], DomainError>>;
+  readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
 };
 
 /** By pair of limits. There are few pairs: that of the configuration, and those set for single organizations. */
@@ -41,16 +45,16 @@ function describe({ perKey, perOrganization }: Rates): Texts {
   return {
     policy: policies.map(({ name, rate }) => `"${name}";q=${rate};w=1`).join(', '),
     refusals: {
-      key: new DomainError('rate_limited', `This API key can send ${perSecond(perKey)}. ${WAIT}`),
-      organization: new DomainError(
-        'rate_limited',
+      key: new RateLimitedError(`This API key can send ${perSecond(perKey)}. ${WAIT}`, 1),
+      organization: new RateLimitedError(
         `All API keys of your organization together can send ${perSecond(perOrganization)}. ${WAIT}`,
+        1,
       ),
     },
   };
 }
 
-export const TOO_MANY_WITHOUT_KEY = new DomainError(
-  'rate_limited',
+export const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
   'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
+  1,
 );

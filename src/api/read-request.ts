@@ -43,7 +43,7 @@ function refuseMisplacedKey({ req: { headers }, operation }: ApiRequest): void {
 }
 
 async function readRequestBody(request: ApiRequest): Promise<void> {
-  const { value, repeated } = await readBody(request.req, request.operation.mediaTypes);
+  const { value, repeated } = await readBody(request.req, request.operation);
   request.requestBody = value;
   request.repeatedFields = repeated;
   // openapi-backend validates a body that is no object only if its type is this one.

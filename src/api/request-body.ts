@@ -7,9 +7,6 @@ import { findRepeatedNames, parseJson } from '../domain/json.ts';
 import { HttpError } from './exceptions.ts';
 import { MAX_FIELDS } from './violations.ts';
 
-/** 100 KiB. */
-export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
-
 export function refuseUnacceptable(req: IncomingMessage): void {
   const { accept } = req.headers;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
@@ -30,20 +27,22 @@ export type JsonBody = {
 const NO_BODY: JsonBody = { value: undefined, repeated: [] };
 
 /** `mediaTypes` are those that the operation accepts, all of them JSON. */
-export async function readBody(req: IncomingMessage, mediaTypes: readonly string[]): Promise<JsonBody> {
+export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly maxBodyBytes: number };
+
+export async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
   refuseUnsupported(req, isEmpty, mediaTypes);
   if (isEmpty) return NO_BODY;
   try {
     const bytes = await getRawBody(req, {
-      limit: MAX_REQUEST_BODY_BYTES,
+      limit: maxBodyBytes,
       length: req.headers['content-length'] ?? null,
     });
     return bytes.length === 0 ? NO_BODY : readJson(bytes);
   } catch (error) {
     // raw-body pauses a body that it refuses, and the connection's next request comes after it.
     req.resume();
-    return refuseUnreadable(error);
+    return refuseUnreadable(error, maxBodyBytes);
   }
 }
 
@@ -77,16 +76,22 @@ function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   return mediaTypes.includes(type) && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
-function refuseUnreadable(error: unknown): never {
+function refuseUnreadable(error: unknown, maxBodyBytes: number): never {
   const problem = bodyProblemOf(error);
   if (problem === 'too large') {
     throw new HttpError(
       'payload_too_large',
-      `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes (100 KiB). Send a smaller body.`,
+      `The body is larger than ${maxBodyBytes} bytes (${formatBytes(maxBodyBytes)}). Send a smaller body.`,
     );
   }
   if (problem === 'incomplete') throw new HttpError('bad_request', 'The body ended before its Content-Length.');
   throw error;
+}
+
+/** "100 KiB" or "1 MiB", for a multiple of these. */
+function formatBytes(bytes: number): string {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
 }
 
 function readJson(bytes: Buffer): JsonBody {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { maskKeys } from '../domain/api-key.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { clip, MAX_MESSAGE } from './clip.ts';
 import { impossiblePartOf } from './instant.ts';
@@ -37,12 +37,20 @@ export class Violations {
   }
 
   throwIfAny(): void {
+    const refusal = this.refusal();
+    if (refusal !== null) throw refusal;
+  }
+
+  /** Null if nothing was added. */
+  refusal(code: ErrorCode = 'invalid'): DomainError | null {
     const [first] = this.#fields;
-    if (first === undefined) return;
+    if (first === undefined) return null;
     const others = this.#fields.size - 1;
     const more = others === 0 ? '' : ` See errors for ${formatCount(others, 'more field')}.`;
-    const message = `${first[0]} ${first[1][0] ?? 'is not valid.'}${more}`;
-    throw new DomainError('invalid', message, Object.fromEntries(this.#fields));
+    const problem = first[1][0] ?? 'is not valid.';
+    // A message that does not continue the name is a sentence of its own.
+    const message = `${first[0]}${/^[A-Z]/.test(problem) ? ':' : ''} ${problem}${more}`;
+    return new DomainError(code, message, Object.fromEntries(this.#fields));
   }
 }
 
@@ -95,6 +103,10 @@ function messageOf(error: ErrorObject, vocabulary: Vocabulary): string {
       return messageOfUnknown(error, vocabulary);
     case 'maxProperties':
       return `must have at most ${formatCount(params['limit'], 'entry', 'entries')}; it has ${Object.keys(Object(data)).length}.`;
+    case 'minItems':
+      return `must have at least ${formatCount(params['limit'], 'item')}; it has ${itemsIn(data)}.`;
+    case 'maxItems':
+      return `must have at most ${formatCount(params['limit'], 'item')}; it has ${itemsIn(data)}.`;
     case 'enum':
       return `must be one of: ${params['allowedValues'].join(', ')}.`;
     case 'type':
@@ -136,6 +148,10 @@ function messageOfText({ keyword, params, parentSchema = {}, message }: ErrorObj
     default:
       return `${message ?? 'is not valid'}.`;
   }
+}
+
+function itemsIn(data: unknown): number {
+  return Array.isArray(data) ? data.length : 0;
 }
 
 /** A pattern that accepts a letter refuses blank text for being blank; any other asks for a form of its own. */

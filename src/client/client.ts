@@ -24,6 +24,7 @@ export type CharterClient = {
     <Path extends PathOf<'get'>>(path: Path, ...rest: Arguments<Options<Path, 'get'>>): Promise<Result<Path, 'get'>>;
   };
   readonly POST: Caller<'post'>;
+  readonly PUT: Caller<'put'>;
   readonly PATCH: Caller<'patch'>;
   readonly DELETE: Caller<'delete'>;
   /**
@@ -51,6 +52,7 @@ export function clientOver(call: Call): CharterClient {
   const client: { [Member in keyof CharterClient]: (path: string, options?: LooseOptions) => unknown } = {
     GET: (path, options) => call('get', path, options),
     POST: (path, options) => call('post', path, options),
+    PUT: (path, options) => call('put', path, options),
     PATCH: (path, options) => call('patch', path, options),
     DELETE: (path, options) => call('delete', path, options),
     items: (path, options) => itemsOf(call, path, options),

@@ -4,7 +4,7 @@ import type { components, paths } from '../../generated/openapi.d.ts';
 /** The contract's schemas, such as `Schemas['ParentProgram']`. */
 export type Schemas = components['schemas'];
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The paths that have the method. */
 export type PathOf<M extends Method> = {

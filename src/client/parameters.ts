@@ -7,7 +7,10 @@ export type Parameters = {
 };
 
 /** The type makes the compiler reject this table unless it has exactly the contract's paths. */
-const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = { '/api/parent_programs': true };
+const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = {
+  '/api/parent_programs': true,
+  '/api/parent_programs/batch': true,
+};
 
 /**
  * The parameters to send. A creation without an `Idempotency-Key` gets a random one, which all its tries share. Throws a

@@ -58,7 +58,12 @@ export type Operation = {
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly description: string; readonly content: Content };
+  readonly requestBody?: {
+    readonly description: string;
+    readonly content: Content;
+    /** The largest body, if it is not 100 KiB. */
+    readonly 'x-max-bytes'?: number;
+  };
   /** By status. */
   readonly responses: Readonly<Record<string, Response>>;
 };
@@ -168,11 +173,18 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The statuses of an operation's success, the lowest first. */
+export function successesOf({ responses }: Operation): number[] {
+  return Object.keys(responses)
+    .map(Number)
+    .filter((status) => status >= 200 && status < 300);
+}
+
 /** The status of an operation's success: the lowest 2xx that it declares. */
-export function successOf({ operationId, responses }: Operation): number {
-  const success = Object.keys(responses).find((status) => /^2\d\d$/.test(status));
-  if (success === undefined) throw new Error(`${operationId} declares no success.`);
-  return Number(success);
+export function successOf(operation: Operation): number {
+  const [success] = successesOf(operation);
+  if (success === undefined) throw new Error(`${operation.operationId} declares no success.`);
+  return success;
 }
 
 /** The value of the first example. */

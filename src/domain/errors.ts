@@ -15,7 +15,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 /** An expected refusal. Its message is public: no SQL, no foreign id, no cause. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** Only with the code "invalid". */
+  /** Only with the code "invalid", or for a batch. */
   readonly fields: FieldErrors | undefined;
 
   constructor(code: ErrorCode, message: string, fields?: FieldErrors) {
@@ -29,6 +29,28 @@ export class DomainError extends Error {
 /** An error for one field, in the form of a validation error. A message continues the name of the field: "must not be blank." */
 export function invalidField(field: string, ...messages: string[]): DomainError {
   return new DomainError('invalid', `${field} ${messages[0] ?? 'is not valid.'}`, { [field]: messages });
+}
+
+/** A limit was reached. `retryAfterSeconds`: when it allows a request again. */
+export class RateLimitedError extends DomainError {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super('rate_limited', message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Changes of an atomic batch were refused, so none was made. */
+export class RefusedChangesError extends Error {
+  /** By the place of the change in the batch, from 0. At least one, the first change first. */
+  readonly refusals: ReadonlyMap<number, DomainError>;
+
+  constructor(refusals: ReadonlyMap<number, DomainError>) {
+    super('Changes of an atomic batch were refused.');
+    this.name = 'RefusedChangesError';
+    this.refusals = refusals;
+  }
 }
 
 /** The caller is authenticated but may not do this. `permission`: the missing one, if that is the reason. */

@@ -106,3 +106,12 @@ function renamed(numbered: unknown, keys: readonly string[]): unknown {
   }
   return whole.value;
 }
+
+/** Equal texts for equal JSON, whatever the order of the members of its objects. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

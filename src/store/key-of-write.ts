@@ -65,12 +65,12 @@ export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
   return { kind: 'refused', key, at: new Date(at) };
 }
 
-/** For a request that repeats the response of an earlier write: takes no lock. */
+/** `isLocked` as above: false for a request that repeats the response of an earlier write. */
 export async function checkKeyOfWrite(
   tx: Transaction,
   scope: OrganizationScope,
-  writer: Writer,
+  { isLocked, ...writer }: Writer & { isLocked: boolean },
 ): Promise<Checked<null>> {
-  const [row] = await tx.$queryRaw<RefusedColumn[]>(keyOfWrite(scope, writer, { isLocked: false }));
+  const [row] = await tx.$queryRaw<RefusedColumn[]>(keyOfWrite(scope, writer, { isLocked }));
   return refusedKey(row) ?? { kind: 'accepted', value: null };
 }

@@ -18,6 +18,8 @@ export type LeaseRequest = {
   readonly rate: number;
   /** An integer from 0 to the bucket's capacity. */
   readonly wanted: number;
+  /** Tokens that are taken in any case, even if the bucket then holds fewer than none. */
+  readonly owed?: number;
 };
 
 /** The result is one text for each row, because pg parses the description of each column with every result. */
@@ -26,17 +28,18 @@ const LEASE = {
   rowMode: 'array' as const,
   text: `
     insert into rate_limits as r (subject, rate, tokens, granted, updated_at)
-    select a.subject, a.rate, greatest(1, a.rate * ${BURST_SECONDS}) - a.wanted, a.wanted, clock_timestamp()
-    from unnest($1::text[], $2::float8[], $3::float8[]) as a (subject, rate, wanted)
+    select a.subject, a.rate, greatest(1, a.rate * ${BURST_SECONDS}) - a.wanted - a.owed, a.wanted, clock_timestamp()
+    from unnest($1::text[], $2::float8[], $3::float8[], $4::float8[]) as a (subject, rate, wanted, owed)
     order by a.subject
     on conflict (subject) do update set (rate, tokens, granted, updated_at) = (
       select excluded.rate, b.tokens - b.granted, b.granted, b.at
       from (
-        select f.tokens, f.at, least(excluded.granted, floor(f.tokens)) as granted
+        select f.tokens, f.at, greatest(0, least(excluded.granted, floor(f.tokens))) as granted
         from (
           select n.at, least(
                    greatest(1, excluded.rate * ${BURST_SECONDS}),
-                   r.tokens + greatest(0, extract(epoch from n.at - r.updated_at)) * excluded.rate) as tokens
+                   r.tokens + greatest(0, extract(epoch from n.at - r.updated_at)) * excluded.rate)
+                 - round(greatest(1, excluded.rate * ${BURST_SECONDS}) - excluded.granted - excluded.tokens) as tokens
           from (select clock_timestamp() as at) n
         ) f
       ) b
@@ -47,7 +50,7 @@ const LEASE = {
 /** The outcome of a lease. */
 export type Lease = {
   readonly granted: number;
-  /** Tokens that are left in the bucket, at least 0. */
+  /** Tokens that are left in the bucket. Below 0: owed, until the bucket is refilled. */
   readonly left: number;
 };
 
@@ -64,6 +67,7 @@ export async function leaseTokens(
     requests.map(({ subject }) => subject),
     requests.map(({ rate }) => rate),
     requests.map(({ wanted }) => wanted),
+    requests.map(({ owed = 0 }) => owed),
   ];
   const { rows } = await db.pool.query<[[subject: string, granted: number, left: number]]>({ ...LEASE, values });
   return new Map(rows.map(([[subject, granted, left]]) => [subject, { granted, left }]));

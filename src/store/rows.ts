@@ -57,7 +57,9 @@ export async function insertRow<Row extends Stored>(
 }
 
 /** Its other columns are the fields of the row. */
-type RawRow = Times & { readonly id: string; readonly row_as_text: string };
+export type RawRow = Times & { readonly id: string };
+
+type RowAsText = { readonly row_as_text: string };
 
 /** A row before its change. `text` is the whole row as PostgreSQL's text, which differs after any change. */
 export type RowToChange<Row> = { readonly row: Row; readonly text: string };
@@ -72,7 +74,7 @@ export async function readRowToChange<Row extends Stored>(
   { id, writer, isLocked }: { id: string; writer: Writer; isLocked: boolean },
 ): Promise<Checked<RowToChange<Row> | null>> {
   const name = Prisma.raw(table.name);
-  const [found] = await tx.$queryRaw<WriterAnd<RawRow>[]>`
+  const [found] = await tx.$queryRaw<WriterAnd<RawRow & RowAsText>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
     found as (
       select ${Prisma.raw(table.fieldsAsText)}, ${name}::text as row_as_text
@@ -80,7 +82,7 @@ export async function readRowToChange<Row extends Stored>(
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
-  return checked(found, ({ row_as_text: text, ...raw }: RawRow) => ({
+  return checked(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({
     row: storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }),
     text,
   }));
@@ -140,7 +142,7 @@ function parameterOf({ type, value }: ReturnType<typeof fieldsOf>[number]): unkn
 }
 
 /** The content in a row that has JSON as text. */
-function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: object): ContentOf<Row> {
+export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: object): ContentOf<Row> {
   const values = new Map<string, unknown>(Object.entries(raw));
   const fields = Object.entries(columns).map(([field, type]) => {
     const value = values.get(field);
@@ -151,7 +153,7 @@ function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: object): 
 }
 
 /** The key that writes, left-joined with a row: without one, all its columns are null. */
-type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
+export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
 /** The result of `use` for the row, or null without a row. A refusal if the key may not write. */
 function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {

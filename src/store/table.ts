@@ -24,6 +24,8 @@ type Definition<Row extends Stored> = {
   readonly columns: { readonly [Field in keyof ContentOf<Row>]: ColumnType };
   /** Fields whose values no two rows of an organization may share. Each has a unique index, which names its column. */
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
+  /** The unique field with the client's own id, by which it creates or replaces a row. */
+  readonly ownId?: keyof ContentOf<Row> & string;
   /** The noun of the row that a field refers to. A write that refers to no row of the organization is refused. */
   readonly references?: { readonly [Field in keyof ContentOf<Row>]?: string };
   /** The most entries that an object has after an update, which validation of the update alone cannot know. */

@@ -35,6 +35,8 @@ type Tenant = {
   isPaused: boolean;
   /** From `performance.now()`. */
   pausedUntil: number;
+  /** Turns that its last task took in advance, and that go to the other tenants. */
+  owedTurns: number;
   /** In order of arrival. */
   readonly waiting: Set<Waiting>;
 };
@@ -91,10 +93,16 @@ export class FairQueue {
   }
 
   /**
-   * Runs the task at once if there is a permit, otherwise in its turn. Throws an OverloadError if that takes too long, and an
+   * Runs the task at once if there is a permit, otherwise in its turn. `turns`: how many turns the task takes, 1 or more: its
+   * tenant then lets the other tenants have theirs. Throws an OverloadError if that takes too long, and an
    * AbandonedError if the client closes its connection or its sending side before its turn.
    */
-  async run<T>(tenantName: string, connection: ClientConnection, task: () => T | Promise<T>): Promise<T> {
+  async run<T>(
+    tenantName: string,
+    connection: ClientConnection,
+    task: () => T | Promise<T>,
+    { turns = 1 }: { readonly turns?: number } = {},
+  ): Promise<T> {
     if (connection.destroyed) throw ABANDONED;
     const tenant = this.#tenants.get(tenantName) ?? this.#add(tenantName);
     this.#noteArrival(tenantName);
@@ -102,6 +110,7 @@ export class FairQueue {
     const isNext = tenant.waiting.size === 0 && this.#running < this.#options.permits && this.#mayRun(tenant);
     if (isNext) this.#start(tenant);
     else await this.#wait(tenant, connection);
+    tenant.owedTurns = Math.max(tenant.owedTurns, turns - 1);
     const startedAt = performance.now();
     try {
       return await task();
@@ -111,7 +120,7 @@ export class FairQueue {
   }
 
   #add(name: string): Tenant {
-    const tenant = { name, running: 0, isPaused: false, pausedUntil: 0, waiting: new Set<Waiting>() };
+    const tenant = { name, running: 0, isPaused: false, pausedUntil: 0, owedTurns: 0, waiting: new Set<Waiting>() };
     this.#tenants.set(name, tenant);
     return tenant;
   }
@@ -181,6 +190,12 @@ export class FairQueue {
       this.#turns.delete(tenant);
       const [next] = tenant.waiting;
       if (next === undefined || !this.#mayRun(tenant)) continue;
+      if (tenant.owedTurns > 0 && this.#turns.size > 0) {
+        tenant.owedTurns -= 1;
+        this.#turns.add(tenant);
+        continue;
+      }
+      tenant.owedTurns = 0;
       this.#start(tenant);
       next.settle();
       // At the end, where this loop finds it again: the other tenants come first.

@@ -28,6 +28,8 @@ export class LeasedTokens {
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
+  /** Taken without a lease, for the next one to take from the shared bucket. */
+  #owed = 0;
 
   constructor(subject: string, rate: number) {
     this.subject = subject;
@@ -49,9 +51,21 @@ export class LeasedTokens {
     this.#stock -= 1;
   }
 
+  /** Takes tokens that the shared bucket need not hold. Until it is refilled, nobody gets any. */
+  owe(tokens: number): void {
+    this.#owed += tokens;
+  }
+
+  /** The tokens that the next lease must take. If it fails, they are forgiven. */
+  settle(): number {
+    const owed = this.#owed;
+    this.#owed = 0;
+    return owed;
+  }
+
   /** True when the next lease should be requested ahead of need. */
   get isLow(): boolean {
-    return this.#stock < this.#fullStock / 2 || this.#stock < 0;
+    return this.#stock < this.#fullStock / 2 || this.#stock < 0 || this.#owed > 0;
   }
 
   /** Tokens to lease: to settle what was taken on credit, to serve the requests that wait, and to fill the stock. */
@@ -64,7 +78,12 @@ export class LeasedTokens {
     this.#left = left;
     this.#leasedAt = at;
     // The shared bucket holds less than one token. Until it holds one, another lease would be in vain.
-    if (granted < wanted) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
+    if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
+  }
+
+  /** Until the shared bucket holds a token again, if it is known to be empty. */
+  secondsUntilRefill(at: number): number {
+    return Math.max(0, this.#emptyUntil - at) / 1000;
   }
 
   /**
@@ -73,7 +92,7 @@ export class LeasedTokens {
    */
   remaining(at: number): number {
     const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);
-    const missing = Math.max(0, this.#capacity - shared - this.#stock);
+    const missing = Math.max(0, this.#capacity - shared - this.#stock + this.#owed);
     return Math.max(0, Math.floor(this.rate - missing));
   }
 }

@@ -21,6 +21,8 @@ export type Admission = {
   readonly closest: 'key' | 'organization';
   /** Requests that it certainly allows within the next second; 0 if it refuses. */
   readonly remaining: number;
+  /** When a refused request can be sent again, at least 1. A second if it is omitted. */
+  readonly retryAfterSeconds?: number;
 };
 
 export type LimitedKey = Pick<KeyRecord, 'organizationId' | 'id' | 'organizationLimits'>;
@@ -99,6 +101,19 @@ export class RequestLimiter {
   }
 
   /**
+   * Counts further requests of an admitted batch. They are not refused, because a batch could be larger than a bucket: the requests
+   * after it are, until the buckets are refilled. Returns `null` if the key has no limits.
+   */
+  charge(key: LimitedKey, requests: number): Admission | null {
+    const at = this.#clock();
+    const limits = this.#limitsOf(key, at);
+    const limited = [limits.key, limits.organization].filter((tokens) => tokens !== null);
+    if (limited.length === 0) return null;
+    for (const tokens of limited) this.#leases.owe(tokens, requests, at);
+    return this.#admissionOf(limits, true, at);
+  }
+
+  /**
    * For a request without a valid key. `ip`: the address of the client. Synchronous unless only a lease can tell. Throws an
    * OverloadError if too many requests wait for one: of all addresses together, because a client can have many.
    */
@@ -170,7 +185,8 @@ export class RequestLimiter {
     }
     const closest = limits.key?.decide(at) === 'refused' ? 'key' : 'organization';
     this.#refused[closest] += 1;
-    return { isAdmitted, limits, closest, remaining: 0 };
+    const retryAfterSeconds = Math.max(1, Math.ceil(limits[closest]?.secondsUntilRefill(at) ?? 0));
+    return { isAdmitted, limits, closest, remaining: 0, retryAfterSeconds };
   }
 
   #countRefusalOfAddress(isAdmitted: boolean): boolean {

@@ -67,6 +67,13 @@ export class TokenLeases {
     return true;
   }
 
+  /** Takes tokens that need not be there. */
+  owe(tokens: LeasedTokens, requests: number, at: number): void {
+    if (at < this.#openUntil) return;
+    tokens.owe(requests);
+    this.#request(tokens, at);
+  }
+
   #takeOf(tokens: LeasedTokens, at: number): void {
     tokens.take();
     if (tokens.isLow) this.#request(tokens, at);
@@ -104,7 +111,12 @@ export class TokenLeases {
   async #run(): Promise<void> {
     const leased = this.#takeLow();
     this.#lastLeaseAt = this.#clock();
-    const requests = leased.map(({ subject, rate, wanted }) => ({ subject, rate, wanted }));
+    const requests = leased.map((tokens) => ({
+      subject: tokens.subject,
+      rate: tokens.rate,
+      wanted: tokens.wanted,
+      owed: tokens.settle(),
+    }));
     try {
       const leases = await within(LEASE_TIMEOUT_MS, this.#lease(requests));
       const at = this.#clock();

@@ -29,7 +29,8 @@ describe.each(operations)('$operationId', (operation) => {
     expect(responses.find(({ status }) => status === 429)).toMatchObject({
       status: 429,
       headers: {
-        'retry-after': '1',
+        // The changes of a batch count, too.
+        'retry-after': operation.requestBody?.['x-max-bytes'] === undefined ? '1' : expect.stringMatching(/^\d$/),
         'ratelimit-policy': '"key";q=1;w=1, "organization";q=1000;w=1',
         ratelimit: '"key";r=0;t=1',
         'cache-control': 'no-store',
@@ -40,6 +41,24 @@ describe.each(operations)('$operationId', (operation) => {
       },
     });
   });
+});
+
+test('each change of a batch counts: a batch that is larger than the bucket is made, and the requests after it wait', async () => {
+  const ours = await createTestOrganization(server);
+  await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 50 });
+  const changes = Array.from({ length: 100 }, () => ({ action: 'create', body: { name: 'x' } }));
+  const batch = await ours.client.post(`${LIST}/batch`, { changes });
+  expect(batch).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
+  const beganAt = performance.now();
+  await until('the limit to refuse', async () => {
+    const { status, headers, body } = await ours.client.get('/api/key');
+    // A bucket of 10 tokens owes 90, which takes 1.8 seconds.
+    if (status === 429) expect(headers['retry-after']).toBe('2');
+    if (status === 429) expect(body.message).toContain('50 requests per second');
+    return status === 429;
+  });
+  await until('the bucket to be refilled', async () => (await ours.client.get('/api/key')).status === 200);
+  expect(performance.now() - beganAt).toBeGreaterThan(1000);
 });
 
 test('every response to a key has the limits and the requests that are left: 200, 304, 404, 406, 422', async () => {

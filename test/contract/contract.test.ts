@@ -139,7 +139,7 @@ test('every operation requires a key, and none accepts an organization', () => {
   for (const { security, parameters = [], path } of operations) {
     expect(security).toEqual([{ apiKey: expect.any(Array) }]);
     expect(parameters.filter(({ name }) => /organi[sz]ation|tenant/i.test(name))).toEqual([]);
-    expect(path).toMatch(/^\/api\/[a-z_]+(\/\{id\})?$/);
+    expect(path).toMatch(/^\/api\/[a-z_]+(\/\{id\}|\/batch|\/by_(\w+)\/\{\2\})?$/);
   }
 });
 

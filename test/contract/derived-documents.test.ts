@@ -137,7 +137,7 @@ describe('postman.json', () => {
         const ticked = (pairs: Pair[]) =>
           pairs.flatMap(({ key, value, disabled }): [string, string][] => (disabled === true ? [] : [[key, value]]));
         const query = String(new URLSearchParams(ticked(url.query)));
-        const path = `/${url.path.join('/').replace(':id', id)}${query === '' ? '' : `?${query}`}`;
+        const path = `/${url.path.join('/').replace(/:\w+/, id)}${query === '' ? '' : `?${query}`}`;
         const { status } = await ours.client.send(operation.method.toUpperCase(), path, {
           headers: Object.fromEntries(ticked(header)),
           ...(body.raw !== undefined && { body: bodyWith(body.raw, references) }),

@@ -1,16 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { operations } from '../support/contract/contract.ts';
-import { type Prepared, prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
+import { maxBodyBytesOf, type Prepared, prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 import { useServer } from '../support/http/server.ts';
-
-const LIMIT_BYTES = 102_400;
 
 const server = await useServer();
 
 const taking = operations.filter(({ requestBody }) => requestBody !== undefined);
 
 describe.each(taking)('$operationId', (operation) => {
+  const maxBytes = maxBodyBytesOf(operation);
   let shared: Promise<Prepared> | undefined;
   /** For requests that are refused, and so change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
@@ -44,19 +43,19 @@ describe.each(taking)('$operationId', (operation) => {
   test.each([
     ['with a Content-Length', {}],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
-  ])('413 for 101 KiB sent %s', async (_, headers) => {
+  ])('413 for more than the largest body sent %s', async (_, headers) => {
     const { client, request } = await prepareOnce();
-    const body = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
+    const body = JSON.stringify({ name: 'x'.repeat(maxBytes) });
     expect((await sendTo(client, request, { body, headers })).status).toBe(413);
   });
 
   test.each([
     ['with a Content-Length', {}],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
-  ])('accepts exactly 100 KiB sent %s, and 413 for one byte more', async (_, headers) => {
+  ])('accepts exactly the largest body sent %s, and 413 for one byte more', async (_, headers) => {
     const { client, request } = await prepare(server, operation);
     const text = JSON.stringify(request.body);
-    const body = text + ' '.repeat(LIMIT_BYTES - Buffer.byteLength(text));
+    const body = text + ' '.repeat(maxBytes - Buffer.byteLength(text));
     expect((await sendTo(client, request, { body, headers })).status).toBe(successOf(operation));
     expect((await sendTo(client, request, { body: `${body} `, headers })).status).toBe(413);
   });

@@ -1,9 +1,17 @@
 // Every status of the document, produced by the server and forced on the mock with Prefer.
 
+import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { changeLimits } from '../../src/service/operator.ts';
 import { checkResponse, operations } from '../support/contract/contract.ts';
-import { type Prepared, prepareFor, requestFor, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import {
+  maxBodyBytesOf,
+  type Prepared,
+  prepareFor,
+  requestFor,
+  sendTo,
+  withQuery,
+} from '../support/contract/every-operation.ts';
 import { differenceOf, likeness } from '../support/contract/parity.ts';
 import { createRow, resourceOf, uniqueFieldOf } from '../support/contract/resources.ts';
 import type { Reply } from '../support/http/client.ts';
@@ -25,7 +33,9 @@ const [server, cutOff, impatient, mock] = await Promise.all([
 /** Makes the server return each status. A new status of the document needs an entry here, or the test fails. */
 const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
   200: ({ client, request }) => sendTo(client, request),
-  201: ({ client, request }) => sendTo(client, request),
+  // A row that does not exist yet, where the path has the client's own id.
+  201: ({ client, request }, operation) =>
+    sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   204: ({ client, request }) => sendTo(client, request),
   304: ({ client, request }) => sendTo(client, request, { headers: { 'If-None-Match': '*' } }),
   400: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x=%ff') }),
@@ -40,7 +50,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
   },
   404: ({ client, request }, operation) =>
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
-  405: ({ client, request }) => sendTo(client, request, { method: 'PUT' }),
+  405: ({ client, request }) => sendTo(client, request, { method: 'TRACE' }),
   406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
   // Without the empty line, the headers never end.
   408: ({ request }) => sendHead(impatient.url, request, ''),
@@ -48,10 +58,18 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     const resource = resourceOf(operation);
     const taken = { [uniqueFieldOf(resource)]: 'taken' };
     await createRow(ours.client, resource, taken);
+    if (isBatch(operation)) {
+      const example = firstExample(resource.creation.requestBody?.content['application/json']?.examples ?? {});
+      return sendAtomic(client, request, { action: 'create', body: { ...Object(example), ...taken } });
+    }
     return sendTo(client, request, { body: { ...Object(request.body), ...taken } });
   },
-  412: ({ client, request }) => sendTo(client, request, { headers: { 'If-Match': '"stale"' } }),
-  413: ({ client, request }) => sendTo(client, request, { body: ' '.repeat(102_401) }),
+  412: async ({ client, request }, operation) => {
+    if (!isBatch(operation)) return sendTo(client, request, { headers: { 'If-Match': '"stale"' } });
+    const id = await createRow(client, resourceOf(operation));
+    return sendAtomic(client, request, { action: 'delete', id, if_match: '"stale"' });
+  },
+  413: ({ client, request }, operation) => sendTo(client, request, { body: ' '.repeat(maxBodyBytesOf(operation) + 1) }),
   414: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'x'.repeat(9000)) }),
   415: ({ client, request }) => sendTo(client, request, { headers: { 'Content-Type': 'text/plain' } }),
   422: ({ client, request }) => sendTo(client, request, { url: withQuery(request.url, 'verbose=1') }),
@@ -64,6 +82,14 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
   501: ({ request }) => sendHead(server.url, request, 'Transfer-Encoding: gzip, chunked\r\n\r\n'),
   503: ({ ours, request }) => sendTo(cutOff.anonymous, request, { key: ours.key }),
 };
+
+function isBatch({ requestBody }: (typeof operations)[number]): boolean {
+  return requestBody?.content['application/json']?.schema.properties?.['changes'] !== undefined;
+}
+
+function sendAtomic(client: Prepared['client'], request: Prepared['request'], change: object): Promise<Reply> {
+  return sendTo(client, request, { body: { atomic: true, changes: [change] } });
+}
 
 async function sendHead(baseUrl: string, { method, url }: Prepared['request'], rest: string): Promise<Reply> {
   const reply = parseRaw(await exchangeRaw(baseUrl, `${method} ${url} HTTP/1.1\r\nHost: charter.test\r\n${rest}`));

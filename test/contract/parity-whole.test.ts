@@ -26,9 +26,10 @@ const references = Object.fromEntries(
   [...items].map(([path, [first]]) => [`${tableOf({ path }).replace(/s$/, '')}_id`, first?.id ?? '']),
 );
 
-/** What each side chooses: ids and times of new rows, and cursors. Limits are those of the server. */
+/** What each side chooses: ids, times and entity tags of new rows, and cursors. Limits are those of the server. */
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+const TAG = /("etag":)"\\"[\w-]{22}\\""/g;
 const CURSOR = /(cursor=|"next_cursor":")[\w-]+/g;
 const OF_THE_CONNECTION = /^(date|connection|keep-alive|transfer-encoding|x-request-id)$/;
 
@@ -38,7 +39,9 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
   const isWrite = operation.method !== 'get';
   const ofEachSide = (value: string) => {
     const withoutCursor = value.replace(CURSOR, '$1…').replace(/\b([qrt])=\d+/g, '$1=…');
-    return isWrite ? withoutCursor.replace(ID, 'an id').replace(TIME, 'a time') : withoutCursor;
+    return isWrite
+      ? withoutCursor.replace(ID, 'an id').replace(TIME, 'a time').replace(TAG, '$1"a tag"')
+      : withoutCursor;
   };
   // PostgreSQL writes the JSON of a list, with some spaces, and each side chooses the length of its cursors. So a list has
   // another length, and another entity tag.

@@ -1,5 +1,5 @@
 // Limits, times and defaults in the README, the guides, the contract and the texts of charter-client are those of the code.
-import { MAX_REQUEST_BODY_BYTES } from '../../src/api/request-body.ts';
+import { MAX_REQUEST_BODY_BYTES } from '../../src/api/contract-operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/request-target.ts';
 import { waitMsAfter } from '../../src/client/retrying.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
@@ -64,12 +64,15 @@ function numberOf(words: string): number {
   return SHARES[lower] ?? (WORDS.includes(lower) ? WORDS.indexOf(lower) : Number(words.replaceAll(',', '')));
 }
 
-const { components } = JSON.parse(read('generated/openapi.json'));
+const { components, paths } = JSON.parse(read('generated/openapi.json'));
 const [limit, search, externalId, idempotencyKey] = ['Limit', 'Search', 'ExternalId', 'IdempotencyKey'].map(
   (parameter) => components.parameters[parameter].schema,
 );
 const { name, description } = components.schemas.ParentProgramCreate.properties;
 const { maxProperties, propertyNames, additionalProperties } = components.schemas.Metadata;
+
+const MAX_BATCH_BYTES = paths['/api/parent_programs/batch'].post.requestBody['x-max-bytes'];
+const MAX_CHANGES = components.schemas.ParentProgramBatch.properties.changes.maxItems;
 
 const KIB = 1024;
 const RANDOM_BITS = Math.floor(RANDOM_CHARACTERS * Math.log2(62));
@@ -85,7 +88,23 @@ const [keepAliveIdle = 0, interval = 0, count = 0] = Object.values(KEEP_ALIVE_SE
 /** What the texts say, and the values: `#` is a number, in digits or in a word. */
 const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   // Requests
-  ['body of up to # KiB (413) and a URL of up to # KiB', MAX_REQUEST_BODY_BYTES / KIB, MAX_URL_BYTES / KIB],
+  [
+    'body of up to # KiB (413), of a batch up to # MiB, and a URL of up to # KiB',
+    MAX_REQUEST_BODY_BYTES / KIB,
+    MAX_BATCH_BYTES / KIB / KIB,
+    MAX_URL_BYTES / KIB,
+  ],
+  ['up to # KiB, and up to # MiB for a batch', MAX_REQUEST_BODY_BYTES / KIB, MAX_BATCH_BYTES / KIB / KIB],
+  ['makes up to # changes in one request of up to # MiB', MAX_CHANGES, MAX_BATCH_BYTES / KIB / KIB],
+  [
+    'larger than # bytes (# KiB) or, in a batch, # bytes (# MiB)',
+    MAX_REQUEST_BODY_BYTES,
+    MAX_REQUEST_BODY_BYTES / KIB,
+    MAX_BATCH_BYTES,
+    MAX_BATCH_BYTES / KIB / KIB,
+  ],
+  ['body is larger than # bytes (# MiB)', MAX_BATCH_BYTES, MAX_BATCH_BYTES / KIB / KIB],
+  ['more than # changes, or an unknown action', MAX_CHANGES],
   ['JSON in UTF-8, up to # KiB', MAX_REQUEST_BODY_BYTES / KIB],
   ['a body of more than # KiB', MAX_REQUEST_BODY_BYTES / KIB],
   ['body is larger than # bytes (# KiB)', MAX_REQUEST_BODY_BYTES, MAX_REQUEST_BODY_BYTES / KIB],

@@ -135,7 +135,7 @@ test('the demonstration has and keeps the parent programs and the event that the
   try {
     await seed(db, 'live');
     await deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } });
-    const named = samples.flatMap(({ request }) => /\/api\/parent_programs\/(\S+)/.exec(request)?.[1] ?? []);
+    const named = samples.flatMap(({ request }) => /\/api\/parent_programs\/([0-9a-f-]{36})/.exec(request)?.[1] ?? []);
     const programs = await db.prisma.parentProgram.findMany({
       where: { id: { in: named } },
       orderBy: { createdAt: 'asc' },

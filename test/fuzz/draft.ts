@@ -37,9 +37,8 @@ export type Flaw = {
 /** Derives a draft from another. */
 export type Change = (draft: Draft) => Draft;
 
-/** Bounds that the document states only in prose. */
+/** A bound that the document states only in prose. */
 export const MOST_URL_BYTES = 8 * 1024;
-export const MOST_BODY_BYTES = 100 * 1024;
 
 export const OWN_ID = '{OWN_ID}';
 

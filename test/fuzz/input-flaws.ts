@@ -2,7 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Operation } from '../support/contract/contract.ts';
-import { type Change, encodings, flawed, isSendable, MOST_BODY_BYTES, withHeader } from './draft.ts';
+import { maxBodyBytesOf } from '../support/contract/every-operation.ts';
+import { type Change, encodings, flawed, isSendable, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
 import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';
 import { validValue, wrongText, wrongValue } from './values.ts';
@@ -110,7 +111,8 @@ const MEDIA_TYPES = [
   'multipart/form-data',
 ];
 
-function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
+function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
+  const { requestBody } = operation;
   const schema = requestBody?.content['application/json']?.schema ?? {};
   const sending =
     (body: string | Buffer | undefined): Change =>
@@ -147,7 +149,7 @@ function wrongBodies({ requestBody }: Operation): fc.Arbitrary<Change>[] {
     });
   const large = fc
     .integer({ min: 1, max: 100_000 })
-    .map((more) => flawed(sending(' '.repeat(MOST_BODY_BYTES + more)), { stage: 'input', status: 413 }));
+    .map((more) => flawed(sending(' '.repeat(maxBodyBytesOf(operation) + more)), { stage: 'input', status: 413 }));
   const unsupported = { stage: 'input', status: 415 } as const;
   const types = fc
     .constantFrom(...MEDIA_TYPES.filter((type) => requestBody?.content[type] === undefined))

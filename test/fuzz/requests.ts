@@ -1,9 +1,10 @@
 // Generates any request for any operation of the document, with its expected response.
 import fc from 'fast-check';
+import { successesOf } from '../../src/contract/document.ts';
 import type { Operation } from '../support/contract/contract.ts';
-import { successOf } from '../support/contract/every-operation.ts';
+import { maxBodyBytesOf } from '../support/contract/every-operation.ts';
 import { accessFlaw } from './access-flaws.ts';
-import { type Change, type Draft, type Flaw, MOST_BODY_BYTES, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
+import { type Change, type Draft, type Flaw, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
 import { inputFlaw } from './input-flaws.ts';
 import type { Outgoing } from './outgoing.ts';
 import { harmless, validDraft } from './valid-requests.ts';
@@ -43,21 +44,28 @@ export function expectationOf(
     const statuses = [...new Set(first.map(({ status }) => status))];
     return { statuses, field, words: `is invalid and must get ${statuses.join(' or ')}${named}` };
   }
-  const statuses = draft.subject === 'unknown' ? [404] : fineStatuses(draft, before);
+  const isMissing = draft.subject === 'unknown' && draft.operation.responses[404] !== undefined;
+  const statuses = isMissing ? [404] : fineStatuses(draft, before);
   return { statuses, words: `is valid and must get ${statuses.join(' or ')}` };
 }
 
-function fineStatuses({ operation, headers }: Draft, before: readonly Outgoing[]): number[] {
+function fineStatuses({ operation, headers, body }: Draft, before: readonly Outgoing[]): number[] {
   const isShown = (status: number) => operation.responses[status] !== undefined;
   const isSentAgain = (name: string) =>
     headers[name] !== undefined && before.some((other) => other.headers[name] === headers[name]);
   const conditional = [
-    ...(headers['If-None-Match'] === undefined ? [] : [304]),
+    ...(headers['If-None-Match'] === undefined ? [] : [304, 412]),
     ...(headers['If-Match'] === undefined ? [] : [412]),
     ...(before.some(isWriting) ? [409] : []),
     ...(isSentAgain('Idempotency-Key') ? [422] : []),
   ];
-  return [successOf(operation), ...conditional.filter(isShown)];
+  const refused = operation.requestBody !== undefined && isAtomic(body) ? [409, 412, 422] : [];
+  return [...successesOf(operation), ...conditional.filter(isShown), ...refused];
+}
+
+/** A valid batch of changes, any of which may be refused. */
+function isAtomic(body: Draft['body']): boolean {
+  return typeof body === 'string' && Object(JSON.parse(body)).atomic === true;
 }
 
 function isWriting({ method }: Outgoing): boolean {
@@ -66,7 +74,7 @@ function isWriting({ method }: Outgoing): boolean {
 
 /** Each value may be valid, and the whole request too large. */
 function tooLong({ operation, body }: Draft, url: string): Flaw[] {
-  const isLargeBody = operation.requestBody !== undefined && Buffer.byteLength(body ?? '') > MOST_BODY_BYTES;
+  const isLargeBody = operation.requestBody !== undefined && Buffer.byteLength(body ?? '') > maxBodyBytesOf(operation);
   return [
     ...(url.length > MOST_URL_BYTES ? [{ stage: 'address', status: 414 } as const] : []),
     ...(isLargeBody ? [{ stage: 'input', status: 413 } as const] : []),

@@ -70,6 +70,7 @@ function validEntries(schema: Json): fc.Arbitrary<object> {
 export function wrongValue(schema: Json): fc.Arbitrary<Wrong> {
   const [named, ofEntry] = [propertiesOf(schema), entrySchemaOf(schema)];
   const places: fc.Arbitrary<Wrong>[] = [wrongItself(schema)];
+  if (schema['items'] !== undefined) places.push(wrongItem(schema));
   if (named.length === 0 && ofEntry === undefined) return fc.oneof(...places);
   const members = named.map(([name, ofMember]) => within(schema, fc.constant(name), wrongValue(ofMember)));
   if (members.length > 0) places.push(...members);
@@ -89,18 +90,31 @@ export function wrongValue(schema: Json): fc.Arbitrary<Wrong> {
   return fc.oneof(...places);
 }
 
+/** An array with exactly one invalid item. */
+function wrongItem({ items, maxItems = MOST_ITEMS }: Json): fc.Arbitrary<Wrong> {
+  const others = validArray({ items, maxItems: Math.min(Number(maxItems) - 1, MOST_ITEMS) });
+  return fc.tuple(others, wrongValue(Object(items)), fc.nat()).map(([array, { value, path }, at]) => {
+    const place = at % (array.length + 1);
+    return { value: array.toSpliced(place, 0, value), path: [String(place), ...path] };
+  });
+}
+
 const anything: fc.Arbitrary<Wrong> = fc.jsonValue().map((value) => ({ value, path: [] }));
 
 function wrongItself(schema: Json): fc.Arbitrary<Wrong> {
   const listed = wrongJson(schema).map(({ value }) => value);
-  // An object among them would be invalid in its members instead.
-  const any = fc.jsonValue().filter((value) => typeOf(schema, value) !== 'object');
+  // An object or an array among them would be invalid in its members instead.
+  const any = fc.jsonValue().filter((value) => typeOf(schema, value) !== 'object' && !isFilledArray(schema, value));
   const isText = [schema['type']].flat().includes('string') && schema['enum'] === undefined;
   const broken = isText ? [brokenText(schema)] : [];
   return fc
     .oneof(any, ...broken, ...(listed.length === 0 ? [] : [fc.constantFrom(...listed)]))
     .filter((value) => !isAllowed(schema, value))
     .map((value) => ({ value, path: [] }));
+}
+
+function isFilledArray({ type }: Json, value: unknown): boolean {
+  return [type].flat().includes('array') && Array.isArray(value) && value.length > 0;
 }
 
 function typeOf({ type }: Json, value: unknown): string {

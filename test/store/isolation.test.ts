@@ -17,6 +17,7 @@ import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
+import { rowBatchProofs } from './isolation/row-batches.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
 import { userProofs } from './isolation/users.ts';
 import { webhookEndpointProofs, webhookHistoryProofs } from './isolation/webhooks.ts';
@@ -39,6 +40,7 @@ const PROOFS: Record<string, Proofs> = {
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
+  'row-batches.ts': rowBatchProofs,
   'rows.ts': rowProofs,
   'sessions.ts': sessionProofs,
   'webhook-endpoints.ts': webhookEndpointProofs,

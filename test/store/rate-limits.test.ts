@@ -88,3 +88,18 @@ test('housekeeping deletes the buckets that were not used for an hour', async ()
   const { rows } = await db.pool.query('select subject from rate_limits where subject = any($1)', [[old, recent]]);
   expect(rows).toEqual([{ subject: recent }]);
 });
+
+test('what is owed is taken even if the bucket does not hold it, and nothing is granted until it is refilled', async () => {
+  const name = subject();
+  const owe = async (owed: number, wanted = 0) =>
+    (await leaseTokens(db, [{ subject: name, rate: 100, wanted, owed }])).get(name);
+  // A new bucket, with 20 tokens.
+  expect(await owe(100)).toEqual({ granted: 0, left: -80 });
+  const owing = await owe(0, 5);
+  expect(owing?.granted).toBe(0);
+  expect(owing?.left).toBeLessThan(-70);
+  await age(name, 0.9);
+  expect((await owe(0, 5))?.granted).toBe(5);
+  await age(name, 3600);
+  expect((await owe(10, 5))?.granted).toBe(5);
+});

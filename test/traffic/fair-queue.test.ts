@@ -36,13 +36,13 @@ function startTasks(options: Partial<FairQueueOptions> = {}) {
   });
   const begun: string[] = [];
   const endings = new Map<string, () => void>();
-  const start = (name: string, connection = new TestConnection()) => {
+  const start = (name: string, connection = new TestConnection(), turns = 1) => {
     const task = () =>
       new Promise<string>((resolve) => {
         begun.push(name);
         endings.set(name, () => resolve(name));
       });
-    return outcomeOf(queue.run(name[0] ?? '', connection, task));
+    return outcomeOf(queue.run(name[0] ?? '', connection, task, { turns }));
   };
   const end = async (name: string) => {
     endings.get(name)?.();
@@ -107,6 +107,15 @@ test('tenants take turns, and each of them has its tasks run in order of arrival
   for (const name of ['a0', 'a1', 'a2', 'b0', 'b1', 'c0']) void start(name);
   for (let i = 0; i < 6; i += 1) await end(begun.at(-1) ?? '');
   expect(begun).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
+});
+
+// The attack: one organization whose requests are batches, each of which takes as long as many requests.
+test('a task that takes three turns gives the next two to the other tenants, as far as they have tasks', async () => {
+  const { begun, start, end } = startTasks({ permits: 1 });
+  for (const name of ['a0', 'a1', 'a2']) void start(name, new TestConnection(), 3);
+  for (const name of ['b0', 'b1', 'b2', 'b3', 'b4']) void start(name);
+  for (let i = 0; i < 8; i += 1) await end(begun.at(-1) ?? '');
+  expect(begun).toEqual(['a0', 'b0', 'b1', 'b2', 'a1', 'b3', 'b4', 'a2']);
 });
 
 test('a tenant has its share while others have tasks, and all permits but one while it is alone', async () => {

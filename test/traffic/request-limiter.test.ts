@@ -244,3 +244,27 @@ test('after a change of the limits, no lease has a subject twice', async () => {
   for (const { subjects } of leases) expect(new Set(subjects).size).toBe(subjects.length);
   expect(leases.flatMap(({ subjects }) => subjects).filter((subject) => subject === 'organization:o')).toHaveLength(2);
 });
+
+test('the further requests of a batch are taken by the next lease, and the requests after it wait for the refill', async () => {
+  const owed: (number | undefined)[] = [];
+  const { limiter, leases, clock } = setUp({
+    lease: async (requests) => {
+      for (const request of requests) owed.push(request.owed);
+      return new Map(requests.map(({ subject }) => [subject, { granted: 0, left: -149 }]));
+    },
+  });
+  const own = key({ perKey: 0, perOrganization: 50 });
+  expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: true });
+  expect(limiter.charge(own, 99)).toMatchObject({ isAdmitted: true, closest: 'organization', remaining: 0 });
+  await until('the lease', () => owed.length > 0);
+  await settled(leases);
+  expect(owed[0]).toBe(99);
+  expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false, closest: 'organization', retryAfterSeconds: 3 });
+  clock.at += 2999;
+  expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 1 });
+});
+
+test('a batch of a key without limits is not counted', () => {
+  const { limiter } = setUp({ limits: NO_LIMITS });
+  expect(limiter.charge(key(), 99)).toBeNull();
+});

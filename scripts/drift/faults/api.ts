@@ -33,10 +33,24 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an Idempotency-Key is accepted with another body',
-    file: 'src/service/resources/rows.ts',
+    file: 'src/service/resources/once.ts',
     find: 'if (claim.requestHash.equals(requestHash)) return',
     replace: 'if (claim.requestHash.length === requestHash.length) return',
     caughtBy: 'test/api/idempotency.test.ts',
+  },
+  {
+    title: 'an atomic batch makes the changes that are not refused',
+    file: 'src/service/resources/batch.ts',
+    find: 'if (isAtomic && refusals.size > 0)',
+    replace: 'if (isAtomic && refusals.size > changes.length)',
+    caughtBy: 'test/api/batch.test.ts',
+  },
+  {
+    title: 'a change of a batch does not see the one before it',
+    file: 'src/service/resources/batch.ts',
+    find: 'if (entry?.pending) await this.#write();',
+    replace: 'if (entry?.pending && entry.row === null) await this.#write();',
+    caughtBy: 'test/api/batch.test.ts',
   },
   {
     title: 'an idempotency key never expires',

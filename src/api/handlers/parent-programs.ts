@@ -1,14 +1,19 @@
 import type { components } from '../../../generated/openapi.d.ts';
+import type { PatchOf } from '../../domain/merge-patch.ts';
+import { upsertRow } from '../../service/resources/batch.ts';
 import { listParentPrograms as list } from '../../service/resources/parent-programs.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../service/resources/rows.ts';
+import type { ContentOf } from '../../store/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../store/tables/parent-programs.ts';
-import { unchangedSince } from '../conditional.ts';
+import { respondToBatch } from '../batch.ts';
+import { unchangedOrAbsent, unchangedSince } from '../conditional.ts';
 import { readInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 
 const PATH = '/api/parent_programs';
-const SHOWN = { noun: PARENT_PROGRAMS.noun, present };
+const OWN_ID = 'external_id';
+const SHOWN = { noun: PARENT_PROGRAMS.noun, ownId: OWN_ID, present };
 
 export const listParentPrograms: Handler<'listParentPrograms'> = ({ query, caller }, { db }) => {
   const { search, external_id: externalId, updated_since: since } = query;
@@ -21,8 +26,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = ({ query, calle
 };
 
 export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, deps) => {
-  const { name, description = null, external_id: externalId = null, metadata = {} } = body;
-  const content = { name, description, externalId, metadata };
+  const content = created(body);
   const idempotencyKey = headers['idempotency-key'];
   const program = await createRow({ ...deps, caller }, PARENT_PROGRAMS, { content, idempotencyKey });
   return { status: 201, headers: { Location: `${PATH}/${program.id}` }, body: present(program) };
@@ -34,8 +38,7 @@ export const getParentProgram: Handler<'getParentProgram'> = async ({ path, call
 };
 
 export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, deps) => {
-  const { name, description, external_id: externalId, metadata } = body;
-  const patch = { name, description, externalId, metadata };
+  const patch = updated(body);
   const precondition = unchangedSince(headers['if-match'], SHOWN);
   const program = await updateRow({ ...deps, caller }, PARENT_PROGRAMS, { id: path.id, patch, precondition });
   return { status: 200, headers: {}, body: present(program) };
@@ -47,7 +50,51 @@ export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path
   return { status: 204, headers: {}, body: null };
 };
 
-function present(program: ParentProgram): components['schemas']['ParentProgram'] {
+export const upsertParentProgram: Handler<'upsertParentProgram'> = async ({ path, body, headers, caller }, deps) => {
+  const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] };
+  const { kind, row } = await upsertRow({ ...deps, caller }, PARENT_PROGRAMS, {
+    content: upserted(path.external_id, body),
+    precondition: unchangedOrAbsent(conditions, SHOWN),
+  });
+  if (kind === 'updated') return { status: 200, headers: {}, body: present(row) };
+  return { status: 201, headers: { Location: `${PATH}/${row.id}` }, body: present(row) };
+};
+
+export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps) =>
+  respondToBatch(input, deps, {
+    table: PARENT_PROGRAMS,
+    operations: {
+      create: 'createParentProgram',
+      upsert: 'upsertParentProgram',
+      update: 'updateParentProgram',
+      delete: 'deleteParentProgram',
+    },
+    ownId: OWN_ID,
+    created,
+    upserted,
+    updated,
+    present,
+  });
+
+type Schemas = components['schemas'];
+type Content = ContentOf<ParentProgram>;
+
+function created(body: Schemas['ParentProgramCreate']): Content {
+  const { name, description = null, external_id: externalId = null, metadata = {} } = body;
+  return { name, description, externalId, metadata };
+}
+
+/** Without the fields that are omitted: a PUT replaces all of the content. */
+function upserted(externalId: string, body: Schemas['ParentProgramUpsert']): Content {
+  return { ...created(body), externalId };
+}
+
+function updated(body: Schemas['ParentProgramUpdate']): PatchOf<Content> {
+  const { name, description, external_id: externalId, metadata } = body;
+  return { name, description, externalId, metadata };
+}
+
+function present(program: ParentProgram): Schemas['ParentProgram'] {
   return {
     id: program.id,
     name: program.name,

@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { parseJson } from '../../domain/json.ts';
 import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/idempotency-keys.ts';
-import { checkKeyOfWrite } from '../../store/key-of-write.ts';
 import {
   deleteRow,
   type Found,
@@ -17,6 +14,7 @@ import {
   replaceRow,
 } from '../../store/rows.ts';
 import { type ContentOf, columnOf, fieldsOf, type Stored, storedContent, type Table } from '../../store/table.ts';
+import { once } from './once.ts';
 import { accepted, refusingViolations, type WriteContext, writerOf } from './writing.ts';
 
 // The operations on one row, the same for every resource.
@@ -59,22 +57,9 @@ async function createOnce<Row extends Stored>(
   table: Table<Row>,
   { content, key }: { content: ContentOf<Row>; key: string },
 ): Promise<Row> {
-  const { scope } = context.caller;
-  // With the table, because the key may have been used for another resource.
   const request = JSON.stringify([table.name, storedContent(table, content)]);
-  const requestHash = createHash('sha256').update(request).digest();
-  const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
-  if (claim.kind === 'used') {
-    accepted(context, table, await checkKeyOfWrite(tx, scope, writerOf(context, table)));
-    if (claim.requestHash.equals(requestHash)) return parseJson(claim.result);
-    throw invalidField(
-      'Idempotency-Key',
-      `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
-    );
-  }
-  const row = await insert(tx, context, table, content);
-  await recordResult(tx, scope, { key, result: JSON.stringify(row) });
-  return row;
+  const work = async () => JSON.stringify(await insert(tx, context, table, content));
+  return parseJson(await once(tx, context, table, { key, request, work }));
 }
 
 async function insert<Row extends Stored>(
@@ -174,11 +159,11 @@ async function update<Row extends Stored>(
   return accepted(context, table, await replaceRow(tx, context.caller.scope, table, change));
 }
 
-function isSameContent<Row extends Stored>(table: Table<Row>, a: ContentOf<Row>, b: ContentOf<Row>): boolean {
+export function isSameContent<Row extends Stored>(table: Table<Row>, a: ContentOf<Row>, b: ContentOf<Row>): boolean {
   return JSON.stringify(storedContent(table, a)) === JSON.stringify(storedContent(table, b));
 }
 
-function requireFewEntries<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): void {
+export function requireFewEntries<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): void {
   const limits = new Map(Object.entries<number | undefined>(table.maxEntries ?? {}));
   for (const { field, value } of fieldsOf(table, content)) {
     const most = limits.get(field);
@@ -191,6 +176,6 @@ function requireFewEntries<Row extends Stored>(table: Table<Row>, content: Conte
 }
 
 /** The same error for a row that does not exist and one of another organization: a difference would reveal that it exists. */
-function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
+export function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
   return new DomainError('not_found', `There is no ${noun} with this id.`);
 }

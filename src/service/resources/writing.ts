@@ -63,10 +63,16 @@ async function conflict<Row extends Stored>(
   const index = violatedUnique(error);
   const field = table.unique?.find((each) => index?.includes(`_${columnOf(each)}_`));
   if (field === undefined) return null;
-  const { noun } = table;
   const value = new Map(Object.entries(content)).get(field);
   const id = await findIdByUnique(db, caller.scope, table, { field, value });
-  // Without an id, the row was deleted or changed meanwhile.
+  return takenError(table, { field, value, id });
+}
+
+/** Another row has the value of a unique field. `id`: null if that row was deleted or changed meanwhile. */
+export function takenError<Row extends Stored>(
+  { noun }: Pick<Table<Row>, 'noun'>,
+  { field, value, id }: { field: string; value: unknown; id: string | null },
+): DomainError {
   const holder = id === null ? `Another ${noun}` : `The ${noun} ${id}`;
   const name = columnOf(field);
   return new DomainError(

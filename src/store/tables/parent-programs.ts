@@ -16,5 +16,6 @@ export const PARENT_PROGRAMS = defineTable<ParentProgram>({
   writePermission: 'parent_programs:write',
   columns: { name: 'text', description: 'text', externalId: 'text', metadata: 'jsonb' },
   unique: ['externalId'],
+  ownId: 'externalId',
   maxEntries: { metadata: MAX_METADATA_ENTRIES },
 });

@@ -144,8 +144,14 @@ export const keyOfWriteProofs: Proofs = {
   // The attack: a key that may write in its own organization, in the scope of another one.
   async checkKeyOfWrite({ db, ours, theirs }) {
     const writer = await writerOf(db, theirs);
-    expect(await checkKeyOfWrite(db.prisma, theirs.scope, writer)).toEqual({ kind: 'accepted', value: null });
-    expect(await checkKeyOfWrite(db.prisma, ours.scope, writer)).toMatchObject({ kind: 'refused', key: null });
+    expect(await checkKeyOfWrite(db.prisma, theirs.scope, { ...writer, isLocked: false })).toEqual({
+      kind: 'accepted',
+      value: null,
+    });
+    expect(await checkKeyOfWrite(db.prisma, ours.scope, { ...writer, isLocked: false })).toMatchObject({
+      kind: 'refused',
+      key: null,
+    });
     const inserted = { id: newId(), content: CONTENT, writer };
     expect(await insertRow(db.prisma, ours.scope, PARENT_PROGRAMS, inserted)).toMatchObject({
       kind: 'refused',

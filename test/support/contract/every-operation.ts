@@ -1,6 +1,6 @@
 // Builds a valid request for any operation from the contract's own examples, so that tests of all operations cover a
 // new one without a change.
-import { firstExample } from '../../../src/contract/document.ts';
+import { firstExample, successesOf } from '../../../src/contract/document.ts';
 import type { Client, Reply, Sending } from '../http/client.ts';
 import { createTestOrganization, type TestOrganization, type TestServer } from '../http/server.ts';
 import type { Operation } from './contract.ts';
@@ -10,7 +10,7 @@ export { successOf } from '../../../src/contract/document.ts';
 
 export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
 
-/** The path with `id`, the ids of `references`, and the contract's examples for every other required value. */
+/** The path with `id` as its parameter, the ids of `references`, and the contract's examples for every other required value. */
 export function requestFor(
   operation: Operation,
   { id, references = {} }: { id: string; references?: References },
@@ -20,10 +20,7 @@ export function requestFor(
     required
       .filter((parameter) => parameter.in === location)
       .map(({ name, examples }): [string, string] => [name, String(firstExample(examples))]);
-  const path = given('path').reduce(
-    (url, [name, value]) => url.replace(`{${name}}`, name === 'id' ? id : encodeURIComponent(value)),
-    operation.path,
-  );
+  const path = operation.path.replace(/\{[^}]+\}/, () => id);
   const query = String(new URLSearchParams(given('query')));
   const examples = operation.requestBody?.content['application/json']?.examples;
   return {
@@ -32,6 +29,16 @@ export function requestFor(
     body: examples === undefined ? undefined : withReferences(firstExample(examples), references),
     headers: Object.fromEntries(given('header')),
   };
+}
+
+/** The largest body that the operation reads. */
+export function maxBodyBytesOf({ requestBody }: Operation): number {
+  return requestBody?.['x-max-bytes'] ?? 100 * 1024;
+}
+
+/** The status of a valid request for something that does not exist. */
+export function statusOfUnknown(operation: Operation): number {
+  return operation.responses[404] === undefined ? Math.max(...successesOf(operation)) : 404;
 }
 
 /** Sends the request with some parts replaced. */

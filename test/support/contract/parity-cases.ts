@@ -4,7 +4,7 @@ import type { Json } from '../../../src/contract/document.ts';
 import { formatKey } from '../../../src/domain/api-key.ts';
 import type { Sending } from '../http/client.ts';
 import type { Operation, Parameter } from './contract.ts';
-import { requestFor, type ValidRequest, withQuery } from './every-operation.ts';
+import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './every-operation.ts';
 import { type References, referredBy, withReferences } from './resources.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
@@ -81,7 +81,7 @@ export function badKeys(key: string): Case[] {
   ];
 }
 
-function badAddresses({ path }: Operation, { url }: ValidRequest): Case[] {
+function badAddresses({ path, method }: Operation, { url }: ValidRequest): Case[] {
   const queries = ['verbose=1', '__proto__=1', 'constructor=1', '=1', 'a%00b=1', 'search=%ff', '%ff=1', 'x=%', 'x=%C3'];
   const addresses = [
     `${url}/`,
@@ -96,7 +96,9 @@ function badAddresses({ path }: Operation, { url }: ValidRequest): Case[] {
     ...queries.map((query) => ({ what: `?${query}`, url: withQuery(url, query) })),
     ...addresses.map((each) => ({ what: each, url: each })),
     { what: 'an address too long', url: withQuery(url, `q=${'x'.repeat(9000)}`) },
-    ...['PUT', 'OPTIONS', 'TRACE', 'PROPFIND'].map((method) => ({ what: method, method })),
+    ...['PUT', 'OPTIONS', 'TRACE', 'PROPFIND']
+      .filter((each) => each !== method.toUpperCase())
+      .map((each) => ({ what: each, method: each })),
   ];
 }
 
@@ -117,7 +119,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
         { what: `${name}: no UTF-8`, url: inPlace(parameter, '%ff') },
       ];
     if (parameter.in === 'path')
-      return ['not-a-uuid', '%00', '%ff', '..%2f', '%', '__proto__', 'x'.repeat(36)].map((id) => ({
+      return (schema['format'] === 'uuid' ? WRONG_IDS : WRONG_OWN_IDS).map((id) => ({
         what: `${name}: ${id}`,
         url: requestFor(operation, { id }).url,
       }));
@@ -129,6 +131,10 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
     );
   });
 }
+
+const WRONG_IDS = ['not-a-uuid', '%00', '%ff', '..%2f', '%', '__proto__', 'x'.repeat(36)];
+/** Any other text can be a client's own id. */
+const WRONG_OWN_IDS = ['%00', '%ff', '%', 'x'.repeat(256)];
 
 function isEncodable(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
@@ -164,7 +170,7 @@ function badBodies(operation: Operation, request: ValidRequest): Case[] {
     ...texts.map((body) => ({ what: `the body ${body}`, body })),
     { what: 'bytes that are not UTF-8', body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) },
     { what: 'a compressed body', body: gzipSync(JSON.stringify(valid)), headers: { 'Content-Encoding': 'gzip' } },
-    { what: 'a body too large', body: JSON.stringify({ name: 'x'.repeat(101 * 1024) }) },
+    { what: 'a body too large', body: JSON.stringify({ name: 'x'.repeat(maxBodyBytesOf(operation)) }) },
     { what: 'arrays without end', body: `{"metadata":${'['.repeat(5000)}${']'.repeat(5000)}}` },
     ...['colour', 'id', 'constructor', 'created_at'].map((name) => ({
       what: `the unknown field ${name}`,

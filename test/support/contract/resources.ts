@@ -28,14 +28,18 @@ const byTable = new Map(resources.map((resource) => [resource.table, resource]))
 
 /** The resource of the operation's path; the first one if the path has none. */
 export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
-  const own = resources.find((resource) => resource.path === path.split('/{')[0]) ?? resources[0];
+  const own = resources.find((resource) => isUnder(path, resource.path)) ?? resources[0];
   if (own === undefined) throw new Error('The contract creates nothing.');
   return own;
 }
 
 /** The list of the operation's path; that of the first resource if the path has none. */
 export function listOf(operation: Pick<Operation, 'path'>): string {
-  return lists.find((path) => path === operation.path.split('/{')[0]) ?? resourceOf(operation).path;
+  return lists.find((path) => isUnder(operation.path, path)) ?? resourceOf(operation).path;
+}
+
+function isUnder(path: string, list: string): boolean {
+  return path === list || path.startsWith(`${list}/`);
 }
 
 /** The table behind the list of the operation's path. */
@@ -86,9 +90,12 @@ export async function createRow(client: Client, { path, creation }: Resource, ch
   return created.id;
 }
 
-/** The id of a new item of the operation's list. */
+/** A new item of the operation's list, by what the operation's path has: the id of the item, or the client's own id. */
 export async function createItem(client: Client, operation: Pick<Operation, 'path'>): Promise<string> {
-  const created = await createRow(client, resourceOf(operation));
+  const [, ownId] = /\/by_(\w+)\/\{\1\}$/.exec(operation.path) ?? [];
+  const value = crypto.randomUUID();
+  const created = await createRow(client, resourceOf(operation), ownId === undefined ? {} : { [ownId]: value });
+  if (ownId !== undefined) return value;
   const list = listOf(operation);
   if (list === resourceOf(operation).path) return created;
   const { body } = await client.get(`${list}?limit=100`);

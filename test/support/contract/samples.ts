@@ -72,13 +72,15 @@ export async function runSample(dashboard: TestDashboard, sample: RunnableSample
   const { id: organizationId, key, client } = await createTestOrganization(dashboard);
   const [, requested = ''] = sample.request.split(' ');
   for (const path of lists) {
-    const shownId = requested.startsWith(`${path}/`) ? requested.slice(path.length + 1) : shownIdOf(`${path}/{id}`);
+    const own = requested.startsWith(`${path}/`) ? /[0-9a-f-]{36}$/.exec(requested)?.[0] : undefined;
+    const shownId = own ?? shownIdOf(`${path}/{id}`);
     const ids = [organizationId, await createItem(client, { path }), shownId];
     await dashboard.db.pool.query(
       `update ${tableOf({ path })} set id = $3 where organization_id = $1 and id = $2`,
       ids,
     );
   }
+  if (sample.request.startsWith('PUT ')) await client.put(requested, { name: 'To be replaced' });
   const before = dashboard.logged.length;
   const printed = await pasteSample(sample, { url: dashboard.url, key, folder });
   await until(`${sample.request} to be logged`, () =>

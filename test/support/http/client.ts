@@ -33,6 +33,7 @@ export class Client {
 
   get = (url: string, sending: Sending = {}) => this.send('GET', url, sending);
   post = (url: string, body: unknown, sending: Sending = {}) => this.send('POST', url, { ...sending, body });
+  put = (url: string, body: unknown, sending: Sending = {}) => this.send('PUT', url, { ...sending, body });
   patch = (url: string, body: unknown, sending: Sending = {}) => this.send('PATCH', url, { ...sending, body });
   delete = (url: string, sending: Sending = {}) => this.send('DELETE', url, sending);
 

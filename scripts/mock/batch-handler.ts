@@ -1,0 +1,99 @@
+import {
+  type Action,
+  type ChangeOperations,
+  inputOf,
+  isOfOneChange,
+  madeResult,
+  refusalOfBatch,
+  refusedResult,
+  type SentBatch,
+} from '../../src/api/changes.ts';
+import { entityTagOf } from '../../src/api/conditional.ts';
+import type { OperationHandler } from '../../src/api/operation.ts';
+import type { Operation } from '../../src/contract/document.ts';
+import { type DomainError, invalidField, RefusedChangesError } from '../../src/domain/errors.ts';
+import { canonicalJson } from '../../src/domain/json.ts';
+import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+import type { OwnBodies } from './own-body.ts';
+import { preferenceOf } from './prefer.ts';
+import type { Store } from './store.ts';
+
+export type BatchDeps = {
+  readonly operations: readonly Operation[];
+  /** The handler of an operation for one item. */
+  readonly handlerOf: (operation: Operation) => OperationHandler;
+  /** Responds with an example that the request names, or with a body that was given to the mock. */
+  readonly stateless: OperationHandler;
+  readonly ownBodies: OwnBodies;
+  readonly store: Store | undefined;
+};
+
+/** Whether the operation makes many changes. The contract marks the array of the changes. */
+export function isBatch({ requestBody }: Operation): boolean {
+  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+  return Object.values(properties).some((property) => property['x-counts-as-requests'] === true);
+}
+
+/** Makes each change of a batch by the handler of its own operation. */
+export function createBatchHandler(batch: Operation, deps: BatchDeps): OperationHandler {
+  const { operations, handlerOf, stateless, store, ownBodies } = deps;
+  const changing = changesOf(batch, operations);
+  const handlers = new Map(changing.operations.map((each) => [each.operationId, handlerOf(each)]));
+  return async (input) => {
+    const isExample = preferenceOf(input.headers['prefer'], batch)?.example !== undefined;
+    if (isExample || ownBodies.find(input.headers) !== undefined) return stateless(input);
+    // The request is valid, so it has this structure.
+    const { atomic = false, changes } = input.body as SentBatch;
+    const key = input.headers['idempotency-key'];
+    const request = `${batch.operationId} ${canonicalJson(input.body)}`;
+    const before = typeof key === 'string' ? store?.findCreation(key) : undefined;
+    if (before !== undefined && before.request !== request)
+      throw invalidField(
+        'Idempotency-Key',
+        `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
+      );
+    if (before !== undefined) return { status: 200, headers: {}, body: before.item };
+
+    const undo = store?.remember();
+    const results: object[] = [];
+    const refusals = new Map<number, DomainError>();
+    for (const [i, change] of changes.entries()) {
+      try {
+        const { operationId, ...own } = inputOf(change, changing, input.refusalOf);
+        const made = await handlers.get(operationId)?.({ ...input, ...own, query: {} });
+        if (made === undefined) throw new Error(`The mock has no handler of ${operationId}.`);
+        const { status, body, entityTag } = made;
+        const etag = body === null ? null : (entityTag ?? entityTagOf(JSON.stringify(body)));
+        results.push(madeResult({ status, etag, body }));
+      } catch (error) {
+        if (!isOfOneChange(error)) throw error;
+        refusals.set(i, error);
+        results.push(refusedResult(error));
+      }
+    }
+    if (atomic && refusals.size > 0) {
+      undo?.();
+      throw refusalOfBatch(new RefusedChangesError(refusals));
+    }
+    if (typeof key === 'string') store?.recordCreation(key, { request, item: { results } });
+    return { status: 200, headers: {}, body: { results } };
+  };
+}
+
+const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
+
+/** The operations for one item of the list whose path the batch's begins with. */
+function changesOf(
+  batch: Operation,
+  all: readonly Operation[],
+): ChangeOperations & { readonly operations: readonly Operation[] } {
+  const list = batch.path.slice(0, batch.path.lastIndexOf('/'));
+  const operations = all.filter(({ path, operationId }) => path.startsWith(list) && operationId !== batch.operationId);
+  const idOf = (action: Action) => operations.find(({ method }) => method === METHODS[action])?.operationId ?? '';
+  const upsert = operations.find(({ method }) => method === METHODS.upsert);
+  return {
+    operations,
+    ids: { create: idOf('create'), upsert: idOf('upsert'), update: idOf('update'), delete: idOf('delete') },
+    ownId: upsert?.parameters?.find((parameter) => parameter.in === 'path')?.name ?? '',
+  };
+}

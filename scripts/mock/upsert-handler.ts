@@ -1,0 +1,95 @@
+import { entityTagOf, matchesIfNoneMatch } from '../../src/api/conditional.ts';
+import type { OperationHandler } from '../../src/api/operation.ts';
+import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { type Collection, uuidOf } from './collection.ts';
+import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
+import { isTagFor, refuseStale, statelessTagOf } from './entity-tags.ts';
+import { emptyValueOf, schemaOfMember } from './merge-patch.ts';
+import type { OwnBodies } from './own-body.ts';
+import { preferenceOf } from './prefer.ts';
+import type { Store } from './store.ts';
+
+export type UpsertDeps = {
+  readonly operations: readonly Operation[];
+  readonly collections: readonly Collection[];
+  /** The handler of another operation. */
+  readonly handlerOf: (operation: Operation) => OperationHandler;
+  /** Responds with an example that the request names, or with a body that was given to the mock. */
+  readonly stateless: OperationHandler;
+  readonly ownBodies: OwnBodies;
+  readonly store: Store | undefined;
+};
+
+/** The path of the list, for an operation on the item with one of the clients' own ids. */
+function listOf({ path }: Operation): string {
+  return path.replace(/\/by_\w+\/\{[^}]+\}$/, '');
+}
+
+/** Whether the operation creates or replaces an item. */
+export function isUpsert(operation: Operation): boolean {
+  return operation.method === 'put' && listOf(operation) !== operation.path;
+}
+
+/** Creates or replaces an item by the handlers of these operations. Without a store, every item exists. */
+export function createUpsertHandler(operation: Operation, deps: UpsertDeps): OperationHandler {
+  const { operations, collections, handlerOf, stateless, store, ownBodies } = deps;
+  const list = listOf(operation);
+  const name = operation.parameters?.find((parameter) => parameter.in === 'path')?.name ?? '';
+  const handlerFor = (method: string, path: string) => {
+    const found = operations.find((each) => each.method === method && each.path === path);
+    if (found === undefined)
+      throw new Error(`The mock cannot serve ${operation.operationId} without ${method} ${path}.`);
+    return handlerOf(found);
+  };
+  const [create, update] = [handlerFor('post', list), handlerFor('patch', `${list}/{id}`)];
+  const examples = collections.find(({ path }) => path === list);
+
+  return async (input) => {
+    const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
+    if (isExample || ownBodies.find(input.headers) !== undefined) return stateless(input);
+    const ownId = input.path[name] ?? '';
+    const sent = isObject(input.body) ? input.body : {};
+    const body = { ...sent, [name]: ownId };
+    // What is preferred of this operation, the other ones need not have.
+    const { prefer: _prefer, ...headers } = input.headers;
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+    const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];
+    const found = items.find((item) => item[name] === ownId);
+    if (found === undefined && store !== undefined) {
+      if (ifMatch !== undefined) throw unmet(operation, 'without If-Match');
+      return create({ ...input, headers, path: {}, body });
+    }
+    const id = String(found?.['id'] ?? uuidOf(`${list} ${ownId}`));
+    const made = found === undefined ? await create({ ...input, headers, path: {}, body }) : undefined;
+    const isCurrent = (tag: string) =>
+      store === undefined ? isTagFor(id, tag) : tag === entityTagOf(JSON.stringify(found));
+    if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'in If-None-Match');
+    if (made !== undefined) {
+      refuseStale(operation, ifMatch, isCurrent);
+      const item = { ...Object(made.body), id };
+      return { status: successOf(operation), headers: {}, body: item, entityTag: statelessTagOf(item) };
+    }
+    return update({ ...input, headers, path: { id }, body: patchTo(body, { operation, current: found ?? {} }) });
+  };
+}
+
+/** The merge patch that gives the current item this content, and no other. */
+function patchTo(content: Json, { operation, current }: { operation: Operation; current: Json }): Json {
+  const schema = schemaOf(operation, successOf(operation)) ?? {};
+  const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
+  const fields = Object.keys(writable).map((field): [string, unknown] => {
+    const value = content[field] ?? emptyValueOf(schemaOfMember(schema, field) ?? {});
+    const before = current[field];
+    if (!isObject(value) || !isObject(before)) return [field, value];
+    const removed = Object.keys(before).map((entry) => [entry, null] as const);
+    return [field, { ...Object.fromEntries(removed), ...value }];
+  });
+  return { ...content, ...Object.fromEntries(fields) };
+}
+
+/** The contract's 412 whose message has these words. */
+function unmet(operation: Operation, words: string): DomainError {
+  const messages = examplesOf(operation, 412).map(([, { value }]) => String(Object(value).message));
+  return new DomainError('precondition_failed', messages.find((message) => message.includes(words)) ?? words);
+}

@@ -1,0 +1,98 @@
+import { DomainError, RefusedChangesError } from '../domain/errors.ts';
+import { canonicalJson } from '../domain/json.ts';
+import type { PatchOf } from '../domain/merge-patch.ts';
+import { type Change, changeRowsOnce, type Outcome } from '../service/resources/batch.ts';
+import type { ContentOf, Stored, Table } from '../store/table.ts';
+import {
+  type Action,
+  inputOf,
+  madeResult,
+  refusalOfBatch,
+  refusedResult,
+  type SentBatch,
+  type SentChange,
+} from './changes.ts';
+import { entityTagOf, unchangedOrAbsent, unchangedSince } from './conditional.ts';
+import { JsonText } from './json-text.ts';
+import type { HandlerDeps, HandlerInput } from './operation.ts';
+
+/** How the batches of a resource are made. The bodies are those of the operations for one row. */
+export type BatchOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody> = {
+  readonly table: Table<Row>;
+  /** The operations with the same outcome as a change, by action. */
+  readonly operations: Readonly<Record<Action, string>>;
+  /** As the contract has it: "external_id". */
+  readonly ownId: string;
+  readonly created: (body: CreateBody) => ContentOf<Row>;
+  readonly upserted: (ownId: string, body: UpsertBody) => ContentOf<Row>;
+  readonly updated: (body: UpdateBody) => PatchOf<ContentOf<Row>>;
+  readonly present: (row: Row) => object;
+};
+
+type BatchInput = Pick<HandlerInput, 'headers' | 'caller' | 'refusalOf'> & { readonly body: SentBatch };
+
+/** Makes the changes of a batch, and responds with the outcome of each. */
+export async function respondToBatch<Row extends Stored, CreateBody, UpsertBody, UpdateBody>(
+  { body, headers, caller, refusalOf }: BatchInput,
+  deps: HandlerDeps,
+  batch: BatchOf<Row, CreateBody, UpsertBody, UpdateBody>,
+) {
+  const idempotencyKey = headers['idempotency-key'];
+  try {
+    const json = await changeRowsOnce({ ...deps, caller }, batch.table, {
+      changes: body.changes.map((change) => changeOf(change, batch, refusalOf)),
+      isAtomic: body.atomic ?? false,
+      idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+      request: canonicalJson(body),
+      render: (outcomes) => JSON.stringify({ results: outcomes.map((outcome) => resultOf(outcome, batch.present)) }),
+    });
+    return { status: 200, headers: {}, body: new JsonText(json) } as const;
+  } catch (error) {
+    throw error instanceof RefusedChangesError ? refusalOfBatch(error) : error;
+  }
+}
+
+function changeOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody>(
+  sent: SentChange,
+  { table, operations, present, ...batch }: BatchOf<Row, CreateBody, UpsertBody, UpdateBody>,
+  refusalOf: HandlerInput['refusalOf'],
+): Change<Row> {
+  try {
+    const { path, headers, body } = inputOf(sent, { ids: operations, ownId: batch.ownId }, refusalOf);
+    const { id = '', [batch.ownId]: ownId = '' } = path;
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+    const shown = { noun: table.noun, ownId: batch.ownId, present };
+    // The input was validated like that of its operation, so its body has that operation's type.
+    switch (sent.action) {
+      case 'create':
+        return { kind: 'create', content: batch.created(body as CreateBody) };
+      case 'upsert': {
+        const precondition = unchangedOrAbsent<Row>({ ifMatch, ifNoneMatch }, shown);
+        return { kind: 'upsert', content: batch.upserted(ownId, body as UpsertBody), precondition };
+      }
+      case 'update': {
+        const patch = batch.updated(body as UpdateBody);
+        return { kind: 'update', id, patch, precondition: unchangedSince(ifMatch, shown) };
+      }
+      case 'delete':
+        return { kind: 'delete', id, precondition: unchangedSince(ifMatch, shown) };
+    }
+  } catch (error) {
+    if (error instanceof DomainError) return { kind: 'refused', error };
+    throw error;
+  }
+}
+
+function resultOf<Row>(outcome: Outcome<Row>, present: (row: Row) => object) {
+  switch (outcome.kind) {
+    case 'refused':
+      return refusedResult(outcome.error);
+    case 'deleted':
+      return madeResult({ status: 204, etag: null, body: null });
+    default: {
+      const body = present(outcome.row);
+      const etag = entityTagOf(JSON.stringify(body));
+      return madeResult({ status: outcome.kind === 'created' ? 201 : 200, etag, body });
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// The changes of a batch, as the server and the mock read and answer them.
+import { DomainError, type RefusedChangesError } from '../domain/errors.ts';
+import { exceptionOf } from './exceptions.ts';
+import type { HandlerInput } from './operation.ts';
+import { Violations } from './violations.ts';
+
+export type Action = 'create' | 'upsert' | 'update' | 'delete';
+
+/** A change as the contract has it, with the client's own id under its own name. Only its structure has been validated. */
+export type SentChange = {
+  readonly action: Action;
+  readonly id?: string;
+  readonly if_match?: string;
+  readonly if_none_match?: string;
+  readonly body?: object;
+};
+
+export type SentBatch = { readonly atomic?: boolean; readonly changes: readonly SentChange[] };
+
+/** The operations with the same outcome as a change. */
+export type ChangeOperations = {
+  /** By action. */
+  readonly ids: Readonly<Record<Action, string>>;
+  /** The name of the client's own id: "external_id". */
+  readonly ownId: string;
+};
+
+/** The input of the operation that has the same outcome as a change. */
+export type ChangeInput = Pick<HandlerInput, 'path' | 'body'> & {
+  readonly operationId: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** The members that each action has besides the client's own id, which an upsert has. */
+const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
+  create: ['body'],
+  upsert: ['if_match', 'if_none_match', 'body'],
+  update: ['id', 'if_match', 'body'],
+  delete: ['id', 'if_match'],
+};
+
+/** Throws the 422 of the request that makes only this change, or one for a member that the action does not have. */
+export function inputOf(
+  { action, ...members }: SentChange,
+  { ids, ownId }: ChangeOperations,
+  refusalOf: HandlerInput['refusalOf'],
+): ChangeInput {
+  const allowed = action === 'upsert' ? [ownId, ...MEMBERS[action]] : MEMBERS[action];
+  const violations = new Violations();
+  for (const name of Object.keys(members).filter((each) => !allowed.includes(each)))
+    violations.add(name, `is not a member of a change with the action "${action}". Allowed: ${allowed.join(', ')}.`);
+  violations.throwIfAny();
+  const { if_match: ifMatch, if_none_match: ifNoneMatch, body, ...path } = members;
+  const headers = {
+    ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
+  };
+  const input = { operationId: ids[action], path, headers, body };
+  const refusal = refusalOf(input.operationId, input);
+  if (refusal !== null) throw refusal;
+  return input;
+}
+
+/** The result of a change that was made. `etag` and `body` are null for a deletion. */
+export function madeResult({ status, etag, body }: { status: number; etag: string | null; body: unknown }) {
+  return { status, etag, body, exception: null };
+}
+
+export function refusedResult(error: DomainError) {
+  const { status, body: exception } = exceptionOf(error);
+  return { status, etag: null, body: null, exception };
+}
+
+/** Whether a refusal concerns one change only. Any other one refuses the batch. */
+export function isOfOneChange(error: unknown): error is DomainError {
+  return error instanceof DomainError && OF_ONE_CHANGE.includes(error.code);
+}
+
+const OF_ONE_CHANGE: readonly DomainError['code'][] = ['invalid', 'not_found', 'conflict', 'precondition_failed'];
+
+/** With the code of the first change, and the messages of all. The path of the batch exists, so a 404 would be misleading. */
+export function refusalOfBatch({ refusals }: RefusedChangesError): DomainError {
+  const violations = new Violations();
+  for (const [i, { message, fields }] of refusals) {
+    if (fields === undefined) violations.add(`changes.${i}`, message);
+    for (const [field, messages] of Object.entries(fields ?? {}))
+      for (const each of messages) violations.add(`changes.${i}.${field}`, each);
+  }
+  const [first] = refusals.values();
+  const code = first === undefined || first.code === 'not_found' ? 'invalid' : first.code;
+  const refusal = violations.refusal(code);
+  if (refusal === null) throw new Error('A batch was refused without a reason.');
+  return refusal;
+}
