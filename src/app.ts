@@ -23,7 +23,14 @@ import { createTraffic, type TrafficOptions } from './traffic/traffic.ts';
 /** What the application needs of the configuration; the optional members are for tests and measurements. */
 export type AppConfig = Pick<
   Config,
-  'environment' | 'publicUrl' | 'supportUrl' | 'trustedProxies' | 'webhooks' | 'responseCacheBytes' | 'mail'
+  | 'environment'
+  | 'publicUrl'
+  | 'supportUrl'
+  | 'trustedProxies'
+  | 'webhooks'
+  | 'responseCacheBytes'
+  | 'mail'
+  | 'scannerKeys'
 > &
   TrafficOptions &
   ServerApiConfig & {
@@ -78,6 +85,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     supportUrl: config.supportUrl,
     isHttps: isHttps(publicUrl),
     outbox,
+    scannerKeys: config.scannerKeys,
     webhooks: config.webhooks,
     requestLimits: config.requestLimits,
     throttle: traffic.throttle,

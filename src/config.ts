@@ -6,6 +6,7 @@ import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
+import { parseScannerKeys, type ScannerKeys } from './domain/secret-scanning.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 import { SAMPLERS, type SamplerName } from './observability/tracing/samplers.ts';
 
@@ -60,6 +61,8 @@ export type Config = {
   readonly supportUrl: string | undefined;
   /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
   readonly trustedProxies: readonly string[];
+  /** The public keys with which a secret scanner signs its reports of leaked keys. */
+  readonly scannerKeys: ScannerKeys;
   /** If it is `null`, no mail is sent, and a link is shown to the user who made it. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
@@ -119,6 +122,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: publicUrl(given('PUBLIC_URL')),
     supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
+    scannerKeys: scannerKeys(given('SECRET_SCANNING_KEYS')),
     mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
   requireConsistency(config);
@@ -197,6 +201,17 @@ function trustedProxies(text: string | undefined): string[] {
   const given = networks('TRUSTED_PROXIES', text, PROXY_NAMES);
   if (!given.some((each) => /\/0+$/.test(each))) return given;
   throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
+}
+
+function scannerKeys(text: string | undefined): ScannerKeys {
+  if (text === undefined) return new Map();
+  const keys = parseScannerKeys(text);
+  if (keys !== null) return keys;
+  throw invalid(
+    'SECRET_SCANNING_KEYS',
+    text,
+    'the identifier and the base64 of a P-256 public key, such as 90a42116…:MFkwEwYHKoZI…, several separated by commas',
+  );
 }
 
 /** Of an e-mail address or a URL. */

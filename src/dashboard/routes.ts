@@ -18,6 +18,8 @@ import { integrationChangesSection, integrationsSection } from './integrations/r
 import { organizationKeysSection, organizationSection } from './organization/routes.ts';
 import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
+import { jsonReports } from './report-key/json.ts';
+import { reportPages } from './report-key/routes.ts';
 import { signInPages } from './sign-in/routes.ts';
 import { webhookChangesSection, webhooksSection } from './webhooks/routes.ts';
 
@@ -31,6 +33,8 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(assets.router);
   router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
   router.use(publicRoutes(dashboard, signInPages));
+  router.use(jsonReports(dashboard));
+  router.use(publicRoutes(dashboard, reportPages));
   router.use(sectionRoutes(dashboard, profileSection));
   router.use(sectionRoutes(dashboard, peopleSection));
   router.use(sectionRoutes(dashboard, organizationKeysSection));
@@ -60,7 +64,8 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
   await sendView(dashboard, res, redirect(to));
 }
 
-const OUR_PATHS = /^\/(sign-in|sign-out|forgotten-password|welcome|profile|people|organization|assets)(\/|$)/;
+const OUR_PATHS =
+  /^\/(sign-in|sign-out|forgotten-password|report-key|welcome|profile|people|organization|assets)(\/|$)/;
 
 /** A page for a browser that asks for a path without one. Other requests go on, to the API's 404. */
 async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {

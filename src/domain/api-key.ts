@@ -91,6 +91,12 @@ export function findKeyIn(text: string): KeyInText | null {
   return { kind, prefix: first.slice(0, PREFIX_CHARACTERS) };
 }
 
+/** The different keys in a text of any length, in its order. Those whose checksum is wrong are left out. */
+export function findKeysIn(text: string): string[] {
+  const candidates = new Set(text.match(/charter_(?:live|test)_[0-9A-Za-z]{46}/g));
+  return [...candidates].filter((candidate) => inspectKey(candidate).kind === 'well-formed');
+}
+
 /** Cuts each key in the text to its prefix, for a text that repeats what a client sent. */
 export function maskKeys(text: string): string {
   return text.replace(/(charter_(?:live|test)_[0-9A-Za-z]{4})[0-9A-Za-z]+/g, '$1…');

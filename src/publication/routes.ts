@@ -12,6 +12,7 @@ import {
   readFrom,
   readPublished,
 } from './published-file.ts';
+import { securityTxt } from './security-txt.ts';
 
 export type Publication = {
   routes(options: RouteOptions): Router;
@@ -54,7 +55,7 @@ export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }:
     }
   };
   return {
-    routes: (options) => routesTo(read, options),
+    routes: (options) => routesTo(read, { ...options, supportUrl }),
     async prepare(origin) {
       // One after the other, because a sign-in needs the same threads for its password hash.
       for (const path of ['/docs', '/docs/getting-started', '/docs/reference', '/docs/all', ...OUTSIDE_PATHS])
@@ -65,7 +66,9 @@ export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }:
 
 type ReadNamed = (name: string, origin: string) => Promise<PublishedFile | null>;
 
-function routesTo(read: ReadNamed, options: RouteOptions): Router {
+type Published = RouteOptions & Pick<PublicationOptions, 'supportUrl'>;
+
+function routesTo(read: ReadNamed, options: Published): Router {
   const { setPageHeaders } = options;
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', (req: Request, res: Response, next: NextFunction) => {
@@ -74,6 +77,16 @@ function routesTo(read: ReadNamed, options: RouteOptions): Router {
     // The dashboard is for browsers.
     if (accepts(req).type(['json', 'html']) === 'html') next();
     else res.redirect(303, '/.well-known/api-catalog');
+  });
+  router.all('/.well-known/security.txt', (req: Request, res: Response, next: NextFunction) => {
+    const text = securityTxt(
+      { supportUrl: options.supportUrl, origin: options.publicUrl ?? originOf(req) },
+      new Date(),
+    );
+    if (text === null) return next();
+    setPageHeaders(res);
+    if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
+    res.type('text/plain').set('Cache-Control', 'max-age=86400').send(text);
   });
   router.all(
     // An expression, because Express decodes a parameter, and throws for one that is malformed.

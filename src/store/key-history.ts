@@ -18,6 +18,7 @@ export async function findKeyHistory(
       rotatedBy: { select: { name: true } },
       revokedAt: true,
       revokedBy: { select: { name: true } },
+      isLeaked: true,
     },
   });
 }

@@ -25,6 +25,8 @@ export type ListedKey = {
   readonly rotatedBy: string | null;
   readonly revokedAt: Date | null;
   readonly revokedBy: string | null;
+  /** Whether the key was revoked because it was reported as leaked. */
+  readonly isLeaked: boolean;
   readonly refusedUses: number;
   readonly holderId: string;
   readonly holderName: string;
@@ -44,7 +46,7 @@ export type ListedKey = {
 export const COLUMNS = `
   k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
   k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
-  k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses",
+  k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses", k.is_leaked as "isLeaked",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
   holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",

@@ -257,7 +257,7 @@ export function userMatchStatement(
   };
 }
 
-const MAX_ADMINISTRATORS = 20;
+export const MAX_ADMINISTRATORS = 20;
 
 /** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {

@@ -72,6 +72,26 @@ test('an administrator ends it with four clicks and the Enter key, or by the sea
   }
 });
 
+test.each([true, false])(
+  'somebody without an account ends a leaked key from the start page, by the keyboard alone; with a script: %j',
+  async (javaScriptEnabled) => {
+    const { key } = await leak();
+    const page = await site.visit({ javaScriptEnabled });
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Report a leaked key' }).press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Report a leaked API key' }).waitFor();
+    await page.getByRole('button', { name: 'Report and revoke' }).press('Enter');
+    await page.getByText('must contain a whole API key').first().waitFor();
+    await page.getByLabel('Text with the key').fill(`CHARTER_API_KEY=${key}\n`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Thank you' }).waitFor();
+    await page.getByText('You reported 1 API key. If it was active, it is revoked now').waitFor();
+    expect(page.url()).not.toContain('charter_');
+    expect(await apiStatus(site.server, key)).toBe(401);
+  },
+);
+
 test('only the start of a key is known: the list shows whose key it is', async () => {
   const { key, visit } = await leak();
   const { page } = await visit('manager');

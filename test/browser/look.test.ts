@@ -1,3 +1,4 @@
+import { formatKey } from '../../src/domain/api-key.ts';
 import { suspendOrganization } from '../../src/service/operator.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
@@ -88,6 +89,7 @@ const AS_GUEST: readonly { name: string; path: () => string }[] = [
   { name: 'sign-in-ended', path: () => '/sign-in?ended=ended' },
   { name: 'sign-in-second-factor', path: () => '/sign-in/second-factor' },
   { name: 'forgotten-password', path: () => '/forgotten-password' },
+  { name: 'report-key', path: () => '/report-key' },
   { name: 'welcome', path: () => `/welcome/${team.invitation}` },
   { name: 'welcome-too-short', path: () => `/welcome/${team.invitation}?why=length` },
   { name: 'welcome-dead', path: () => '/welcome/used' },
@@ -103,6 +105,13 @@ test('every page without sign-in passes the layout checks', async () => {
   await page.goto('/sign-in');
   await page.getByRole('button', { name: 'Sign in' }).click();
   wrong.push(...(await look(page, 'sign-in-refused')));
+  await page.goto('/report-key');
+  await page.getByRole('button', { name: 'Report and revoke' }).click();
+  wrong.push(...(await look(page, 'report-key-refused')));
+  const keys = Array.from({ length: 101 }, (_, i) => formatKey('live', String(i).padStart(40, '0')));
+  await page.getByLabel('Text with the key').fill(keys.join('\n'));
+  await page.getByRole('button', { name: 'Report and revoke' }).click();
+  wrong.push(...(await look(page, 'report-key-done')));
   expect(wrong).toEqual([]);
 });
 

@@ -5,6 +5,7 @@ import { waitMsAfter } from '../../src/client/retrying.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
+import { MAX_REPORT } from '../../src/dashboard/report-key/size.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import {
@@ -30,6 +31,7 @@ import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
 import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../src/service/integrations/change-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from '../../src/service/integrations/integrations.ts';
+import { MAX_REPORTED_KEYS } from '../../src/service/keys/report-keys.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
@@ -185,6 +187,10 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['the last #% of their life, at most # days', 100 / SOON_SHARE, SOON_DAYS],
   ['in each of the last # hours and # days', SHOWN_PERIODS.hour, SHOWN_PERIODS.day],
   ['requests of the last # days and of the last # hours', SHOWN_PERIODS.day, SHOWN_PERIODS.hour],
+  ['with up to # keys', MAX_REPORTED_KEYS],
+  ['one of more than # KiB a 413', MAX_REPORT.bytes / KIB],
+  ['any number of keys within # KiB', MAX_REPORT.bytes / KIB],
+  ['can send # reports in # minutes', constant('MAX_REPORTS'), constant('QUARTER_HOUR') / 60],
   // Events and webhooks
   ['vents are kept for # days', eventRetentionDays],
   ['up to # for an organization', MAX_ENDPOINTS],

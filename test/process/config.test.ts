@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { readConfig } from '../../src/config.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
+import { createScanner } from '../support/http/reports.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {
@@ -33,6 +35,7 @@ const DEFAULTS = {
   publicUrl: undefined,
   supportUrl: undefined,
   mail: null,
+  scannerKeys: new Map(),
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
   metrics: null,
@@ -43,13 +46,14 @@ const DEFAULTS = {
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
 });
 
 test('every variable is read', () => {
+  const [scanner, former] = [createScanner(), createScanner('former')];
   const databaseUrl = 'postgres://charter:secret@db.example:5433/charter?sslmode=require';
   const databaseDirectUrl = 'postgres://charter:secret@db.example:5432/charter';
   const env = {
@@ -85,6 +89,7 @@ test('every variable is read', () => {
     ENCRYPTION_KEY,
     PUBLIC_URL: 'https://charter.example.org',
     SUPPORT_CONTACT: 'https://support.example.org/charter',
+    SECRET_SCANNING_KEYS: `${scanner.variable}, ${former.variable}`,
   };
   expect(readConfig(env)).toEqual({
     port: 0,
@@ -97,6 +102,7 @@ test('every variable is read', () => {
     nodeEnv: 'production',
     environment: 'test',
     mail: null,
+    scannerKeys: new Map([...scanner.keys, ...former.keys]),
     publicUrl: 'https://charter.example.org',
     supportUrl: 'https://support.example.org/charter',
     responseCacheBytes: 1024 * 1024,
@@ -117,6 +123,21 @@ test('every variable is read', () => {
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     responseCheck: { mode: 'report', sampleRate: 0.01 },
   });
+});
+
+test.each([
+  'x',
+  'identifier:',
+  ':MFkw',
+  'identifier:MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE',
+  `${createScanner().variable},`,
+  createScanner().variable.replace(':', '='),
+  `one:${generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
+  `one:${generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
+])('SECRET_SCANNING_KEYS=%s is refused, because it is not a P-256 key', (SECRET_SCANNING_KEYS) => {
+  const { message, remedy } = refusalOf({ SECRET_SCANNING_KEYS });
+  expect(message).toMatch(/^SECRET_SCANNING_KEYS is invalid: /);
+  expect(remedy).toContain('P-256');
 });
 
 test('responses are validated in development, and elsewhere only on request', () => {

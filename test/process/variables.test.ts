@@ -14,6 +14,7 @@ import { Client, type Reply } from '../support/http/client.ts';
 import { askForReset } from '../support/http/forgotten-password.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { exchangeRaw } from '../support/http/raw.ts';
+import { createScanner, messageAbout, reportAsProgram } from '../support/http/reports.ts';
 import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
 import { createTestOrganization } from '../support/http/server.ts';
 import { startSmtp } from '../support/http/smtp.ts';
@@ -59,6 +60,7 @@ receiver.play(respondsWith(202));
 const collector = await useCollector();
 const dataDir = await mkdtemp(join(tmpdir(), 'charter-variables-'));
 const [port, metricsPort] = [await freePort(HOST), await freePort(METRICS_HOST)];
+const scanner = createScanner();
 const environment = {
   HOST,
   PORT: String(port),
@@ -93,6 +95,7 @@ const environment = {
   SMTP_URL: smtp.url,
   MAIL_FROM: 'Ada of Acme <ada@acme.example>',
   SUPPORT_CONTACT: 'help@acme.example',
+  SECRET_SCANNING_KEYS: scanner.variable,
 };
 /** Without effect where the others are set. */
 const elsewhere = { DATA_DIR: dataDir };
@@ -279,6 +282,10 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
       expect((await client.get(path, { headers: { Accept: 'text/html' } })).text).toContain(
         '"mailto:help@acme.example"',
       );
+  },
+  async SECRET_SCANNING_KEYS() {
+    const body = messageAbout([]);
+    expect((await reportAsProgram(url, body, { headers: scanner.sign(body) })).status).toBe(200);
   },
   async DRAIN_SECONDS() {
     const startedAt = performance.now();

@@ -447,3 +447,43 @@ function sendTo(path: string, host: string, url = server.url): Promise<{ status:
     }).on('error', reject);
   });
 }
+
+const contactOf = async (supportUrl: string | undefined, method = 'GET') => {
+  const routes = openPublication({ supportUrl }).routes({ ...OPTIONS, publicUrl: 'https://charter.example.org' });
+  const own = await listen(express().use(routes), { host: '127.0.0.1', port: 0 });
+  try {
+    const response = await fetch(`${own.url}/.well-known/security.txt`, { method });
+    return { status: response.status, type: response.headers.get('Content-Type'), text: await response.text() };
+  } finally {
+    await own.stop();
+  }
+};
+
+test.each(['mailto:security@example.org', 'https://support.example.org/charter'])(
+  'security.txt names the contact %s, and what to do with a leaked key (RFC 9116)',
+  async (contact) => {
+    const { status, type, text } = await contactOf(contact);
+    expect([status, type]).toEqual([200, 'text/plain; charset=utf-8']);
+    const fields = Object.fromEntries(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/: (.*)/)),
+    );
+    expect(fields).toMatchObject({
+      Contact: contact,
+      Canonical: 'https://charter.example.org/.well-known/security.txt',
+      Policy: 'https://charter.example.org/docs/leaked-keys',
+    });
+    const days = (Date.parse(fields['Expires'] ?? '') - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(30);
+    expect(days).toBeLessThan(365);
+    expect((await contactOf(contact, 'POST')).status).toBe(405);
+    expect((await send('/docs/leaked-keys')).status).toBe(200);
+  },
+);
+
+test('there is no security.txt without a contact, or with one that the RFC does not allow', async () => {
+  expect((await contactOf(undefined)).status).toBe(404);
+  expect((await contactOf('http://support.example.org')).status).toBe(404);
+});

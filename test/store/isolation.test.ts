@@ -48,8 +48,8 @@ const PROOFS: Record<string, Proofs> = {
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /**
- * Housekeeping, the write of key uses, the rotation of encryption keys, the names of earlier API keys and the delivery of webhooks,
- * which cover all organizations in one statement.
+ * Housekeeping, the write of key uses, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
+ * reports of leaked keys, which cover all organizations in one statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
@@ -59,6 +59,8 @@ const OVER_ALL_ORGANIZATIONS = [
   'key-uses.ts writeKeyUses',
   'name-keys.ts fillNameKeys',
   'rate-limits.ts deleteIdleRateLimits',
+  'reported-keys.ts findConcernedPeople',
+  'reported-keys.ts revokeReportedKeys',
   'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',

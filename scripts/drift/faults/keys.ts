@@ -17,17 +17,17 @@ export const KEY_FAULTS: readonly Fault[] = [
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {
+    title: 'a key that was reported as leaked stays active',
+    file: 'src/store/reported-keys.ts',
+    find: 'update api_keys k set revoked_at = $3, is_leaked = true',
+    replace: 'update api_keys k set last_used_at = $3, is_leaked = true',
+    caughtBy: 'test/dashboard/report-key/reports.test.ts',
+  },
+  {
     title: "a deactivated user's key is accepted",
     file: 'src/domain/api-key.ts',
     find: "  if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };\n",
     replace: '',
-    caughtBy: 'test/domain/judge-key.test.ts',
-  },
-  {
-    title: 'an expired key is accepted for a moment',
-    file: 'src/domain/api-key.ts',
-    find: '(expiresAt <= now ||',
-    replace: '(expiresAt < now ||',
     caughtBy: 'test/domain/judge-key.test.ts',
   },
   {

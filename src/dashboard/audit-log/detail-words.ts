@@ -1,6 +1,7 @@
 import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
@@ -18,6 +19,11 @@ const eventTypeWords: ToWords = (text) => `For ${text}`;
 
 const disabledReason: ToWords = (text) => (text === 'gone' || text === 'failing') && DISABLED_WORDS[text];
 
+const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
+  ['user deactivated', 'Because the user was deactivated'],
+  [REPORTED, 'Because it was reported as leaked'],
+]);
+
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.created name', formerName],
@@ -31,10 +37,7 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
     (text) => (text === 'never' ? 'Expiry renewed: never expires' : html`Expiry renewed: ${instantOf(text)}`),
   ],
   ['key.revoked name', formerName],
-  [
-    'key.revoked why',
-    (text) => (text === 'user deactivated' ? 'Because the user was deactivated' : `Because: ${text}`),
-  ],
+  ['key.revoked why', (text) => REVOCATION_WORDS.get(text) ?? `Because: ${text}`],
   ['key.renamed from', (text, { to }) => `From “${text}” to “${to}”`],
   ['key.renamed to', NOTHING],
   ['key.moved to', (text) => `To ${text}`],

@@ -1,5 +1,6 @@
 import type { Holder } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
+import { REPORTED } from '../../service/keys/report-keys.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { holderUrl, keysUrlOf } from '../integrations/urls.ts';
@@ -71,7 +72,8 @@ function cells(event: AuditRecord) {
   ];
 }
 
-function withoutUser({ action, requestId }: AuditRecord): string {
+function withoutUser({ action, detail, requestId }: AuditRecord): string {
+  if (detail['why'] === REPORTED) return 'Somebody who found it';
   if (requestId !== '') return 'Not known';
   // Charter disables an endpoint whose receiver is gone or keeps failing.
   return action === 'webhook.disabled' ? 'Charter' : 'An operator';

@@ -23,22 +23,34 @@ const PAGES: Record<ErrorCode, { status: number; title: string }> = {
   unavailable: { status: 503, title: 'Charter cannot answer at the moment' },
 };
 
-/** The page for an error. For a bug or an outage, it says nothing about the cause. */
-export function errorView(error: unknown, context: RequestContext): View {
-  if (error instanceof RequestError) return errorPage(context, REQUEST_ERRORS[error.kind]);
+type ErrorResponse = {
+  readonly status: number;
+  readonly title: string;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** What the response to an error says. For a bug or an outage, it says nothing about the cause. */
+export function errorContent(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof RequestError) return { ...REQUEST_ERRORS[error.kind], headers: {} };
   if (error instanceof DomainError && error.code !== 'unavailable') {
-    return errorPage(context, { ...PAGES[error.code], message: error.message });
+    return { ...PAGES[error.code], message: error.message, headers: {} };
   }
   if (error instanceof DomainError || isOutage(error)) {
     const isRefused = isOfLoad(error);
     const message = isRefused
       ? 'Nothing was changed. Wait a few seconds, then try again.'
       : 'Wait a few seconds, then reload this page. If you sent a form, check whether its change was made before you send it again.';
-    const retryAfter = isRefused ? '1' : '5';
-    return { ...errorPage(context, { ...PAGES.unavailable, message }), headers: { 'Retry-After': retryAfter } };
+    return { ...PAGES.unavailable, message, headers: { 'Retry-After': isRefused ? '1' : '5' } };
   }
-  const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${context.auditSource.requestId}`;
-  return errorPage(context, { status: 500, title: 'That was our mistake', message });
+  const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${requestId}`;
+  return { status: 500, title: 'That was our mistake', message, headers: {} };
+}
+
+/** The page for an error. */
+export function errorView(error: unknown, context: RequestContext): View {
+  const { headers, ...content } = errorContent(error, context.auditSource.requestId);
+  return { ...errorPage(context, content), headers };
 }
 
 /** The same for a page or an action that needs another role. It names the administrators, who can help. */

@@ -5,8 +5,10 @@ import { isSameText } from '../../domain/same-text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 
-/** 10 KiB; the largest form has seven short fields. */
-const MAX_FORM_BYTES = 10 * 1024;
+/** The largest body that is read, and the error for a larger one. */
+export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'report-too-large' };
+/** 10 KiB; most forms have at most seven short fields. */
+const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 const TOKEN_FIELD = 'form_token';
 
 /** The fields of a submitted form. */
@@ -17,13 +19,21 @@ export type Form<Name extends string> = {
   has(name: Name): boolean;
 };
 
+export type FormOptions<Name> = {
+  /** Fields that may be sent more than once. */
+  readonly lists?: readonly Name[];
+  /** 10 KiB by default. */
+  readonly size?: MaxSize;
+};
+
 /** Reads a form with exactly these fields. Other fields are refused, so that no value is ever assigned by its name. */
 export async function readForm<Name extends string>(
   req: IncomingMessage,
   context: RequestContext,
-  { fields, lists }: { fields: readonly Name[]; lists: readonly Name[] },
+  { fields, lists = [], size = MAX_FORM }: { fields: readonly Name[] } & FormOptions<Name>,
 ): Promise<Form<Name>> {
-  const sent = new URLSearchParams(await readText(req));
+  if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded') throw new RequestError('not-a-form');
+  const sent = new URLSearchParams((await readBody(req, size)).toString('utf8'));
   if (!isSameText(sent.get(TOKEN_FIELD) ?? '', context.formToken)) throw new RequestError('forged');
   for (const [name, value] of sent) {
     const isKnown = name === TOKEN_FIELD || [...fields, ...lists].some((known) => known === name);
@@ -50,17 +60,19 @@ export function refuseForeign({ headers }: IncomingMessage, origin: string): voi
   if (!isOurs) throw new RequestError('foreign');
 }
 
-async function readText(req: IncomingMessage): Promise<string> {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers;
-  const isForm = type.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
-  if (!isForm || encoding.toLowerCase() !== 'identity') throw new RequestError('not-a-form');
-  if (req.readableEnded) return ''; // The request announced no body (server.ts); raw-body would call that unreadable.
-  const length = req.headers['content-length'] ?? null;
-  const bytes = await getRawBody(req, { limit: MAX_FORM_BYTES, length }).catch((error: unknown) => {
+/** The media type of the body, without parameters; empty if there is none. */
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+export async function readBody(req: IncomingMessage, { bytes: limit, error: tooLarge }: MaxSize): Promise<Buffer> {
+  const { 'content-encoding': encoding = 'identity', 'content-length': length = null } = req.headers;
+  if (encoding.toLowerCase() !== 'identity') throw new RequestError('compressed');
+  if (req.readableEnded) return Buffer.alloc(0); // The request announced no body (server.ts); raw-body would call that unreadable.
+  return getRawBody(req, { limit, length }).catch((error: unknown) => {
     const problem = bodyProblemOf(error);
-    if (problem === 'too large') throw new RequestError('too-large');
+    if (problem === 'too large') throw new RequestError(tooLarge);
     if (problem === 'incomplete') throw new RequestError('unreadable');
     throw error;
   });
-  return bytes.toString('utf8');
 }

@@ -3,7 +3,7 @@ import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/role.ts';
 import type { SessionEnd } from '../../domain/session.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
-import { type Form, readForm, refuseForeign } from './forms.ts';
+import { type Form, type FormOptions, readForm, refuseForeign } from './forms.ts';
 import {
   askedUrl,
   contextOf,
@@ -32,14 +32,14 @@ export type PublicPage = Page<RequestContext>;
 /** Pages for signed-in people whose role may enter; all roles by default. */
 export type Section = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedInContext>[] };
 
-/** Handles a form with exactly these fields; only `lists` may be sent more than once. */
+/** Handles a form with exactly these fields. */
 export function form<Context extends RequestContext, const Name extends string = never>(
   fields: readonly Name[],
   handle: (context: Context, form: Form<Name>) => Promise<View>,
-  lists: readonly Name[] = [],
+  options: FormOptions<Name> = {},
 ): Post<Context> {
   return async (context, req) => {
-    const sent = await readForm(req, context, { fields, lists });
+    const sent = await readForm(req, context, { fields, ...options });
     return (current) => current.inTurn(() => handle(current, sent));
   };
 }

@@ -7,6 +7,7 @@ import type { Exchange } from '../../domain/exchange.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
+import type { ScannerKeys } from '../../domain/secret-scanning.ts';
 import type { SessionEnd } from '../../domain/session.ts';
 import { checkSession } from '../../service/accounts/sign-in.ts';
 import type { Outbox } from '../../service/mail.ts';
@@ -24,6 +25,8 @@ export type DashboardDeps = {
   /** Where people get support: a URL of a web page, or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
+  /** Of the secret scanner that may send signed reports of leaked keys. */
+  readonly scannerKeys: ScannerKeys;
   /** Where webhooks may be sent. */
   readonly webhooks: WebhookTargets;
   /** The defaults of the installation. */

@@ -22,6 +22,13 @@ export const REQUEST_ERRORS = {
     title: 'We cannot read that',
     message: 'Only plain HTML forms are accepted here. Go back and use the form on the page.',
   },
+  'not-json': { status: 400, title: 'We cannot read that', message: 'The body is not valid JSON.' },
+  compressed: { status: 415, title: 'We cannot read that', message: 'A compressed body is not accepted here.' },
+  'report-too-large': {
+    status: 413,
+    title: 'This report is too large',
+    message: 'The report is larger than 256 KiB. Send only the lines that contain a key.',
+  },
   'too-large': {
     status: 413,
     title: 'This form is too large',

@@ -10,6 +10,7 @@ type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly co
 export type View = Extras &
   (
     | { readonly kind: 'page'; readonly status: number; readonly html: Html }
+    | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
     | { readonly kind: 'redirect'; readonly to: string }
     | { readonly kind: 'download'; readonly fileName: string; readonly lines: AsyncIterable<string> }
   );
@@ -33,6 +34,12 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
         'Content-Type': 'text/html; charset=utf-8',
         'Content-Length': Buffer.byteLength(text),
       });
+      res.end(text);
+      return;
+    }
+    case 'json': {
+      const text = JSON.stringify(view.body);
+      res.writeHead(view.status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
       res.end(text);
       return;
     }

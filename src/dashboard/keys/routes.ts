@@ -23,7 +23,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       post: form(
         ['name', 'expiry', 'expiry_date', 'form_id'],
         (context, sent) => create(keyContext(context, place), sent),
-        ['permissions'],
+        { lists: ['permissions'] },
       ),
     },
     { path: `${list}/new`, get: get(showCreate) },

@@ -15,8 +15,12 @@ const DELIVERY = `${ENDPOINT}/deliveries/:messageId`;
 export const webhookChangesSection: Section = {
   mayEnter: mayGovern,
   pages: [
-    { path: NEW_WEBHOOK_URL, get: showNewWebhook, post: form(['url', 'form_id'], createWebhook, ['event_types']) },
-    { path: `${ENDPOINT}/change`, get: showChange, post: form(['url'], change, ['event_types']) },
+    {
+      path: NEW_WEBHOOK_URL,
+      get: showNewWebhook,
+      post: form(['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
+    },
+    { path: `${ENDPOINT}/change`, get: showChange, post: form(['url'], change, { lists: ['event_types'] }) },
     { path: `${ENDPOINT}/rotate`, get: showRotateSecret, post: form(['form_id'], rotateSecret) },
     { path: `${ENDPOINT}/disable`, get: showDisable, post: form([], disable) },
     { path: `${ENDPOINT}/enable`, post: form([], enable) },

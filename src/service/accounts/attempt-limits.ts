@@ -13,6 +13,7 @@ import {
 
 const QUARTER_HOUR = 900;
 const HOUR = 3600;
+const MAX_REPORTS = 60;
 
 /**
  * Limits on attempts to sign in or to request a reset link: for one network and account (`pair`), for one network, and for one
@@ -36,6 +37,9 @@ const LIMITS = {
     account: { name: 'reset-account', attempts: 10, seconds: HOUR },
   },
 } satisfies Record<string, Record<'pair' | 'network' | 'account', AttemptLimit>>;
+
+/** Reports of leaked keys, of one network. */
+const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, seconds: QUARTER_HOUR };
 
 /** The mark of a network from which an account has signed in. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
@@ -73,6 +77,11 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
 /** After a sign-in: marks the network as one of the account's for 30 days. */
 export async function rememberNetwork(db: Database, { account, ip }: Omit<Attempt, 'at'>): Promise<void> {
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
+}
+
+/** Counts a report of leaked keys, and returns whether it is within the limit of its network. */
+export async function admitReport(db: Database, ip: string): Promise<AttemptAdmission> {
+  return countAttempt(db, REPORTS, networkOf(ip));
 }
 
 /** Accounts are hashed, so that a typed e-mail is not stored and its length does not matter. */

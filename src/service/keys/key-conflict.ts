@@ -22,7 +22,8 @@ export async function explainEndedKey(
   if (end.kind === 'expired')
     return conflict(`The key ${name} expired on ${formatInstant(end.at)}. Create a new key instead.`);
   const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
-  const what = `The key ${name} was ${end.kind} by ${who} on ${formatInstant(end.at)}.`;
+  const why = key.isLeaked ? 'because it was reported as leaked,' : `by ${who}`;
+  const what = `The key ${name} was ${end.kind} ${why} on ${formatInstant(end.at)}.`;
   if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
   const successor = await findLiveSuccessor(tx, scope, { id, now });
   const since =

@@ -21,7 +21,7 @@ test('without the database every page gets 503, nobody is signed out, and servic
   for (const pattern of dashboard.paths.filter((each) => !each.startsWith('/assets/'))) {
     const path = fill(pattern, ids);
     const page = await browser.get(path);
-    const isStatic = /^\/(forgotten-password|sign-in\/second-factor)$/.test(path);
+    const isStatic = /^\/(forgotten-password|report-key|sign-in\/second-factor)$/.test(path);
     // The status cannot change once a file download has begun.
     expect([path, page.status]).toEqual([path, isStatic ? 200 : 503]);
     if (isStatic) continue;

@@ -126,6 +126,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
 /** They concern no user, or get one that was locked as a person. */
 const OF_NO_USER = [
   'addLink',
+  'admitReport',
   'acceptedStep',
   'clearAttempt',
   'consumeAttempt',

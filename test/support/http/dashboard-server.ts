@@ -4,6 +4,7 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import type { Environment } from '../../../src/domain/api-key.ts';
 import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
+import type { ScannerKeys } from '../../../src/domain/secret-scanning.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
@@ -37,6 +38,7 @@ type Options = {
   databaseUrl?: string;
   publicUrl?: string;
   mail?: MailConfig;
+  scannerKeys?: ScannerKeys;
   trustedProxies?: readonly string[];
   webhooks?: WebhookTargets;
 };
@@ -54,6 +56,7 @@ export async function startDashboard({
   databaseUrl,
   publicUrl,
   mail,
+  scannerKeys = new Map(),
   trustedProxies = [],
   webhooks = TARGETS,
 }: Options = {}): Promise<TestDashboard> {
@@ -73,6 +76,7 @@ export async function startDashboard({
     webhooks,
     logger,
     mail: mail ?? null,
+    scannerKeys,
     clock: () => Date.now() + ahead,
     requestLimits: { ...DEFAULT_LIMITS, perAddress: 0 },
   });
@@ -82,6 +86,7 @@ export async function startDashboard({
       environment,
       isHttps: false,
       outbox,
+      scannerKeys,
       webhooks,
       requestLimits: DEFAULT_LIMITS,
       throttle: async () => {},

@@ -59,6 +59,7 @@ const CONFIG: AppConfig = {
   responseCheck: null,
   responseCacheBytes: 64 * 1024 * 1024,
   mail: null,
+  scannerKeys: new Map(),
   // The machine that runs the tests may be slow.
   apiWaitMs: 30_000,
 };

@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import { findKeysIn } from '../../domain/api-key.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
+import { MAX_REPORTED_KEYS, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
+import { errorContent, reportError } from '../http/errors.ts';
+import { mediaTypeOf, readBody } from '../http/forms.ts';
+import { problemOf } from '../http/problem.ts';
+import { contextOf, type Dashboard, type RequestContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { sendView, type View } from '../http/view.ts';
+import { MAX_REPORT } from './size.ts';
+
+/** Reports of programs. They use no session, so it does not matter which site sends them. */
+export function jsonReports(dashboard: Dashboard): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.all('/report-key', answerJson(dashboard));
+  return router;
+}
+
+function answerJson(dashboard: Dashboard): RequestHandler {
+  return async (req: Request, res: Response, next: NextFunction) => {
+    if (req.method !== 'POST' || mediaTypeOf(req) !== 'application/json') return next();
+    const { context } = contextOf(req, dashboard);
+    try {
+      await dashboard.throttle(context.auditSource.ip);
+      // The client has gone, so the rest of its request cannot be read.
+      if (res.destroyed) return;
+      await sendView(dashboard, res, await answer(context, req));
+    } catch (error) {
+      reportError(error, { context, res });
+      if (res.headersSent || res.destroyed) return void res.destroy();
+      const { status, message, headers } = errorContent(error, context.auditSource.requestId);
+      await sendView(dashboard, res, { kind: 'json', status, body: { message }, headers });
+    }
+  };
+}
+
+async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {
+  const { dashboard, auditSource, now, inTurn } = context;
+  const body = await readBody(req, MAX_REPORT);
+  const sent = parse(body);
+  if (Array.isArray(sent)) {
+    requireSignature(dashboard.scannerKeys, body, req.headers);
+    const keys = findKeysIn(sent.map((match) => textIn(match, 'token')).join('\n'));
+    await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
+    // The scanner accepts a label for each token, true or false positive. An empty list does not tell which keys exist.
+    return { kind: 'json', status: 200, body: [] };
+  }
+  const keys = keysOf(sent);
+  const outcome = await inTurn(() => reportKeys(dashboard.db, { keys, auditSource, now }, dashboard));
+  if (outcome.kind === 'done') return { kind: 'json', status: 200, body: { reported: keys.length } };
+  const { status, message, retryAfterSeconds } = problemOf(outcome);
+  return { kind: 'json', status, body: { message }, headers: { 'Retry-After': String(retryAfterSeconds) } };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new RequestError('not-json');
+  }
+}
+
+function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttpHeaders): void {
+  const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = headers;
+  const isSigned =
+    typeof identifier === 'string' &&
+    typeof signature === 'string' &&
+    isSignedByScanner(keys, body, { identifier, signature });
+  if (!isSigned) {
+    throw new DomainError(
+      'forbidden',
+      'A list must be signed by a secret scanner whose public key this server knows. Without a signature, send {"keys": [...]}.',
+    );
+  }
+}
+
+/** The well-formed keys in `{"keys": [...]}`. */
+function keysOf(sent: unknown): string[] {
+  const given: unknown = sent !== null && typeof sent === 'object' && 'keys' in sent ? sent.keys : undefined;
+  if (!isTexts(given) || given.length === 0 || given.length > MAX_REPORTED_KEYS)
+    throw new DomainError('invalid', `keys must be a list of 1 to ${MAX_REPORTED_KEYS} strings.`);
+  const keys = findKeysIn(given.join('\n'));
+  if (keys.length === 0) throw new DomainError('invalid', 'keys must contain at least one whole API key.');
+  if (keys.length > MAX_REPORTED_KEYS)
+    throw new DomainError('invalid', `keys must contain at most ${MAX_REPORTED_KEYS} API keys.`);
+  return keys;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function textIn(value: unknown, name: string): string {
+  const text: unknown = value !== null && typeof value === 'object' ? Reflect.get(value, name) : undefined;
+  return typeof text === 'string' ? text : '';
+}

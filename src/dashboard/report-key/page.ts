@@ -1,0 +1,67 @@
+import { findKeysIn } from '../../domain/api-key.ts';
+import { formatCount } from '../../domain/format.ts';
+import { html } from '../../html/html.ts';
+import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';
+import { invalid } from '../../service/outcome.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { field, postForm, problemSummary } from '../markup/parts.ts';
+
+const LABEL = 'Text with the key';
+
+export async function showReport(context: RequestContext): Promise<View> {
+  return reportPage(context, null);
+}
+
+export async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const found = findKeysIn(form.text('text'));
+  if (found.length === 0) {
+    const message =
+      'must contain a whole API key. It begins with charter_live_ or charter_test_, and 46 letters and digits follow.';
+    return reportPage(context, problemOf(invalid('text', message)));
+  }
+  const keys = found.slice(0, MAX_REPORTED_KEYS);
+  const outcome = await reportKeys(dashboard.db, { keys, auditSource, now }, dashboard);
+  switch (outcome.kind) {
+    case 'done':
+      return reportedPage(context, { reported: keys.length, left: found.length - keys.length });
+    case 'rate-limited':
+      return reportPage(context, problemOf(outcome));
+  }
+}
+
+/** Never repeats the text that was sent: it contains keys. */
+function reportPage(context: RequestContext, problem: Problem | null): View {
+  const main = html`<section class="card guest-card"><h1>Report a leaked API key</h1>
+<p>Have you found an API key of Charter where it does not belong, such as in a repository, a log or a chat? Report it, and it is revoked at once. You need no account.</p>
+${problemSummary(problem, { text: LABEL })}
+${postForm(
+  { action: '/report-key', formToken: context.formToken },
+  html`${field(
+    {
+      name: 'text',
+      label: LABEL,
+      hint: `Paste the key, or the text that contains it, such as lines of a log. Charter finds up to ${MAX_REPORTED_KEYS} keys in it, and does not store the text.`,
+      errors: problem?.fields,
+    },
+    (attributes) =>
+      html`<textarea ${attributes} rows="6" autocomplete="off" autocapitalize="none" spellcheck="false" translate="no" required></textarea>`,
+  )}
+<div class="actions"><button class="button primary wide">Report and revoke</button></div>`,
+)}
+<p class="aside">A revoked key never works again. Programs that use it stop working.</p></section>`;
+  return page(context, { title: 'Report a leaked API key', main, problem });
+}
+
+/** The same for every key, so that nobody can learn from it which keys exist. */
+function reportedPage(context: RequestContext, { reported, left }: { reported: number; left: number }): View {
+  const main = html`<section class="card guest-card"><h1>Thank you</h1>
+<p>You reported ${formatCount(reported, 'API key')}. If ${reported === 1 ? 'it was' : 'any of them was'} active, it is revoked now, and its owner can see why.</p>
+${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')}.</strong> Only the first ${MAX_REPORTED_KEYS} were reported. Report the others separately.</p>`}
+<p class="aside"><a href="/report-key">Report another key</a></p></section>`;
+  return page(context, { title: 'Thank you', main });
+}

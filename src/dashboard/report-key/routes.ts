@@ -1,0 +1,8 @@
+import { form, type PublicPage } from '../http/page-routes.ts';
+import { showReport, submitReport } from './page.ts';
+import { MAX_REPORT } from './size.ts';
+
+/** For anybody who has found a key. */
+export const reportPages: readonly PublicPage[] = [
+  { path: '/report-key', get: showReport, post: form(['text'], submitReport, { size: MAX_REPORT }) },
+];

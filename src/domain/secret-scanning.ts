@@ -1,0 +1,42 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+
+// The signatures of GitHub's secret scanning partner programme: ECDSA with P-256 and SHA-256 over the bytes of the body.
+
+/** The public keys of the scanner, by their identifiers. */
+export type ScannerKeys = ReadonlyMap<string, KeyObject>;
+
+/**
+ * Reads "identifier:key", several separated by commas; a key is the base64 of a PEM file, in one line. Returns `null` for
+ * anything else.
+ */
+export function parseScannerKeys(text: string): ScannerKeys | null {
+  const keys = new Map<string, KeyObject>();
+  for (const each of text.split(',')) {
+    const [, identifier = '', encoded = ''] = /^\s*([\w-]+):([A-Za-z0-9+/]+={0,2})\s*$/.exec(each) ?? [];
+    const key = readKey(encoded);
+    if (key === null) return null;
+    keys.set(identifier, key);
+  }
+  return keys;
+}
+
+function readKey(encoded: string): KeyObject | null {
+  try {
+    const key = createPublicKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'spki' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of the headers Github-Public-Key-Identifier and Github-Public-Key-Signature. */
+export type ScannerSignature = { readonly identifier: string; readonly signature: string };
+
+export function isSignedByScanner(
+  keys: ScannerKeys,
+  body: Buffer,
+  { identifier, signature }: ScannerSignature,
+): boolean {
+  const key = keys.get(identifier);
+  return key !== undefined && verify('sha256', body, key, Buffer.from(signature, 'base64'));
+}

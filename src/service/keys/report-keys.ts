@@ -1,0 +1,77 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import { hashKey } from '../../domain/api-key.ts';
+import type { Database } from '../../store/database.ts';
+import { findConcernedPeople, type Person, type RevokedKey, revokeReportedKeys } from '../../store/reported-keys.ts';
+import { admitReport } from '../accounts/attempt-limits.ts';
+import type { Outbox } from '../mail.ts';
+import { DONE, type Done, type RateLimited } from '../outcome.ts';
+import { reportMail, type Told } from './report-mail.ts';
+
+/** The most keys that are revoked in one transaction. */
+export const MAX_REPORTED_KEYS = 100;
+
+/** The reason in the audit log. */
+export const REPORTED = 'reported as leaked';
+
+export type ReportDeps = { readonly outbox: Outbox; readonly publicUrl?: string | undefined };
+
+type Reported = {
+  /** Well-formed keys, at most MAX_REPORTED_KEYS. */
+  readonly keys: readonly string[];
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/**
+ * Revokes the keys for good, and mails their holders and the administrators. Anybody who has a key may do this. The outcome is
+ * the same for a key that does not exist or has ended.
+ */
+export async function reportKeys(db: Database, report: Reported, deps: ReportDeps): Promise<Done | RateLimited> {
+  const admission = await admitReport(db, report.auditSource.ip);
+  if (admission.kind === 'rate-limited') return admission;
+  await revokeLeaked(db, report, deps);
+  return DONE;
+}
+
+/** The same for a report whose sender has proved who it is: it is not limited, and may contain any number of keys. */
+export async function takeProvenReport(db: Database, { keys, ...report }: Reported, deps: ReportDeps): Promise<void> {
+  for (let from = 0; from < keys.length; from += MAX_REPORTED_KEYS) {
+    await revokeLeaked(db, { ...report, keys: keys.slice(from, from + MAX_REPORTED_KEYS) }, deps);
+  }
+}
+
+async function revokeLeaked(db: Database, { keys, auditSource, now }: Reported, deps: ReportDeps): Promise<void> {
+  const { outbox, publicUrl } = deps;
+  const hashes = keys.map((key) => Buffer.from(hashKey(key), 'hex'));
+  const revoked = await revokeReportedKeys(db, { hashes, why: REPORTED, at: now, auditSource });
+  if (revoked.length === 0 || !outbox.canSend || publicUrl === undefined) return;
+  outbox.later(async () => {
+    for (const told of toldAbout(revoked, await findConcernedPeople(db, revoked))) {
+      outbox.post(reportMail({ ...told, publicUrl }));
+    }
+  });
+}
+
+/** Who gets a mail about which keys. Each mail is about keys of one organization. */
+function toldAbout(revoked: readonly RevokedKey[], people: readonly Person[]): Told[] {
+  const byPerson = people.map((person) => ({
+    recipient: person,
+    keys: revoked.filter(
+      ({ organizationId, userId, ownerId }) =>
+        organizationId === person.organizationId && (person.isAdministrator || (ownerId ?? userId) === person.id),
+    ),
+  }));
+  // The address for notices of an integration may be that of a person who gets the mail anyway.
+  const isTold = (email: string, organizationId: string) =>
+    people.some((person) => person.email === email && person.organizationId === organizationId);
+  const ofIntegrations = revoked.filter(
+    ({ noticeEmail, organizationId }) => noticeEmail !== '' && !isTold(noticeEmail, organizationId),
+  );
+  const byAddress = [...Map.groupBy(ofIntegrations, ({ userId }) => userId)].flatMap(([id, keys]) =>
+    keys.slice(0, 1).map(({ holderName, noticeEmail }) => ({
+      recipient: { id, name: holderName, email: noticeEmail },
+      keys,
+    })),
+  );
+  return [...byPerson, ...byAddress];
+}
