@@ -146,10 +146,11 @@ class Changing<Row extends Stored> {
   }
 
   async #read(sought: Sought): Promise<void> {
+    // Creations without unique values depend on no other row, and the insertion itself locks the organization.
+    if (sought.ids.length === 0 && [...sought.unique.values()].every((values) => values.length === 0)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
     this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
-    if (sought.ids.length === 0 && [...sought.unique.values()].every((values) => values.length === 0)) return;
     for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
       this.#keep({ id: row.id, row, pending: null }, row);
   }
