@@ -145,8 +145,17 @@ module.exports = {
       name: 'client-stands-alone',
       comment: 'The client is published on its own, and also runs outside Node.',
       severity: 'error',
-      from: { path: room('client') },
-      to: { pathNot: [room('client'), '^generated/openapi\\.d\\.ts$', 'node_modules/openapi-fetch/'] },
+      from: { path: room('client'), pathNot: [room('client/import')] },
+      to: {
+        pathNot: ['^src/client/[^/]+$', '^generated/openapi\\.d\\.ts$', 'node_modules/openapi-fetch/'],
+      },
+    },
+    {
+      name: 'import-command-knows-the-client',
+      comment: 'charter-import is published with the client, and runs in Node.',
+      severity: 'error',
+      from: { path: room('client/import') },
+      to: { pathNot: [room('client'), 'node_modules/csv-parse/'], dependencyTypesNot: ['core'] },
     },
     {
       name: 'nothing-runs-on-the-client',

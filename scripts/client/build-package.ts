@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root, runTool } from '../tool.ts';
 
@@ -8,6 +8,7 @@ export async function buildPackage(folder: string): Promise<void> {
   const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
   await mkdir(folder, { recursive: true });
   await compile(folder);
+  await bundleParser(folder);
   await copyFile(join(root, 'generated/openapi.d.ts'), join(folder, 'openapi.d.ts'));
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   await writeFile(join(folder, 'README.md'), readme.replaceAll('<version>', manifest.version));
@@ -15,10 +16,26 @@ export async function buildPackage(folder: string): Promise<void> {
 }
 
 async function compile(folder: string): Promise<void> {
-  const parameters = ['--project', join(root, 'src/client'), '--outDir', folder];
-  await runTool('tsc', parameters, 'The client does not compile. Fix the errors above, in src/client/.');
+  // The command needs the types of Node, which the client must not use.
+  for (const project of ['src/client', 'src/client/import']) {
+    const parameters = ['--project', join(root, project), '--outDir', folder];
+    await runTool('tsc', parameters, `The client does not compile. Fix the errors above, in ${project}/.`);
+  }
   const declarations = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
   await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
+}
+
+/** What `charter-import` loads of csv-parse, which has seven times as much. */
+const LOADED = ['LICENSE', 'lib/index.js', 'lib/api', 'lib/utils'];
+
+/** Copies csv-parse into the package, because programs that never import a file should not have to install all of it. */
+async function bundleParser(folder: string): Promise<void> {
+  const path = 'node_modules/csv-parse';
+  const [from, to] = [join(root, path), join(folder, path)];
+  for (const name of LOADED) await cp(join(from, name), join(to, name), { recursive: true });
+  const { name, version, license, type } = JSON.parse(await readFile(join(from, 'package.json'), 'utf8'));
+  const manifest = { name, version, license, type, exports: './lib/index.js' };
+  await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** The compiler rewrites the extensions of imports in JavaScript, but not in declarations. */
@@ -45,8 +62,10 @@ async function manifestOf() {
       './webhooks': { types: './webhooks.d.ts', default: './webhooks.js' },
     },
     types: './charter-client.d.ts',
+    bin: { 'charter-import': './import/charter-import.js' },
     sideEffects: false,
     engines: { node: '>=20' },
-    dependencies: { 'openapi-fetch': ours.dependencies['openapi-fetch'] },
+    dependencies: { 'csv-parse': ours.dependencies['csv-parse'], 'openapi-fetch': ours.dependencies['openapi-fetch'] },
+    bundleDependencies: ['csv-parse'],
   };
 }

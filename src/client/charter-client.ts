@@ -1,14 +1,26 @@
-import { createCall } from './calling.ts';
-import { type CharterClient, clientOver } from './client.ts';
+import { type CharterClient, clientFrom } from './client.ts';
 import { realClock } from './clock.ts';
 import { type ClientOptions, settingsFrom } from './settings.ts';
 
 export type { CharterClient } from './client.ts';
-export type { ErrorResult, ItemOf, PagedPath, PageOf, Result, Schemas } from './contract.ts';
+export type {
+  BatchOf,
+  BatchOptions,
+  BatchPath,
+  ChangeOf,
+  ErrorResult,
+  ItemOf,
+  OutcomeOf,
+  PagedPath,
+  PageOf,
+  Result,
+  Schemas,
+  UpsertPath,
+} from './contract.ts';
 export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 export type { ClientOptions } from './settings.ts';
 
 /** Sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never holds its value. */
 export function createClient(options: ClientOptions): CharterClient {
-  return clientOver(createCall(settingsFrom(options), realClock));
+  return clientFrom(settingsFrom(options), realClock);
 }

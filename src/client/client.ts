@@ -1,6 +1,13 @@
-import type { Call, LooseOptions } from './calling.ts';
+import { batchesOf } from './batching.ts';
+import { createCall, type LooseOptions } from './calling.ts';
+import type { Clock } from './clock.ts';
 import type {
   Arguments,
+  BatchOf,
+  BatchOptions,
+  BatchPath,
+  ByExternalId,
+  ChangeOf,
   ItemOf,
   Method,
   Options,
@@ -8,10 +15,13 @@ import type {
   PageOf,
   PathOf,
   Result,
+  SentTo,
   UnconditionalOptions,
   UnconditionalResult,
+  UpsertPath,
 } from './contract.ts';
 import { itemsOf, pagesOf } from './paging.ts';
+import type { Settings } from './settings.ts';
 
 /** Calls Charter's operations by method and path. A call resolves to a result, whatever the status of the response. */
 export type CharterClient = {
@@ -40,6 +50,21 @@ export type CharterClient = {
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<PageOf<Path>, void, void>;
+  /** Creates the item of a list that has your own ID, or replaces its content. `PUT` also takes conditions. */
+  upsert<Path extends UpsertPath>(
+    path: Path,
+    externalId: string,
+    body: SentTo<ByExternalId<Path>, 'put'>,
+  ): Promise<Result<ByExternalId<Path> & PathOf<'put'>, 'put'>>;
+  /**
+   * Makes any number of changes, in their order, and returns each batch with its outcomes as soon as it was processed. Changes
+   * that are refused do not keep the others from being made. Throws a `ResponseError` if a whole batch is refused.
+   */
+  batch<Path extends BatchPath>(
+    path: Path,
+    changes: Iterable<ChangeOf<Path>> | AsyncIterable<ChangeOf<Path>>,
+    options?: BatchOptions,
+  ): AsyncGenerator<BatchOf<Path>, void, void>;
 };
 
 type Caller<M extends Method> = <Path extends PathOf<M>>(
@@ -47,16 +72,35 @@ type Caller<M extends Method> = <Path extends PathOf<M>>(
   ...rest: Arguments<Options<Path, M>>
 ) => Promise<Result<Path, M>>;
 
-/** Adds the contract's types to an untyped call. */
-export function clientOver(call: Call): CharterClient {
-  const client: { [Member in keyof CharterClient]: (path: string, options?: LooseOptions) => unknown } = {
-    GET: (path, options) => call('get', path, options),
-    POST: (path, options) => call('post', path, options),
-    PUT: (path, options) => call('put', path, options),
-    PATCH: (path, options) => call('patch', path, options),
-    DELETE: (path, options) => call('delete', path, options),
-    items: (path, options) => itemsOf(call, path, options),
-    pages: (path, options) => pagesOf(call, path, options),
+const BATCH_RETRIES = 10;
+const BATCH_TIMEOUT_MS = 600_000;
+
+/** A batch is one of many, so it waits longer until the server is ready for it. */
+export const PATIENT = { retries: BATCH_RETRIES, totalTimeoutMs: BATCH_TIMEOUT_MS };
+
+/** Adds the contract's types to untyped calls. */
+export function clientFrom(settings: Settings, clock: Clock): CharterClient {
+  const call = createCall(settings, clock);
+  const patientCall = createCall(
+    {
+      ...settings,
+      retries: Math.max(settings.retries, PATIENT.retries),
+      totalTimeoutMs: Math.max(settings.totalTimeoutMs, PATIENT.totalTimeoutMs),
+    },
+    clock,
+  );
+  const client: { [Member in keyof CharterClient]: (path: string, ...rest: never[]) => unknown } = {
+    GET: (path, options?: LooseOptions) => call('get', path, options),
+    POST: (path, options?: LooseOptions) => call('post', path, options),
+    PUT: (path, options?: LooseOptions) => call('put', path, options),
+    PATCH: (path, options?: LooseOptions) => call('patch', path, options),
+    DELETE: (path, options?: LooseOptions) => call('delete', path, options),
+    items: (path, options?: LooseOptions) => itemsOf(call, path, options),
+    pages: (path, options?: LooseOptions) => pagesOf(call, path, options),
+    upsert: (path, externalId: string, body: unknown) =>
+      call('put', `${path}/by_external_id/{external_id}`, { params: { path: { external_id: externalId } }, body }),
+    batch: (path, changes: Iterable<object> | AsyncIterable<object>, options?: BatchOptions) =>
+      batchesOf(patientCall, { path, changes, ...options }),
   };
   // The types are the contract's; the client does not check that a server keeps to it.
   return client as CharterClient;

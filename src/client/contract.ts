@@ -44,6 +44,66 @@ export type PagedPath = {
 export type PageOf<Path extends PagedPath> = Extract<DataOf<Path>, AnyPage>;
 export type ItemOf<Path extends PagedPath> = PageOf<Path>['data'][number];
 
+/** The lists whose items can be created or replaced by one's own ID. */
+export type UpsertPath = {
+  [Path in keyof paths]: ByExternalId<Path> extends PathOf<'put'> ? Path : never;
+}[keyof paths];
+
+export type ByExternalId<Path extends string> = `${Path}/by_external_id/{external_id}`;
+
+/** The lists whose items can be changed in batches. */
+export type BatchPath = {
+  [Path in UpsertPath]: `${Path}/batch` extends PathOf<'post'> ? Path : never;
+}[UpsertPath];
+
+/** One change of a batch. */
+export type ChangeOf<Path extends BatchPath> =
+  | { readonly action: 'create'; readonly body: SentTo<Path, 'post'> }
+  | ({
+      readonly action: 'upsert';
+      readonly external_id: string;
+      readonly if_none_match?: string;
+      readonly body: SentTo<ByExternalId<Path>, 'put'>;
+    } & Conditional)
+  | ({ readonly action: 'update'; readonly id: string; readonly body: SentTo<`${Path}/{id}`, 'patch'> } & Conditional)
+  | ({ readonly action: 'delete'; readonly id: string } & Conditional);
+
+type Conditional = { readonly if_match?: string };
+
+/** A change with its outcome. Its `status` is 413 if the change alone is larger than the body of a request may be. */
+export type OutcomeOf<Path extends BatchPath> = { readonly change: ChangeOf<Path> } & (
+  | ResultsOf<Path>[number]
+  | { status: 413; etag: null; body: null; exception: { message: string } }
+);
+
+/** The outcomes of a batch, in the order of its changes. */
+export type BatchOf<Path extends BatchPath> = {
+  /** From 1 on. */
+  readonly number: number;
+  readonly outcomes: readonly OutcomeOf<Path>[];
+  /** How many changes have been processed, those of earlier batches included. */
+  readonly done: number;
+};
+
+export type BatchOptions = {
+  /**
+   * Names this run of a program: 1 to 200 visible ASCII characters. A repeated run with the same name and the same changes gets
+   * the first outcomes for what was done in the last 24 hours, and goes on from there. By default random.
+   */
+  readonly run?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The body of a request. */
+export type SentTo<Path extends string, M extends Method> =
+  Path extends PathOf<M> ? (BodyOf<paths[Path][M]> extends { readonly body: infer Body } ? Body : never) : never;
+
+type ResultsOf<Path extends BatchPath> =
+  DataOf200<`${Path}/batch`> extends { results: infer Results extends unknown[] } ? Results : never;
+
+type DataOf200<Path extends string> =
+  Path extends PathOf<'post'> ? Extract<Result<Path, 'post'>, { status: 200 }>['data'] : never;
+
 /** The paths whose POST takes an `Idempotency-Key`. */
 export type IdempotentPath = IdempotentPathIn<paths>;
 

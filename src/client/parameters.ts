@@ -68,6 +68,6 @@ function withIdempotencyKey(header: Record<string, unknown>): Record<string, unk
 }
 
 /** 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -20,7 +20,7 @@ export function isNotExecuted(status: number): boolean {
 /**
  * Whether sending the request twice has the same effect as sending it once, whether or not the first one succeeded.
  *
- * - GET and DELETE are idempotent (RFC 9110 section 9.2.2).
+ * - GET, PUT and DELETE are idempotent (RFC 9110 section 9.2.2).
  * - PATCH is not (RFC 5789): a late second one could undo another client's change, unless `If-Match` names the version to
  *   change. `*` names none.
  * - POST is not, unless both have the same `Idempotency-Key`.
@@ -28,6 +28,7 @@ export function isNotExecuted(status: number): boolean {
 export function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
   switch (method) {
     case 'GET':
+    case 'PUT':
     case 'DELETE':
       return true;
     case 'PATCH':

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { operations } from '../support/contract/contract.ts';
@@ -10,12 +10,19 @@ const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 const packed = await getPackedClient();
 
-/** The file and all that it imports, packages included. */
-function loadedBy(name: string, found: ReadonlySet<string> = new Set([name])): string[] {
-  const imports = [...(packed.files.get(name) ?? '').matchAll(/\bfrom ['"](?:\.\/)?([^'"]+)['"]/g)].map(
+const PARSER = 'node_modules/csv-parse/';
+
+/** What the file imports: files of the package by their path, and everything else by its name. */
+function importsOf(name: string): string[] {
+  const imported = [...(packed.files.get(name) ?? '').matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(
     ([, from = '']) => from,
   );
-  const others = imports.filter((each) => !found.has(each));
+  return imported.map((from) => (from.startsWith('.') ? posix.join(posix.dirname(name), from) : from));
+}
+
+/** The file and all that it imports. */
+function loadedBy(name: string, found: ReadonlySet<string> = new Set([name])): string[] {
+  const others = importsOf(name).filter((each) => !found.has(each));
   const all = new Set([...found, ...others]);
   return [...new Set([...all, ...others.flatMap((each) => loadedBy(each, all))])];
 }
@@ -26,11 +33,19 @@ describe('the package', () => {
     expect(names).toEqual(
       expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'charter-client.js', 'openapi.d.ts']),
     );
-    expect(names.filter((name) => !/^(package\.json|README\.md|LICENSE|[a-z-]+\.(js|d\.ts))$/.test(name))).toEqual([]);
+    const own = names.filter((name) => !name.startsWith(PARSER));
+    const isNeeded = /^(package\.json|README\.md|LICENSE|[a-z-]+\.(js|d\.ts)|import\/[a-z-]+\.js)$/;
+    expect(own.filter((name) => !isNeeded.test(name))).toEqual([]);
+  });
+
+  test('contains of csv-parse exactly what the command loads, with its licence', () => {
+    const loaded = loadedBy(`${PARSER}lib/index.js`).filter((name) => name.startsWith(PARSER));
+    const names = [...packed.files.keys()].filter((name) => name.startsWith(PARSER));
+    expect(names.toSorted()).toEqual([`${PARSER}LICENSE`, `${PARSER}package.json`, ...loaded].toSorted());
   });
 
   test('is small', () => {
-    expect(packed.tarball.length).toBeLessThan((24 + operations.length) * 1024);
+    expect(packed.tarball.length).toBeLessThan((55 + operations.length) * 1024);
   });
 
   test('is identical, byte for byte, every time it is packed', async () => {
@@ -38,31 +53,38 @@ describe('the package', () => {
     expect(again.tarball.equals(packed.tarball)).toBe(true);
   });
 
-  test('has the version of the contract, and a fixed version of openapi-fetch as its only dependency', async () => {
+  test('has the version of the contract, and one fixed dependency beside the parser that it brings along', async () => {
     const manifest = JSON.parse(packed.files.get('package.json') ?? '');
     expect(manifest).toMatchObject({ name: 'charter-client', type: 'module', sideEffects: false, license: 'MIT' });
     const contract = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
     expect(manifest.version).toBe(contract.info.version);
-    expect(manifest.dependencies).toEqual({ 'openapi-fetch': expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+    const fixed = expect.stringMatching(/^\d+\.\d+\.\d+$/);
+    expect(manifest.dependencies).toEqual({ 'csv-parse': fixed, 'openapi-fetch': fixed });
+    expect(manifest.bundleDependencies).toEqual(['csv-parse']);
+    expect(JSON.parse(packed.files.get(`${PARSER}package.json`) ?? '')).toMatchObject({
+      version: manifest.dependencies['csv-parse'],
+      license: 'MIT',
+    });
     expect(manifest).not.toHaveProperty('scripts');
   });
 
-  test('refers to no file outside itself', () => {
+  test('refers to no file outside itself, and to Node only in its command', () => {
     for (const [name, text] of packed.files) {
-      const imported = [...text.matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(([, from]) => from ?? '');
-      if (!/\.(js|ts)$/.test(name)) continue;
-      for (const from of imported) {
-        const isInside =
-          packed.files.has(from.replace(/^\.\//, '')) || packed.files.has(from.replace(/^\.\/(.+)\.js$/, '$1.d.ts'));
-        expect({ name, from, isFine: isInside || from === 'openapi-fetch' }).toEqual({ name, from, isFine: true });
+      if (!/\.(js|ts)$/.test(name) || name.startsWith(PARSER)) continue;
+      const isCommand = name.startsWith('import/');
+      const allowed = isCommand ? /^node:[a-z/]+$|^csv-parse$/ : /^openapi-fetch$/;
+      for (const from of importsOf(name)) {
+        const isInside = packed.files.has(from) || packed.files.has(from.replace(/\.js$/, '.d.ts'));
+        expect({ name, from, isFine: isInside || allowed.test(from) }).toEqual({ name, from, isFine: true });
       }
-      expect(text).not.toMatch(/sourceMappingURL|node:|process\.|require\(/);
+      expect(text).not.toMatch(/sourceMappingURL|require\(/);
+      if (!isCommand) expect({ name, text }).toEqual({ name, text: expect.not.stringMatching(/node:|process\./) });
     }
   });
 
   // Programs that only call Charter load nothing of the webhooks, and those that only receive events nothing of the calls.
-  test('has two entry points that load only their own code', () => {
-    expect(loadedBy('charter-client.js').filter((name) => name.startsWith('webhook'))).toEqual([]);
+  test('has two entry points that load only their own code, and nothing of the command', () => {
+    expect(loadedBy('charter-client.js').filter((name) => /^(webhook|import|csv-parse|node:)/.test(name))).toEqual([]);
     expect(loadedBy('webhooks.js').sort()).toEqual([
       'errors.js',
       'webhook-errors.js',

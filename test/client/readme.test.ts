@@ -6,6 +6,7 @@ import { PERMISSIONS } from '../../src/domain/role.ts';
 import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
 import { insertPrograms } from '../support/data/programs.ts';
 import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
+import { readFeed } from '../support/http/feed.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { runFile } from '../support/processes/process.ts';
 
@@ -37,9 +38,9 @@ async function printedBy(example: number, programs: readonly string[] = []) {
   return { run, ours, printed: { code, stdout, stderr } };
 }
 
-test('the eight examples compile against the types of the package', async () => {
+test('the nine examples compile against the types of the package', async () => {
   const files = (await readdir(scratch.folder)).filter((name) => name.startsWith('example-'));
-  expect(files).toHaveLength(8);
+  expect(files).toHaveLength(9);
   expect(await typeCheck(scratch, files)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
@@ -114,8 +115,16 @@ test('8: an update builds on the current version', async () => {
   expect(printed).toEqual({ code: 0, stdout: 'Nordic Scholars (closed)\n', stderr: '' });
 });
 
+test('9: a batch tells the outcome of each change, and a repeated run changes nothing', async () => {
+  const { run, ours, printed } = await printedBy(9);
+  const wanted = { code: 0, stdout: '2 changes processed\n', stderr: '422 name must not be blank.\n' };
+  expect(printed).toEqual(wanted);
+  expect(await run()).toEqual(wanted);
+  expect((await readFeed(ours.client)).events).toHaveLength(1);
+});
+
 test.each([
-  ['charter-client', 11],
+  ['charter-client', 17],
   ['webhooks', 6],
 ])('every export of %s is named before the first example', async (entry, count) => {
   const declared = await readFile(join(scratch.folder, `node_modules/charter-client/${entry}.d.ts`), 'utf8');

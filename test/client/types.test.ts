@@ -1,6 +1,7 @@
 // The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
 import type { IncomingMessage } from 'node:http';
 import {
+  type ChangeOf,
   type CharterClient,
   createClient,
   type ErrorResult,
@@ -127,6 +128,38 @@ async function lists(charter: CharterClient): Promise<void> {
   }
 }
 
+async function changes(charter: CharterClient): Promise<void> {
+  const replaced = await charter.upsert(PROGRAMS, 'sis-1', { name: 'Nordic Scholars' });
+  if (replaced.ok) exactly<200 | 201>()(replaced.status);
+  if (replaced.ok) exactly<Schemas['ParentProgram']>()(replaced.data);
+  // @ts-expect-error: the ID is in the path
+  await charter.upsert(PROGRAMS, 'sis-1', { name: 'Nordic Scholars', external_id: 'sis-1' });
+  // @ts-expect-error: events cannot be changed
+  await charter.upsert('/api/events', 'sis-1', {});
+  for await (const { outcomes, done } of charter.batch(PROGRAMS, [
+    { action: 'create', body: { name: 'Nordic Scholars' } },
+    { action: 'upsert', external_id: 'sis-1', body: { name: 'Nordic Scholars' }, if_none_match: '*' },
+    { action: 'update', id, body: { metadata: { colour: null } }, if_match: '"x"' },
+    { action: 'delete', id },
+  ])) {
+    exactly<number>()(done);
+    for (const { status, change, body, exception } of outcomes) {
+      exactly<200 | 201 | 204 | 404 | 409 | 412 | 413 | 422>()(status);
+      exactly<ChangeOf<typeof PROGRAMS>>()(change);
+      exactly<Schemas['ParentProgram'] | null>()(body);
+      if (exception !== null) exactly<string>()(exception.message);
+    }
+  }
+  // @ts-expect-error: an update without its id
+  charter.batch(PROGRAMS, [{ action: 'update', body: { name: 'Nordic Scholars' } }]);
+  // @ts-expect-error: a creation without a name
+  charter.batch(PROGRAMS, [{ action: 'create', body: {} }]);
+  // @ts-expect-error: a deletion has no body
+  charter.batch(PROGRAMS, [{ action: 'delete', id, body: {} }]);
+  // @ts-expect-error: not a list that takes batches
+  charter.batch('/api/events', []);
+}
+
 type Post<Header> = { post: { parameters: { query?: never; header?: Header; path?: never; cookie?: never } } };
 type Posts = {
   '/optional': Post<{ 'Idempotency-Key'?: string; 'If-Match'?: string }>;
@@ -168,7 +201,7 @@ async function events(request: Request, incoming: IncomingMessage): Promise<void
 }
 
 test('the type check compiles the assertions above; they are not run', () => {
-  expect([responses, conditional, headers, refused, lists, idempotent, events]).toHaveLength(7);
+  expect([responses, conditional, headers, refused, lists, changes, idempotent, events]).toHaveLength(8);
 });
 
 declare function accept(value: unknown): void;

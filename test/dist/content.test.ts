@@ -14,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Dependencies with which `npm start` generates the code and the documentation. The artifact contains what they generate. */
 const GENERATING = [
-  ...['@redocly/cli', 'markdown-it', 'openapi-fetch', 'openapi-to-postmanv2', 'openapi-typescript'],
+  ...['@redocly/cli', 'csv-parse', 'markdown-it', 'openapi-fetch', 'openapi-to-postmanv2', 'openapi-typescript'],
   ...['prisma', 'typescript', 'typescript-native'],
 ];
 

@@ -88,11 +88,11 @@ export const EVENT_FAULTS: readonly Fault[] = [
     caughtBy: 'test/client/secrecy.test.ts',
   },
   {
-    title: "the client's lists end after the first page",
-    file: 'src/client/paging.ts',
-    find: 'if (cursor === null || hasMore === false) return;',
-    replace: 'if (cursor === null || hasMore === false || next === undefined) return;',
-    caughtBy: 'test/client/paging.test.ts',
+    title: 'a repeated run of batches is a new one',
+    file: 'src/client/batching.ts',
+    find: "{ 'Idempotency-Key': `${run}-${number}` }",
+    replace: "{ 'Idempotency-Key': `${run}-${number}-${randomKey()}` }",
+    caughtBy: 'test/client/batch.test.ts',
   },
   {
     title: 'parseEvent accepts any signature of the right length',

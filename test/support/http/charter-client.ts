@@ -1,5 +1,4 @@
-import { createCall } from '../../../src/client/calling.ts';
-import { type CharterClient, clientOver } from '../../../src/client/client.ts';
+import { type CharterClient, clientFrom } from '../../../src/client/client.ts';
 import type { Clock } from '../../../src/client/clock.ts';
 import { type ClientOptions, settingsFrom } from '../../../src/client/settings.ts';
 
@@ -21,5 +20,5 @@ export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestC
 
 /** A client as `createClient` makes it, except for the clock. */
 export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
-  return clientOver(createCall(settingsFrom(options), clock));
+  return clientFrom(settingsFrom(options), clock);
 }

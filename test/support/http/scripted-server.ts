@@ -98,6 +98,6 @@ function forward(
 
 async function textOf(req: IncomingMessage): Promise<string> {
   let text = '';
-  for await (const chunk of req) text += String(chunk);
+  for await (const chunk of req.setEncoding('utf8')) text += String(chunk);
   return text;
 }

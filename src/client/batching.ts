@@ -1,0 +1,84 @@
+import type { Call, LooseResult } from './calling.ts';
+import type { ErrorResult } from './contract.ts';
+import { ResponseError, UnexpectedResponseError } from './errors.ts';
+import { randomKey } from './parameters.ts';
+
+// The contract's limits for a batch.
+export const MAX_CHANGES = 100;
+const MAX_BATCH_BYTES = 1_048_576;
+
+const TOO_LARGE = 413;
+
+export type LooseBatch = {
+  readonly number: number;
+  readonly outcomes: readonly ({ readonly change: object } & Outcome)[];
+  readonly done: number;
+};
+
+type Outcome = { readonly status: number; readonly etag: unknown; readonly body: unknown; readonly exception: unknown };
+
+export type Batching = {
+  readonly path: string;
+  readonly changes: Iterable<object> | AsyncIterable<object>;
+  readonly run?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Sends a batch only after the previous one was consumed. The same run with the same changes sends the same batches with the same
+ * idempotency keys, so that the server repeats its responses to those that it has processed.
+ */
+export async function* batchesOf(
+  call: Call,
+  { path, changes, run = randomKey(), signal }: Batching,
+): AsyncGenerator<LooseBatch, void, void> {
+  if (!/^[\x21-\x7E]{1,200}$/.test(run)) throw new TypeError('run must be 1 to 200 visible ASCII characters.');
+  let number = 0;
+  let done = 0;
+  for await (const batch of cut(changes)) {
+    number += 1;
+    const header = { 'Idempotency-Key': `${run}-${number}` };
+    const result = await call('post', `${path}/batch`, { params: { header }, body: { changes: batch }, signal });
+    const outcomes = outcomesIn(result, { path, count: batch.length });
+    done += batch.length;
+    yield { number, outcomes: outcomes.map((outcome, i) => ({ change: batch[i] ?? {}, ...outcome })), done };
+  }
+}
+
+/** As many changes as fit into one request. */
+export async function* cut<Change extends object>(
+  changes: Iterable<Change> | AsyncIterable<Change>,
+  { maxChanges = MAX_CHANGES }: { maxChanges?: number } = {},
+): AsyncGenerator<Change[], void, void> {
+  const encoder = new TextEncoder();
+  const emptyBytes = encoder.encode(JSON.stringify({ changes: [] })).length;
+  let batch: Change[] = [];
+  let bytes = emptyBytes;
+  for await (const change of changes) {
+    const changeBytes = encoder.encode(JSON.stringify(change)).length + ','.length;
+    if (batch.length === maxChanges || (batch.length > 0 && bytes + changeBytes > MAX_BATCH_BYTES)) {
+      yield batch;
+      batch = [];
+      bytes = emptyBytes;
+    }
+    batch.push(change);
+    bytes += changeBytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function outcomesIn(result: LooseResult, { path, count }: { path: string; count: number }): readonly Outcome[] {
+  const name = `POST ${path}/batch`;
+  if ('error' in result) {
+    if (result.status === TOO_LARGE && count === 1)
+      return [{ status: TOO_LARGE, etag: null, body: null, exception: result.error }];
+    // The types are the contract's; the client does not check that a server keeps to it.
+    throw new ResponseError(name, result as ErrorResult);
+  }
+  const { results } = Object(result.data);
+  if (Array.isArray(results) && results.length === count) return results;
+  throw new UnexpectedResponseError(name, {
+    status: result.status,
+    reason: 'its body does not have the outcome of each change',
+  });
+}

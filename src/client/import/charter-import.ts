@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// Imports a CSV file into the parent programs of an organization.
+import process from 'node:process';
+import { ImportError } from './import-error.ts';
+import { importFile } from './import-file.ts';
+import { HELP, readOptions } from './options.ts';
+
+const STOPPED = 'stopped';
+const [PARTLY_REFUSED, MISUSED, INTERRUPTED] = [1, 2, 130];
+
+const stopping = new AbortController();
+process.once('SIGINT', () => stopping.abort(STOPPED));
+
+try {
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options === 'help') process.stdout.write(HELP);
+  else if (!(await importFile(options, stopping.signal))) process.exitCode = PARTLY_REFUSED;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (stopping.signal.aborted) return INTERRUPTED;
+  return error instanceof ImportError && error.isMisuse ? MISUSED : PARTLY_REFUSED;
+}

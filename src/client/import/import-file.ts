@@ -1,0 +1,83 @@
+import process from 'node:process';
+import { type CharterClient, createClient } from '../charter-client.ts';
+import { PATIENT } from '../client.ts';
+import { checkRows } from './check-rows.ts';
+import { type Columns, columnsOf } from './columns.ts';
+import { rowsOf } from './csv-rows.ts';
+import { ImportError } from './import-error.ts';
+import { importRows } from './import-rows.ts';
+import type { Options } from './options.ts';
+import { Progress } from './progress.ts';
+import { RefusedRows } from './refused-rows.ts';
+import { SourceRows } from './source-rows.ts';
+
+const GO_ON = 'Run the same command again to go on: rows that are imported already stay as they are.';
+
+/** Imports or checks the file, and tells the user. Returns whether every row was accepted. */
+export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
+  const charter = createClient({ baseUrl: options.url, apiKey: options.apiKey, ...PATIENT });
+  const rows = rowsOf(options.file, options);
+  const { value: first } = await rows.next();
+  if (first === undefined) throw new ImportError(`${options.file} is empty.`);
+  const columns = columnsOf(first.cells, options.map);
+  await requirePermissions(charter, signal);
+  tellColumns(columns);
+  const counts = { accepted: 0, created: 0 };
+  const refused = new RefusedRows(options.refused, { delimiter: options.delimiter, header: first.cells });
+  const progress = new Progress();
+  const startedAt = performance.now();
+  const source = new SourceRows(rows, { columns, width: first.cells.length, refused });
+  try {
+    const handled = options.isDryRun
+      ? checkRows(charter, source.changes(), signal)
+      : importRows(charter, source.changes(), signal);
+    for await (const { accepted, created, refusals } of handled) {
+      counts.accepted += accepted;
+      counts.created += created;
+      await refused.add(refusals.map((each) => ({ ...each, row: source.rowOf(each.change) })));
+      progress.show(`${thousands(counts.accepted)} rows, ${thousands(refused.count)} refused`, source.share);
+    }
+  } catch (error) {
+    progress.clear();
+    if (!options.isDryRun && counts.accepted > 0)
+      process.stderr.write(`${thousands(counts.accepted)} rows were imported. ${GO_ON}\n`);
+    throw signal.aborted ? new ImportError('The import was stopped.') : error;
+  } finally {
+    await refused.close();
+    await rows.return();
+  }
+  progress.clear();
+  const seconds = Math.max(1, Math.round((performance.now() - startedAt) / 1000));
+  process.stdout.write(
+    `${summaryOf({ ...counts, refused: refused.count }, options)} It took ${thousands(seconds)} s.\n`,
+  );
+  return refused.count === 0;
+}
+
+type Counts = { readonly accepted: number; readonly created: number; readonly refused: number };
+
+function summaryOf({ accepted, created, refused }: Counts, options: Options): string {
+  const rest = refused === 0 ? '0 refused' : `${thousands(refused)} refused: see ${options.refused}`;
+  return options.isDryRun
+    ? `Nothing was changed. ${thousands(accepted)} rows can be imported, ${rest}.`
+    : `${thousands(created)} rows created, ${thousands(accepted - created)} replaced or unchanged, ${rest}.`;
+}
+
+async function requirePermissions(charter: CharterClient, signal: AbortSignal): Promise<void> {
+  const key = await charter.GET('/api/key', { signal });
+  if (!key.ok) throw new ImportError(`Charter refuses the API key (${key.status}): ${key.error.message}`);
+  if (!key.data.permissions.includes('parent_programs:write'))
+    throw new ImportError('The API key may not write. Create one with the permission parent_programs:write.');
+}
+
+function tellColumns({ ignored, missing }: Columns): void {
+  const lines = [
+    ...(ignored.length === 0 ? [] : [`Ignored columns: ${ignored.join(', ')}.`]),
+    ...(missing.length === 0 ? [] : [`Fields without a column, which become empty: ${missing.join(', ')}.`]),
+  ];
+  for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString('en');
+}

@@ -1,0 +1,104 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ImportError } from './import-error.ts';
+
+export const HELP = `Usage: charter-import FILE.csv [options]
+
+Creates a parent program for each row of a CSV file, or replaces the one with the same external_id. It is safe to repeat:
+rows that have not changed change nothing.
+
+The first row has the names of the columns. A column named external_id, name, description or metadata.KEY is imported
+into this field. Columns with other names are ignored, unless --map says where they belong. A field without a column
+becomes empty, also in parent programs that exist.
+
+  --map COLUMN=FIELD    import this column into this field; can be given several times
+  --dry-run             have the server check every row, and change nothing
+  --refused FILE        where to write the rows that are refused (default: FILE.refused.csv)
+  --delimiter CHARACTER what separates the cells: one character, or "tab" (default: ,)
+  --encoding NAME       how the characters are encoded, such as windows-1252 (default: utf-8)
+  --url URL             the address of Charter (default: $CHARTER_URL)
+  --help                show this help
+
+The API key is read from the environment variable CHARTER_API_KEY. It needs the permissions to read and to write.
+
+Exit status: 0 if every row was imported, 1 if rows were refused or the import failed, 2 for a wrong command line.
+`;
+
+export type Options = {
+  readonly file: string;
+  readonly url: string;
+  readonly apiKey: string;
+  /** Fields by their columns. */
+  readonly map: ReadonlyMap<string, string>;
+  readonly isDryRun: boolean;
+  readonly refused: string;
+  readonly delimiter: string;
+  readonly encoding: string;
+};
+
+/** Throws an ImportError for a wrong command line. The message never holds the value of an option or a variable. */
+export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.ProcessEnv>): Options | 'help' {
+  const { values, positionals } = parsed(parameters);
+  if (values.help) return 'help';
+  const [file, ...others] = positionals;
+  if (file === undefined || others.length > 0) throw misuse('Name one CSV file.');
+  const url = values.url ?? env['CHARTER_URL'];
+  if (url === undefined) throw misuse('Set CHARTER_URL to the address of Charter, or use --url.');
+  const apiKey = env['CHARTER_API_KEY'];
+  if (apiKey === undefined) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
+  const refused = values.refused ?? `${file.replace(/\.csv$/i, '')}.refused.csv`;
+  if (resolve(refused) === resolve(file)) throw misuse('--refused must not be the file itself.');
+  const delimiter = values.delimiter === 'tab' ? '\t' : (values.delimiter ?? ',');
+  if (delimiter.length !== 1) throw misuse('--delimiter must be one character, or "tab".');
+  return {
+    ...{ file, url, apiKey, refused, delimiter },
+    map: mapOf(values.map ?? []),
+    isDryRun: values['dry-run'] ?? false,
+    encoding: checkedEncoding(values.encoding ?? 'utf-8'),
+  };
+}
+
+function parsed(parameters: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...parameters],
+      allowPositionals: true,
+      options: {
+        map: { type: 'string', multiple: true },
+        'dry-run': { type: 'boolean' },
+        refused: { type: 'string' },
+        delimiter: { type: 'string' },
+        encoding: { type: 'string' },
+        url: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    // Without the advice that follows, which concerns arguments that begin with a hyphen.
+    throw misuse(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
+  }
+}
+
+/** The last "=" separates, because the name of a column may hold one. */
+function mapOf(pairs: readonly string[]): Map<string, string> {
+  return new Map(
+    pairs.map((pair): [string, string] => {
+      const at = pair.lastIndexOf('=');
+      if (at < 1 || at === pair.length - 1)
+        throw misuse('--map must be COLUMN=FIELD, such as --map "Program name=name".');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+}
+
+function checkedEncoding(encoding: string): string {
+  try {
+    return new TextDecoder(encoding).encoding;
+  } catch {
+    throw misuse('--encoding is not the name of an encoding, such as utf-8, utf-16le or windows-1252.');
+  }
+}
+
+function misuse(message: string): ImportError {
+  return new ImportError(`${message} To see all options: charter-import --help`, { isMisuse: true });
+}

@@ -1,0 +1,255 @@
+// The command as integrators run it: from the packed client, in a process of its own.
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getPackedClient, installClient } from '../support/http/client-package.ts';
+import { readFeed } from '../support/http/feed.ts';
+import { passesOn, type Step, staysSilent, useScriptedServer } from '../support/http/scripted-server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const LIST = '/api/parent_programs';
+
+const server = await useServer();
+const network = await useScriptedServer();
+const packed = await getPackedClient();
+const scratch = await installClient(packed);
+afterAll(() => scratch.remove());
+const { bin } = JSON.parse(packed.files.get('package.json') ?? '');
+const COMMAND = join(scratch.folder, 'node_modules/charter-client', bin['charter-import']);
+
+let files = 0;
+
+async function fileWith(content: string | Buffer): Promise<string> {
+  files += 1;
+  const path = join(scratch.folder, `catalogue-${files}.csv`);
+  await writeFile(path, content);
+  return path;
+}
+
+function envOf({ key }: Pick<TestOrganization, 'key'>, url = server.url) {
+  return { CHARTER_URL: url, CHARTER_API_KEY: key };
+}
+
+function importedBy(ours: TestOrganization, parameters: readonly string[]): Promise<Ended> {
+  return runFile(COMMAND, parameters, envOf(ours));
+}
+
+const csvOf = (count: number, name = 'Program') =>
+  ['external_id,name', ...Array.from({ length: count }, (_, i) => `sis-${i},${name} ${i}`), ''].join('\n');
+
+const refusedOf = (path: string) => path.replace(/\.csv$/, '.refused.csv');
+
+/** The content of the parent programs by external id. */
+async function programsOf({ client }: TestOrganization) {
+  const programs = new Map<string, object>();
+  let cursor = '';
+  do {
+    const { body } = await client.get(`${LIST}?limit=100${cursor}`);
+    for (const { external_id: id, name, description, metadata } of body.data)
+      programs.set(id, { name, description, metadata });
+    cursor = body.page.next_cursor === null ? '' : `&cursor=${body.page.next_cursor}`;
+  } while (cursor !== '');
+  return programs;
+}
+
+test('a file of a spreadsheet is imported: mapped columns, quotation marks, blank rows and a byte order mark', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(
+    [
+      '\uFEFFCode,Program name,description,Region,metadata.colour,Owner',
+      'sis-1,"Nordic ""Scholars"", 2026","One\r\ntwo",nordic,,Ada',
+      '',
+      ',,,,,',
+      'sis-2,Größe 😀,,,green,',
+      '',
+    ].join('\r\n'),
+  );
+  const map = ['--map', 'Code=external_id', '--map', 'Program name=name', '--map', 'Region=metadata.region'];
+  const { code, stdout, stderr } = await importedBy(ours, [file, ...map]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^2 rows created, 0 replaced or unchanged, 0 refused\. It took \d+ s\.\n$/),
+    stderr: 'Ignored columns: Owner.\n',
+  });
+  expect(await programsOf(ours)).toEqual(
+    new Map([
+      ['sis-1', { name: 'Nordic "Scholars", 2026', description: 'One\r\ntwo', metadata: { region: 'nordic' } }],
+      ['sis-2', { name: 'Größe 😀', description: null, metadata: { colour: 'green' } }],
+    ]),
+  );
+});
+
+test('semicolons and windows-1252, as some spreadsheets write them', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(Buffer.from('external_id;name;description\r\ns;Gr\xF6\xDFe, k;x\r\n', 'latin1'));
+  const { code } = await importedBy(ours, [file, '--delimiter', ';', '--encoding', 'windows-1252']);
+  expect(code).toBe(0);
+  expect(await programsOf(ours)).toEqual(new Map([['s', { name: 'Größe, k', description: 'x', metadata: {} }]]));
+});
+
+test('a repeated import changes nothing, and a corrected file only what was corrected', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(csvOf(250));
+  expect((await importedBy(ours, [file])).stdout).toMatch(/^250 rows created, 0 replaced or unchanged, 0 refused\./);
+  const { cursor, events } = await readFeed(ours.client);
+  expect(events).toHaveLength(250);
+  expect((await importedBy(ours, [file])).stdout).toMatch(/^0 rows created, 250 replaced or unchanged, 0 refused\./);
+  expect((await readFeed(ours.client, { cursor })).events).toEqual([]);
+  await writeFile(file, csvOf(250).replace('Program 7\n', 'Renamed\n'));
+  expect((await importedBy(ours, [file])).code).toBe(0);
+  expect((await readFeed(ours.client, { cursor })).events.map(({ data }) => data.name)).toEqual(['Renamed']);
+});
+
+test('refused rows are a file with the reasons, which can be corrected and imported', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith('external_id,name,note\na,First,"x, y"\nb,,z\n,No ID,\nd,Short\ne,Last,\n');
+  const { code, stdout, stderr } = await importedBy(ours, [file]);
+  const refused = refusedOf(file);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: expect.stringContaining(`2 rows created, 0 replaced or unchanged, 3 refused: see ${refused}.`),
+    stderr: 'Ignored columns: note.\nFields without a column, which become empty: description, metadata.\n',
+  });
+  expect([...(await programsOf(ours)).keys()]).toEqual(['a', 'e']);
+  const report = await readFile(refused, 'utf8');
+  expect(report.split('\r\n').toSorted()).toEqual(
+    [
+      '',
+      ',No ID,,4,422,external_id must not be empty.',
+      'b,,z,3,422,name must not be blank.',
+      'd,Short,5,,The row has 2 cells instead of 3.',
+      'external_id,name,note,import_row,import_status,import_message',
+    ].toSorted(),
+  );
+  const corrected = report.replace('b,,z', 'b,Second,z').replace(',No ID,', 'c,No ID,').replace('d,Short', 'd,,');
+  await writeFile(refused, corrected);
+  const again = await importedBy(ours, [refused]);
+  expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(/^2 rows created, 0 .*, 1 refused: see/) });
+  expect(await readFile(refusedOf(refused), 'utf8')).toMatch(
+    /^external_id,name,note,import_row,import_status,import_message\r\nd,,,\d,422,name must not be blank\.\r\n$/,
+  );
+});
+
+test('a dry run finds every row that an import would refuse, and changes nothing', async () => {
+  const ours = await createTestOrganization(server);
+  const blank = Array.from({ length: 120 }, (_, i) => `${'x'.repeat(300)}-${i},`);
+  const file = await fileWith(['external_id,name', ...blank, ...csvOf(99).split('\n').slice(1)].join('\n'));
+  const dry = await importedBy(ours, [file, '--dry-run']);
+  expect(dry).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^Nothing was changed\. 99 rows can be imported, 120 refused: see .*\. It took \d+ s\.\n$/,
+    ),
+  });
+  expect((await readFeed(ours.client)).events).toEqual([]);
+  const rowsIn = async () => (await readFile(refusedOf(file), 'utf8')).split('\r\n').map((line) => line.split(',')[2]);
+  const judged = await rowsIn();
+  expect((await importedBy(ours, [file])).stdout).toMatch(/^99 rows created, 0 replaced or unchanged, 120 refused/);
+  expect(judged).toEqual(await rowsIn());
+});
+
+test('without a refused row, there is no report', async () => {
+  const file = await fileWith(csvOf(1));
+  await importedBy(await createTestOrganization(server), [file, '--dry-run']);
+  await expect(stat(refusedOf(file))).rejects.toThrow('ENOENT');
+});
+
+/** Runs the command until the server has received its second batch, to which it does not respond. */
+async function interrupted(ours: TestOrganization, file: string): Promise<Running> {
+  const good: Step = passesOn(server.url);
+  network.play(good, good, staysSilent);
+  const running = startFile(COMMAND, [file], envOf(ours, network.url));
+  await until('the second batch to arrive', () => network.received.length === 3);
+  return running;
+}
+
+test('an import that was killed goes on when it is repeated, and makes each program once', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(csvOf(250));
+  await kill(await interrupted(ours, file));
+  expect((await programsOf(ours)).size).toBe(100);
+  expect((await importedBy(ours, [file])).stdout).toMatch(/^150 rows created, 100 replaced or unchanged, 0 refused/);
+  expect((await readFeed(ours.client)).events).toHaveLength(250);
+});
+
+test('Ctrl+C ends the import at once, and says how to go on', async () => {
+  const ours = await createTestOrganization(server);
+  const running = await interrupted(ours, await fileWith(csvOf(250)));
+  running.child.kill('SIGINT');
+  expect(await running.ended).toMatchObject({
+    code: 130,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /100 rows were imported\. Run the same command again to go on: .*\nThe import was stopped\.\n$/s,
+    ),
+  });
+});
+
+test('progress is shown on a terminal only', async () => {
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(csvOf(250));
+  expect((await importedBy(ours, [file])).stderr).not.toMatch(/\r/);
+  const isTerminal = '--import=data:text/javascript,process.stderr.isTTY=true';
+  const { stderr } = await runFile(COMMAND, [file], { ...envOf(ours), NODE_OPTIONS: isTerminal });
+  // The end of the line is cleared each time, and the whole line at the end.
+  const [, ...states] = stderr.split('\r').map((state) => state.replace('\u001B[K', ''));
+  expect(states).toEqual([
+    expect.stringMatching(/^\[#*\.*\] \d+% {2}100 rows, 0 refused$/),
+    expect.stringMatching(/^\[#*\.*\] \d+% {2}200 rows, 0 refused$/),
+    '[##############################] 100%  250 rows, 0 refused',
+    '',
+  ]);
+});
+
+test.each<[title: string, parameters: string[], message: string]>([
+  ['no file', [], 'Name one CSV file.'],
+  ['two files', ['a.csv', 'b.csv'], 'Name one CSV file.'],
+  ['a key', ['a.csv', '--key', 'charter_live_secret'], "Unknown option '--key'."],
+  ['a map without a field', ['a.csv', '--map', 'Code'], '--map must be COLUMN=FIELD'],
+  ['two characters', ['a.csv', '--delimiter', ';;'], '--delimiter must be one character'],
+  ['an unknown encoding', ['a.csv', '--encoding', 'x'], '--encoding is not the name of an encoding'],
+  ['the file as the report', ['a.csv', '--refused', './a.csv'], '--refused must not be the file itself'],
+])('a wrong command line is refused with 2: %s', async (_title, parameters, message) => {
+  const { code, stdout, stderr } = await runFile(COMMAND, parameters, envOf({ key: 'charter_test_key' }));
+  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+  expect(stderr).not.toContain('secret');
+});
+
+test.each(['CHARTER_URL', 'CHARTER_API_KEY'])('%s must be set', async (name) => {
+  const { [name]: _, ...env }: Record<string, string> = envOf({ key: 'charter_test_key' });
+  expect(await runFile(COMMAND, ['a.csv'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining(name) });
+});
+
+test('--help shows every option', async () => {
+  const { code, stdout } = await runFile(COMMAND, ['--help'], {});
+  expect({ code, lines: stdout.split('\n')[0] }).toEqual({
+    code: 0,
+    lines: 'Usage: charter-import FILE.csv [options]',
+  });
+});
+
+test.each<[title: string, content: string | Buffer, parameters: string[], message: string]>([
+  ['an empty file', '', [], 'is empty'],
+  ['no column for the ID', 'name,Code\nx,y\n', [], 'No column is for the field "external_id".'],
+  ['an unknown column', 'external_id,name\n', ['--map', 'Code=name'], '--map names the column "Code"'],
+  ['an unknown field', 'external_id,name,x\n', ['--map', 'x=colour'], '--map names the field "colour"'],
+  ['two columns for a field', 'external_id,name,name\n', [], 'Several columns are for the field "name"'],
+  ['another encoding', Buffer.from('external_id,name\na,\xE9\n', 'latin1'), [], 'Use --encoding'],
+  ['a quotation mark without its end', 'external_id,name\na,b\nc,"d\n', [], 'Row 3: Quote Not Closed'],
+])('nothing is imported from a file with %s', async (_title, content, parameters, message) => {
+  const ours = await createTestOrganization(server);
+  const { code, stdout, stderr } = await importedBy(ours, [await fileWith(content), ...parameters]);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect((await readFeed(ours.client)).events).toEqual([]);
+});
+
+test('a file that does not exist, a key that is refused, and a key that may not write are reported', async () => {
+  const reader = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
+  const file = await fileWith(csvOf(1));
+  const missing = await importedBy(reader, ['missing.csv']);
+  expect(missing).toMatchObject({ code: 1, stderr: 'Cannot read missing.csv: ENOENT.\n' });
+  expect((await importedBy(reader, [file])).stderr).toContain('The API key may not write.');
+  const unknown = await runFile(COMMAND, [file], envOf({ key: 'charter_test_key' }));
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Charter refuses the API key (401)') });
+});
