@@ -38,7 +38,7 @@ async function changesOf({ client }: TestOrganization): Promise<Map<unknown, num
   const counts = new Map<unknown, number>();
   for (const { data } of (await readFeed(client)).events) {
     // Events of a second resource may have no such field.
-    const { external_id: id }: { external_id?: unknown } = data;
+    const id = 'external_id' in data ? data.external_id : undefined;
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
