@@ -9,20 +9,20 @@ import { openWorld, type World } from './world.ts';
 
 const MOST_SECONDS = 300;
 /** Another document may need more runs to reach every case below, or another seed. */
-const SEED = 1081;
+const SEED = 1;
 const LIST = 'paths /api/parent_programs get';
 
 const world = await openWorld({ lifeSeconds: 10 * MOST_SECONDS });
 afterAll(() => world.close());
 
 const failureOf = (document: typeof contract, tried = world) =>
-  fuzz('requests', { document, world: tried, runs: 900, seed: SEED });
+  fuzz('requests', { document, world: tried, runs: 250, seed: SEED });
 
 const CASES: [what: string, plant: Planted, complaint: RegExp][] = [
   [
     "a bound narrower than the server's",
-    set('components schemas ParentProgramCreate properties name maxLength', 100),
-    /is invalid and must get 422 that names "name", and got 201\./,
+    set('components parameters Limit schema maximum', 50),
+    /is invalid and must get 422 that names "limit", and got 200\./,
   ],
   [
     "a bound wider than the server's",
