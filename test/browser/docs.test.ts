@@ -169,6 +169,7 @@ test('the search says that it loads, works by keyboard alone, and opens the addr
   expect(await second.evaluate((link) => link.matches(':focus'))).toBe(true);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('429');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/docs/errors#**');

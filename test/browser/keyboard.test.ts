@@ -96,10 +96,11 @@ test('arrow keys, Home and End move in the menu of a key, and an arrow key opens
   for (const [key, name] of [
     ['ArrowDown', 'Rotate'],
     ['ArrowDown', 'Rename'],
+    ['ArrowDown', 'Move'],
     ['ArrowDown', 'Revoke'],
     ['ArrowDown', 'Rotate'],
     ['ArrowUp', 'Revoke'],
-    ['ArrowUp', 'Rename'],
+    ['ArrowUp', 'Move'],
     ['Home', 'Rotate'],
     ['End', 'Revoke'],
   ] as const) {

@@ -21,6 +21,7 @@ const BODY = {
   permissions: [],
   expires_at: null,
   organization: { id: ID, name: 'Aurora' },
+  integration: null,
 };
 
 type UpstreamResponse = { status?: number; headers?: Record<string, string>; body?: unknown };
