@@ -2,7 +2,6 @@ import {
   type Action,
   type ChangeOperations,
   inputOf,
-  isOfOneChange,
   madeResult,
   refusalOfBatch,
   refusedResult,
@@ -11,7 +10,7 @@ import {
 import { entityTagOf } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Operation } from '../../src/contract/document.ts';
-import { type DomainError, invalidField, RefusedChangesError } from '../../src/domain/errors.ts';
+import { type DomainError, invalidField, isOfOneChange, RefusedChangesError } from '../../src/domain/errors.ts';
 import { canonicalJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import type { OwnBodies } from './own-body.ts';

@@ -1,5 +1,5 @@
 // The changes of a batch, as the server and the mock read and answer them.
-import { DomainError, type RefusedChangesError } from '../domain/errors.ts';
+import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';
 import type { HandlerInput } from './operation.ts';
 import { Violations } from './violations.ts';
@@ -70,13 +70,6 @@ export function refusedResult(error: DomainError) {
   const { status, body: exception } = exceptionOf(error);
   return { status, etag: null, body: null, exception };
 }
-
-/** Whether a refusal concerns one change only. Any other one refuses the batch. */
-export function isOfOneChange(error: unknown): error is DomainError {
-  return error instanceof DomainError && OF_ONE_CHANGE.includes(error.code);
-}
-
-const OF_ONE_CHANGE: readonly DomainError['code'][] = ['invalid', 'not_found', 'conflict', 'precondition_failed'];
 
 /** With the code of the first change, and the messages of all. The path of the batch exists, so a 404 would be misleading. */
 export function refusalOfBatch({ refusals }: RefusedChangesError): DomainError {

@@ -41,6 +41,13 @@ export class RateLimitedError extends DomainError {
   }
 }
 
+/** The refusals that concern one change of a batch only. Any other one refuses the batch. */
+const OF_ONE_CHANGE: readonly ErrorCode[] = ['invalid', 'not_found', 'conflict', 'precondition_failed'];
+
+export function isOfOneChange(error: unknown): error is DomainError {
+  return error instanceof DomainError && OF_ONE_CHANGE.includes(error.code);
+}
+
 /** Changes of an atomic batch were refused, so none was made. */
 export class RefusedChangesError extends Error {
   /** By the place of the change in the batch, from 0. At least one, the first change first. */

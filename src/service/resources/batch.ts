@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { DomainError, RefusedChangesError } from '../../domain/errors.ts';
+import { type DomainError, isOfOneChange, RefusedChangesError } from '../../domain/errors.ts';
 import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
 import { type Transaction, transaction } from '../../store/database.ts';
 import { type Checked, checkKeyOfWrite } from '../../store/key-of-write.ts';
@@ -135,7 +135,7 @@ class Changing<Row extends Stored> {
           outcomes[i] = outcome;
         });
       } catch (error) {
-        if (!(error instanceof DomainError) || !OF_ONE_CHANGE.includes(error.code)) throw error;
+        if (!isOfOneChange(error)) throw error;
         outcomes[i] = { kind: 'refused', error };
         refusals.set(i, error);
       }
@@ -273,9 +273,6 @@ class Changing<Row extends Stored> {
     }
   }
 }
-
-/** The refusals that concern one change only. Any other one refuses the batch. */
-const OF_ONE_CHANGE: readonly DomainError['code'][] = ['invalid', 'not_found', 'conflict', 'precondition_failed'];
 
 function hasRow<Row extends Stored>(entry: Entry<Row>): entry is Entry<Row> & { row: Row } {
   return entry.row !== null;
