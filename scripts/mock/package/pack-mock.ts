@@ -69,8 +69,12 @@ async function bundle(outfile: string): Promise<void> {
     external: ['supports-color'],
     // Its ES module contains a module of another kind, which would take the exports of the bundle for its own.
     alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
-    define: { 'import.meta.url': 'MODULE_URL', 'import.meta.dirname': '__dirname' },
-    banner: { js: "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;" },
+    define: {
+      'import.meta.url': 'MODULE_URL',
+      'import.meta.dirname': '__dirname',
+      'Promise.withResolvers': 'withResolvers',
+    },
+    banner: { js: `const MODULE_URL = require('node:url').pathToFileURL(__filename).href;\n${WITH_RESOLVERS}` },
     legalComments: 'linked',
     plugins: [withoutSideEffects],
     logLevel: 'silent',
@@ -79,7 +83,14 @@ async function bundle(outfile: string): Promise<void> {
     throw new Error(`The mock cannot be bundled:\n${warnings.map(({ text }) => text).join('\n')}`);
 }
 
-const OLDEST_NODE = 22;
+const OLDEST_NODE = 20;
+
+/** Promise.withResolvers, which came with Node 22. */
+const WITH_RESOLVERS = `function withResolvers() {
+  const all = {};
+  all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
+  return all;
+}`;
 
 /** None of our modules does anything when it is imported, so those that only the server uses are left out, with the database. */
 const withoutSideEffects: Plugin = {
