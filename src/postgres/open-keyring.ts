@@ -51,6 +51,9 @@ const REPLACE_LOST_KEY = `Nothing is encrypted with the missing key. If it is lo
 async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }: KeyringChoice): Promise<Keyring> {
   const ids = await listEncryptionKeys(client);
   if (ids.length === 0) return createEncryptionKeyFile(dataDir);
+  // Another process that starts at the same time may have created the file since it was looked for.
+  const created = await readEncryptionKeyFile(dataDir);
+  if (created !== null) return created;
   const isUnused = (await listUsedKeys(client, ids)).length === 0;
   if (isUnused && replacesUnusedKeys) return createEncryptionKeyFile(dataDir);
   const remedy =
