@@ -63,7 +63,7 @@ export async function listCases(servers: Servers, data: Data, { client, receiver
     },
     {
       title: 'rows by batches of 100 creations, one connection',
-      floor: 20,
+      floor: 15,
       subject: ours.batches,
       base: { title: 'single creations', load: ours.single },
     },

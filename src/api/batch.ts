@@ -43,7 +43,7 @@ export async function respondToBatch<Row extends Stored, CreateBody, UpsertBody,
       changes: body.changes.map((change) => changeOf(change, batch, refusalOf)),
       isAtomic: body.atomic ?? false,
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
-      request: canonicalJson(body),
+      request: () => canonicalJson(body),
       render: (outcomes) => JSON.stringify({ results: outcomes.map((outcome) => resultOf(outcome, batch.present)) }),
     });
     return { status: 200, headers: {}, body: new JsonText(json) } as const;

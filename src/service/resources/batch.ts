@@ -47,13 +47,15 @@ export async function changeRows<Row extends Stored>(
   table: Table<Row>,
   batch: Batch<Row>,
 ): Promise<Outcome<Row>[]> {
-  return transaction(context.db, (tx) => new Changing(tx, context, table).make(batch));
+  const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
+  // Such creations are one statement, which is a transaction by itself.
+  return dependsOnRows(soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
 }
 
 export type BatchOnce<Row extends Stored> = Batch<Row> & {
   readonly idempotencyKey: string | undefined;
-  /** The same text for the same batch. */
-  readonly request: string;
+  /** Returns the same text for the same batch. */
+  readonly request: () => string;
   /** The result, which a repeated request gets again. */
   readonly render: (outcomes: readonly Outcome<Row>[]) => string;
 };
@@ -68,7 +70,7 @@ export async function changeRowsOnce<Row extends Stored>(
   return transaction(context.db, (tx) =>
     once(tx, context, table, {
       key,
-      request: JSON.stringify([table.name, 'batch', request]),
+      request: JSON.stringify([table.name, 'batch', request()]),
       work: async () => render(await new Changing(tx, context, table).make(batch)),
     }),
   );
@@ -146,8 +148,8 @@ class Changing<Row extends Stored> {
   }
 
   async #read(sought: Sought): Promise<void> {
-    // Creations without unique values depend on no other row, and the insertion itself locks the organization.
-    if (sought.ids.length === 0 && [...sought.unique.values()].every((values) => values.length === 0)) return;
+    // The insertion itself locks the organization.
+    if (!dependsOnRows(sought)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
     this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
@@ -289,6 +291,11 @@ function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: obje
     const value = values.get(field);
     return value === null || value === undefined ? [] : [[field, String(value)]];
   });
+}
+
+/** False for creations without unique values. */
+function dependsOnRows({ ids, unique }: Sought): boolean {
+  return ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
 
 /** The rows that the outcomes of the changes depend on. */
