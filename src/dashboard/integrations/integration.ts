@@ -2,7 +2,7 @@ import { isIntegrationRole, mayGovern, mayManageIntegrations } from '../../domai
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
-import { reactivateIntegration, takeOwnership } from '../../service/integrations/change-integration.ts';
+import { reactivateIntegration, takeOwnership } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import type { IntegrationDetails } from '../../store/integrations.ts';
 import { eventTable } from '../audit-log/event-table.ts';

@@ -1,6 +1,6 @@
 import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
-import { suspendIntegration } from '../../service/integrations/change-integration.ts';
+import { suspendIntegration } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import { problemOf } from '../http/problem.ts';

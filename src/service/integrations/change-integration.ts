@@ -2,22 +2,19 @@ import { v7 as newId } from 'uuid';
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { normalEmail } from '../../domain/email.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { parseName, parseText } from '../../domain/name.ts';
 import { type IntegrationRole, isIntegrationRole } from '../../domain/role.ts';
 import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
 import {
   changeIntegration as changeStored,
   countActiveIntegrations,
-  findActivePerson,
   insertIntegration,
 } from '../../store/integrations.ts';
 import { lockOrganization } from '../../store/organizations.ts';
-import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
+import type { LockedIntegration } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
-import { activeActor, noSuchIntegration } from '../keys/key-authority.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
@@ -31,7 +28,9 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
-import { MAX_ACTIVE_INTEGRATIONS, refuseToManageIntegrations } from './integrations.ts';
+import { tooMany } from './act-on-integration.ts';
+import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
+import { lockActorAndOwner, lockIntegration } from './lock-integration.ts';
 
 /** What a form about an integration contains. */
 export type IntegrationRequest = {
@@ -111,115 +110,9 @@ export async function changeIntegration(
   );
 }
 
-/** Its keys are refused from their next request on, until it is reactivated. */
-export async function suspendIntegration(
-  db: Database,
-  actor: Actor,
-  { id, now = new Date() }: { id: string; now?: Date },
-): Promise<Done | Conflict> {
-  return runAction(db, async (tx) => {
-    await lockOrganization(tx, actor.scope);
-    const { current, integration } = await lockIntegration(tx, actor, { id });
-    if (integration.deactivatedAt !== null) return conflict(`${integration.name} is suspended already.`);
-    await changeStored(tx, actor.scope, integration.id, { deactivatedAt: now });
-    await recordAudit(tx, actor.scope, {
-      action: 'integration.suspended',
-      actorUserId: current.id,
-      targetUserId: integration.id,
-      auditSource: actor.auditSource,
-    });
-    return DONE;
-  });
-}
-
-/** Its keys that have not ended are accepted again. */
-export async function reactivateIntegration(
-  db: Database,
-  actor: Actor,
-  { id }: { id: string },
-): Promise<Done | Conflict> {
-  return runAction(db, async (tx) => {
-    await lockOrganization(tx, actor.scope);
-    const { current, integration } = await lockIntegration(tx, actor, { id });
-    if (integration.deactivatedAt === null) return conflict(`${integration.name} is active.`);
-    if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
-    await changeStored(tx, actor.scope, integration.id, { deactivatedAt: null });
-    await recordAudit(tx, actor.scope, {
-      action: 'integration.reactivated',
-      actorUserId: current.id,
-      targetUserId: integration.id,
-      auditSource: actor.auditSource,
-    });
-    return DONE;
-  });
-}
-
-/** Makes the actor the owner. A repetition changes nothing. */
-export async function takeOwnership(db: Database, actor: Actor, { id }: { id: string }): Promise<Done> {
-  return runAction(db, async (tx) => {
-    await lockOrganization(tx, actor.scope);
-    const { current, integration } = await lockIntegration(tx, actor, { id });
-    if (integration.ownerUserId === current.id) return DONE;
-    await changeStored(tx, actor.scope, integration.id, { ownerUserId: current.id });
-    await recordAudit(tx, actor.scope, {
-      action: 'integration.owner_changed',
-      actorUserId: current.id,
-      targetUserId: integration.id,
-      detail: { to: current.email },
-      auditSource: actor.auditSource,
-    });
-    return DONE;
-  });
-}
-
-/** `ownerEmail`: of a person whose row is locked, too. */
-type ToLock = { readonly ownerEmail?: string; readonly id?: string };
-
-async function lockActorAndOwner(tx: Transaction, actor: ActorOrOperator, { ownerEmail, id }: ToLock) {
-  const { scope } = actor;
-  const ownerId = ownerEmail === undefined ? null : await findActivePerson(tx, scope, ownerEmail);
-  const ids = [isOperator(actor) ? null : actor.userId, ownerId, id].filter((each) => typeof each === 'string');
-  const locked = await lockHolders(tx, scope, [...new Set(ids)]);
-  const current = isOperator(actor) ? null : activeActor(locked.get(actor.userId));
-  if (current !== null) refuseToManageIntegrations(current);
-  const owner = activePerson(locked.get(ownerId ?? ''));
-  return { current, owner, locked };
-}
-
-type Locked = {
-  readonly current: LockedUser;
-  /** `null` if no active user has the e-mail. */
-  readonly owner: LockedUser | null;
-  readonly integration: LockedIntegration;
-};
-
-async function lockIntegration(
-  tx: Transaction,
-  actor: Actor,
-  { id, ownerEmail }: ToLock & { readonly id: string },
-): Promise<Locked> {
-  const { current, owner, locked } = await lockActorAndOwner(tx, actor, {
-    ...(ownerEmail !== undefined && { ownerEmail }),
-    ...(isId(id) && { id }),
-  });
-  const integration = locked.get(id);
-  if (integration?.kind !== 'integration') throw noSuchIntegration();
-  return { current: activeActor(current), owner, integration };
-}
-
-function activePerson(holder: ReturnType<Awaited<ReturnType<typeof lockHolders>>['get']>): LockedUser | null {
-  return holder?.kind === 'person' && holder.deactivatedAt === null ? holder : null;
-}
-
 /** The same for a user who does not exist, one who is deactivated and one of another organization. */
 export function wrongOwner(field: string): Invalid {
   return invalid(field, 'must be the e-mail of an active user of your organization.');
-}
-
-function tooMany(): Conflict {
-  return conflict(
-    `Your organization has ${MAX_ACTIVE_INTEGRATIONS} active integrations, the maximum. Suspend one that is not needed any more first.`,
-  );
 }
 
 async function withUniqueName<T>(name: string, action: () => Promise<T>): Promise<T | Conflict> {

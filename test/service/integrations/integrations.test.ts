@@ -2,12 +2,14 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
 import {
-  changeIntegration,
-  createIntegration,
-  type IntegrationRequest,
   reactivateIntegration,
   suspendIntegration,
   takeOwnership,
+} from '../../../src/service/integrations/act-on-integration.ts';
+import {
+  changeIntegration,
+  createIntegration,
+  type IntegrationRequest,
 } from '../../../src/service/integrations/change-integration.ts';
 import {
   getIntegration,
