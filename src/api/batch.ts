@@ -1,7 +1,8 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { canonicalJson } from '../domain/json.ts';
 import type { PatchOf } from '../domain/merge-patch.ts';
-import { type Change, changeRowsOnce, type Outcome } from '../service/resources/batch.ts';
+import { changeRowsOnce } from '../service/resources/batch.ts';
+import type { Change, Outcome } from '../service/resources/changing.ts';
 import type { ContentOf, Stored, Table } from '../store/table.ts';
 import {
   type Action,
