@@ -184,7 +184,7 @@ function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, foun
   throw new Error('Validation failed without an error.');
 }
 
-/** Counts the items of a batch, the first of which the limit has counted already. */
+/** Counts the items of a batch. The limit has already counted one for the request itself. */
 function countRequests(request: ApiRequest, charge: (request: ApiRequest, requests: number) => void): void {
   const { operation, requestBody } = request;
   if (operation.countedField === undefined) return;

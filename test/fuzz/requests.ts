@@ -63,7 +63,7 @@ function fineStatuses({ operation, headers, body }: Draft, before: readonly Outg
   return [...successesOf(operation), ...conditional.filter(isShown), ...refused];
 }
 
-/** A valid batch of changes, any of which may be refused. */
+/** A batch that the contract allows. The server may refuse each of its changes. */
 function isAtomic(body: Draft['body']): boolean {
   return typeof body === 'string' && Object(JSON.parse(body)).atomic === true;
 }
