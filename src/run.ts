@@ -2,6 +2,7 @@ import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { readDocument } from './contract/contract.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
+import { startKeyNotices } from './delivery/key-notices.ts';
 import { createSender } from './delivery/sender.ts';
 import { VERSION } from './domain/release.ts';
 import { StartUpError } from './domain/start-up-error.ts';
@@ -166,6 +167,7 @@ async function serve(
     publicUrl,
     userAgent: `Charter/${(await readDocument()).info.version}`,
   });
+  const notices = startKeyNotices(db, { logger, outbox: app.outbox, publicUrl, flushUses: app.keyUses.flush });
   if (worker === null) logger.info({ url: server.url, environment, version: VERSION }, 'Charter is listening');
   else worker.reportReady();
   const preparing = setTimeout(() => void app.prepare(server.url), PREPARE_AFTER_MS);
@@ -180,7 +182,7 @@ async function serve(
   app.announceShutdown();
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
-  const stopped = Promise.all([stopHousekeeping(), deliveries.stop()]);
+  const stopped = Promise.all([stopHousekeeping(), deliveries.stop(), notices.stop()]);
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: SHUTDOWN_IDLE_SECONDS });
   unreadable.stop();
   await stopped;

@@ -15,7 +15,8 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   };
 }
 
-function outcomeOf(status: number): Outcome {
+function outcomeOf(status: number): Outcome | 'limited' {
+  if (status === 429) return 'limited';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'successful';
 }

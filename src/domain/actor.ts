@@ -1,3 +1,4 @@
+import type { KeyNotice } from './key-notice.ts';
 import type { OrganizationScope } from './organization-scope.ts';
 import type { Role } from './role.ts';
 
@@ -27,6 +28,8 @@ export type Actor = {
   readonly ownsIntegrations: boolean;
   /** For an administrator: an active integration of the organization has no active owner. */
   readonly lacksOwners: boolean;
+  /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
+  readonly keyNotices: readonly KeyNotice[];
   readonly auditSource: AuditSource;
 };
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { MINUTE_MS } from './duration.ts';
+import type { KeyNotice } from './key-notice.ts';
 import type { Role } from './role.ts';
 
 export const SESSION_IDLE_MINUTES = 30;
@@ -38,6 +39,8 @@ export type SessionRecord = {
   readonly ownsIntegrations: boolean;
   /** For an administrator: an active integration of the organization has no active owner. */
   readonly lacksOwners: boolean;
+  /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
+  readonly keyNotices: readonly KeyNotice[];
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly isComplete: boolean;

@@ -3,6 +3,8 @@ import type { Database } from '../store/database.ts';
 import type { Deletion } from '../store/delete-in-batches.ts';
 import { deleteExpiredEvents } from '../store/events.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
+import { deleteOldKeyNetworks } from '../store/key-networks.ts';
+import { deleteOldKeyNotices } from '../store/key-notices.ts';
 import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
@@ -24,6 +26,8 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'failed sign-ins': deleteExpiredSignInFailures,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
+  'notices about keys': deleteOldKeyNotices,
+  'networks of keys': deleteOldKeyNetworks,
   // Before the events, because a delivery without its event fails.
   'webhook deliveries': (db, deletion, { eventDays }) => deleteExpiredDeliveries(db, deletion, eventDays),
   'counts of webhooks': deleteOldWebhookDays,

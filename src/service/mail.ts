@@ -1,6 +1,8 @@
 import type { Transporter } from 'nodemailer';
 
 export type Mail = {
+  /** Of a mail that may be sent twice: its Message-ID, by which a mail program recognizes the second one. */
+  readonly id?: string;
   readonly to: { readonly name: string; readonly address: string };
   readonly subject: string;
   readonly text: string;
@@ -34,10 +36,11 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
   const inBackground = new Set<Promise<void>>();
   const outbox: Outbox = {
     canSend: config !== null,
-    async send({ to, subject, text }) {
+    async send({ id, to, subject, text }) {
       if (config === null) return;
       transport ??= createTransport(config);
-      await (await transport).sendMail({ to: { name: to.name, address: to.address }, subject, text });
+      const messageId = id === undefined ? {} : { messageId: `<${id}@${domainOf(config.mailFrom)}>` };
+      await (await transport).sendMail({ ...messageId, to: { name: to.name, address: to.address }, subject, text });
     },
     post(mail) {
       outbox.later(() => outbox.send(mail));
@@ -53,6 +56,11 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
     },
   };
   return outbox;
+}
+
+/** "example.org" of "Charter <charter@example.org>". */
+function domainOf(mailFrom: string): string {
+  return /@([^\s>]+)/.exec(mailFrom)?.[1] ?? 'localhost';
 }
 
 /** Loads nodemailer with the first mail: it takes a twentieth of the start, and many servers send none. */

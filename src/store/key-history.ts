@@ -19,6 +19,7 @@ export async function findKeyHistory(
       revokedAt: true,
       revokedBy: { select: { name: true } },
       isLeaked: true,
+      isUnused: true,
     },
   });
 }

@@ -27,6 +27,8 @@ export type ListedKey = {
   readonly revokedBy: string | null;
   /** Whether the key was revoked because it was reported as leaked. */
   readonly isLeaked: boolean;
+  /** Whether Charter revoked the key because it was not used. */
+  readonly isUnused: boolean;
   readonly refusedUses: number;
   readonly holderId: string;
   readonly holderName: string;
@@ -47,6 +49,7 @@ export const COLUMNS = `
   k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
   k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
   k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses", k.is_leaked as "isLeaked",
+  k.is_unused as "isUnused",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
   holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",

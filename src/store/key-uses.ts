@@ -1,4 +1,5 @@
 import type { Holder } from '../domain/holder.ts';
+import { LIMITED_PER_HOUR } from '../domain/key-notice.ts';
 import {
   firstShown,
   type KeyUsage,
@@ -11,6 +12,7 @@ import {
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
+import { insertNoticesOf } from './key-notices.ts';
 
 /** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
 export type KeyUse = OutcomeCounts & {
@@ -26,6 +28,8 @@ export type KeyUse = OutcomeCounts & {
   readonly client: string | null;
   /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
+  /** Number of uses refused by a rate limit; they are among `refused`. */
+  readonly limited: number;
 };
 
 const IS_LATER = "held.last_used_at > coalesce(k.last_used_at, '-infinity')";
@@ -38,8 +42,8 @@ const WRITE = {
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
-          $9::text[], $10::text[])
-        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client)),
+          $9::text[], $10::text[], $11::bigint[])
+        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client, limited)),
     used as (
       select organization_id, key_id, max(last_used_at) as last_used_at, sum(refused_uses) as refused_uses,
              (array_agg(network order by last_used_at desc nulls last))[1] as network,
@@ -50,9 +54,9 @@ const WRITE = {
       from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
       order by k.organization_id, k.id for no key update of k),
     counted as (
-      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed)
+      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed, limited)
       select k.organization_id, k.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
-             sum(seen.successful), sum(seen.refused), sum(seen.failed)
+             sum(seen.successful), sum(seen.refused), sum(seen.failed), sum(seen.limited)
       from seen
       join api_keys k on k.organization_id = seen.organization_id and k.id = seen.key_id
       cross join unnest(enum_range(null::use_period)) as p (period)
@@ -61,7 +65,18 @@ const WRITE = {
       on conflict (organization_id, key_id, period, starts_at) do update
         set successful = u.successful + excluded.successful,
             refused = u.refused + excluded.refused,
-            failed = u.failed + excluded.failed)
+            failed = u.failed + excluded.failed,
+            limited = u.limited + excluded.limited
+      returning u.organization_id, u.key_id, u.period, u.starts_at, u.limited),
+    limited as (
+      select distinct u.organization_id, u.key_id, k.user_id, 'limited'::key_notice_kind as kind,
+             to_char(u.starts_at at time zone 'UTC', 'YYYY-MM-DD') as occasion, null::timestamptz as ends_at,
+             null::uuid as by_user_id, '' as detail
+      from counted u
+      join seen on seen.organization_id = u.organization_id and seen.key_id = u.key_id and seen.limited > 0
+      join api_keys k on k.organization_id = u.organization_id and k.id = u.key_id
+      where u.period = 'hour' and u.limited > ${LIMITED_PER_HOUR}),
+    noticed as (${insertNoticesOf('limited')})
     update api_keys k
     set last_used_at = greatest(k.last_used_at, held.last_used_at),
         last_used_network = case when ${IS_LATER} then held.network else k.last_used_network end,
@@ -71,7 +86,10 @@ const WRITE = {
     where k.organization_id = held.organization_id and k.id = held.id and (held.refused_uses > 0 or ${IS_LATER})`,
 };
 
-/** Adds the uses of keys of any organizations in one statement. `lastUsedAt` only moves forward. */
+/**
+ * Adds the uses of keys of any organizations in one statement, with the notices of the rate limits that they met. `lastUsedAt`
+ * only moves forward.
+ */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [
     uses.map(({ organizationId }) => organizationId),
@@ -84,6 +102,7 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
     uses.map(({ failed }) => failed),
     uses.map(({ network }) => network),
     uses.map(({ client }) => client),
+    uses.map(({ limited }) => limited),
   ];
   await db.pool.query({ ...WRITE, values });
 }

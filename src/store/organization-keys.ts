@@ -93,17 +93,27 @@ export async function listOrganizationKeys(
   return (await db.pool.query<ListedKey>({ text, values })).rows;
 }
 
-/** How many keys match, whatever the list page. */
+/** Active keys of the whole organization that need attention, whatever the filters. */
+export type AttentionCounts = { readonly expiringSoon: number; readonly unused: number };
+
+/** How many keys match, whatever the list page, and how many of all keys need attention. */
 export async function countOrganizationKeys(
   db: Database,
   scope: OrganizationScope,
   { filters, now }: Pick<OrganizationKeyQuery, 'filters' | 'now'>,
-): Promise<KeyCounts> {
+): Promise<KeyCounts & AttentionCounts> {
   const { values, conditions } = matching(scope, now, filters);
-  const counts = `count(*) filter (where ${IS_ACTIVE})::int as active, count(*) filter (where not (${IS_ACTIVE}))::int as ended`;
-  const text = `select ${counts} from api_keys k where ${conditions.join(' and ')}`;
-  const { rows } = await db.pool.query<KeyCounts>({ text, values });
-  return rows[0] ?? { active: 0, ended: 0 };
+  const isMatch = conditions.join(' and ');
+  const count = (name: string, condition: string) => `count(*) filter (where ${condition})::int as "${name}"`;
+  const counts = [
+    count('active', `${isMatch} and ${IS_ACTIVE}`),
+    count('ended', `${isMatch} and not (${IS_ACTIVE})`),
+    count('expiringSoon', `${IS_ACTIVE} and ${EXPIRES_SOON}`),
+    count('unused', `${IS_ACTIVE} and k.last_used_at is null`),
+  ];
+  const text = `select ${counts.join(', ')} from api_keys k where k.organization_id = $1`;
+  const { rows } = await db.pool.query<KeyCounts & AttentionCounts>({ text, values });
+  return rows[0] ?? { active: 0, ended: 0, expiringSoon: 0, unused: 0 };
 }
 
 const FIND_BY_HASH = {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { NoticeSettings } from '../domain/key-notice.ts';
 import type { Keyring } from '../domain/keyring.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { OrganizationLimits } from '../domain/request-limits.ts';
@@ -31,17 +32,20 @@ export type OrganizationRecord = {
   readonly suspendedAt: Date | null;
   readonly createdAt: Date;
   readonly policy: KeyPolicy;
+  readonly notices: NoticeSettings;
   readonly limits: OrganizationLimits;
 };
 
 export async function getOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
   const row = await tx.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
   const { name, suspendedAt, createdAt, membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = row;
+  const { endsUnusedAfterDays, tellsNewNetworks } = row;
   return {
     name,
     suspendedAt,
     createdAt,
     policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+    notices: { endsUnusedAfterDays, tellsNewNetworks },
     limits: { perKey: row.requestsPerKey, perOrganization: row.requestsPerOrganization },
   };
 }
@@ -61,6 +65,18 @@ export async function setPolicy(tx: Transaction, scope: OrganizationScope, polic
   await tx.organization.update({
     where: { id: scope.organizationId },
     data: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+  });
+}
+
+/** `endsUnusedSince` is omitted if the time without a use was not shortened. */
+export async function setNoticeSettings(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endsUnusedAfterDays, tellsNewNetworks, endsUnusedSince }: NoticeSettings & { readonly endsUnusedSince?: Date },
+): Promise<void> {
+  await tx.organization.update({
+    where: { id: scope.organizationId },
+    data: { endsUnusedAfterDays, tellsNewNetworks, ...(endsUnusedSince !== undefined && { endsUnusedSince }) },
   });
 }
 

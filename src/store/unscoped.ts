@@ -4,6 +4,7 @@ import { normalEmail } from '../domain/email.ts';
 import type { Role } from '../domain/role.ts';
 import type { SessionRecord } from '../domain/session.ts';
 import type { Database } from './database.ts';
+import { type NoticeJson, noticesFrom, OPEN_NOTICES } from './key-notices.ts';
 import { dateOf } from './timestamp.ts';
 
 // The few look-ups made before a scope exists. Every other statement names the organization of the rows that it reads.
@@ -95,7 +96,8 @@ const FIND_SESSION = {
              select 1 from users i
              join users w on w.organization_id = i.organization_id and w.id = i.owner_user_id
              where i.organization_id = s.organization_id and i.owner_user_id is not null and i.deactivated_at is null
-               and w.deactivated_at is not null) as "lacksOwners"
+               and w.deactivated_at is not null) as "lacksOwners",
+           ${OPEN_NOTICES} as notices
     from sessions s
     join users u on u.organization_id = s.organization_id and u.id = s.user_id
     join organizations o on o.id = s.organization_id
@@ -104,8 +106,12 @@ const FIND_SESSION = {
 
 /** A session with its user and its organization, in one indexed statement; null if there is none. */
 export async function findSessionByHash(db: Database, tokenHash: Buffer): Promise<SessionRecord | null> {
-  const { rows } = await db.pool.query<SessionRecord>({ ...FIND_SESSION, values: [tokenHash] });
-  return rows[0] ?? null;
+  type Row = Omit<SessionRecord, 'keyNotices'> & { notices: readonly NoticeJson[] | null };
+  const { rows } = await db.pool.query<Row>({ ...FIND_SESSION, values: [tokenHash] });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { notices, ...session } = row;
+  return { ...session, keyNotices: noticesFrom(notices) };
 }
 
 export type Credentials = {

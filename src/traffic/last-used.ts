@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../domain/duration.ts';
 import type { Outcome } from '../domain/key-usage.ts';
 import type { Database } from '../store/database.ts';
+import { noteNetworks } from '../store/key-networks.ts';
 import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
 
 export type ScopedKeyId = { readonly organizationId: string; readonly id: string };
@@ -16,8 +17,8 @@ export type UseRecorder = {
   usedBy(client: UsingClient, at: Date): void;
   /** The key was rotated or revoked before. */
   ended(): void;
-  /** The response is sent. */
-  responded(outcome: Outcome): void;
+  /** The response is sent. "limited": a rate limit refused the request. */
+  responded(outcome: Outcome | 'limited'): void;
 };
 
 export type KeyUses = {
@@ -80,6 +81,8 @@ export function startKeyUses(
         onFailure(error);
         return;
       }
+      // Not kept for the next write, which would count the uses twice.
+      await noteNetworks(db, part).catch(onFailure);
     }
   }
 
@@ -137,6 +140,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   successful = 0;
   refused = 0;
   failed = 0;
+  limited = 0;
   readonly #batch: Batch;
   #clientSeenAtMs = -Infinity;
 
@@ -172,11 +176,13 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
   }
 
-  responded(outcome: Outcome): void {
-    this.#current()[outcome] += 1;
+  responded(outcome: Outcome | 'limited'): void {
+    const use = this.#current();
+    use[outcome] += 1;
+    if (outcome === 'limited') use.refused += 1;
   }
 
-  add({ lastUsedAt, network, client, refusedUses, successful, refused, failed }: KeyUse): void {
+  add({ lastUsedAt, network, client, refusedUses, successful, refused, failed, limited }: KeyUse): void {
     if (lastUsedAt !== null && later(this.lastUsedAt, lastUsedAt) === lastUsedAt) {
       this.lastUsedAt = lastUsedAt;
       this.network = network;
@@ -186,6 +192,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.successful += successful;
     this.refused += refused;
     this.failed += failed;
+    this.limited += limited;
   }
 
   /** Differs from `this` only for a request that began before the last write. */

@@ -3,6 +3,8 @@ import { suspendOrganization } from '../../src/service/operator.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addSecondFactor, codeAt, createAccount } from '../support/data/accounts.ts';
+import { giveKey } from '../support/data/actors.ts';
+import { checkAll, moveDates } from '../support/data/key-notices.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { createRealisticTeam } from '../support/data/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
@@ -17,11 +19,28 @@ const page = await site.sharedPage();
 
 const team = await createRealisticTeam(site.server.db);
 const webhooks = await addRealisticWebhooks(site.server.db, team);
+await addNotices();
 const guarded = await createAccount(site.server.db, { role: 'manager', scope: team.administrator.scope });
 await addSecondFactor(site.server.db, guarded, new Date());
 
 const WEBHOOKS = '/organization/webhooks';
 const deliveryPath = (id: string) => `${WEBHOOKS}/${webhooks.endpointId}/deliveries/${id}`;
+
+/** Notices of every kind about keys of the administrator. */
+async function addNotices(): Promise<void> {
+  const { db } = site.server;
+  for (const name of ['Nightly export', 'Warehouse']) {
+    const { id } = await giveKey(db, team.administrator, { name });
+    await moveDates(db, id, { createdAgo: 200, usedAgo: 1, expiresIn: name === 'Warehouse' ? 0.9 : 6 });
+    await checkAll(db);
+  }
+  const row = { organizationId: team.administrator.scope.organizationId, userId: team.administrator.userId };
+  for (const kind of ['limited', 'unused', 'ended'] as const) {
+    const { id } = await giveKey(db, team.administrator, { name: `Import ${kind}` });
+    const notice = { ...row, id: crypto.randomUUID(), keyId: id, kind, occasion: '', isForAddress: false };
+    await db.prisma.keyNotice.create({ data: { ...notice, endsAt: new Date(Date.now() + 86_400_000) } });
+  }
+}
 
 const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'profile', path: () => '/profile' },

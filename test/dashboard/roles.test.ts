@@ -91,6 +91,7 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       [`${user}/api-keys/${target}/move`]: { integration: integration.id, name: 'Moved' },
       '/people/users/invite': { ...PERSON, form_id: 'x.y' },
       '/organization': POLICY,
+      '/organization/unused-keys': { ends_unused_after_days: '7' },
       '/organization/audit-log': { person: 'a' },
       '/organization/api-keys': { search: 'charter_live_Abcd' },
       '/people/users': { search: 'charter_live_Abcd' },

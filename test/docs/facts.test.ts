@@ -16,6 +16,15 @@ import {
   SOON_DAYS,
   SOON_SHARE,
 } from '../../src/domain/api-key.ts';
+import {
+  LIMITED_PER_HOUR,
+  MAX_UNUSED_DAYS,
+  MIN_UNUSED_DAYS,
+  NOTICE_DAYS,
+  ONE_NETWORK_DAYS,
+  UNUSED_GRACE_DAYS,
+  USED_WITHIN_DAYS,
+} from '../../src/domain/key-notice.ts';
 import { SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
@@ -34,6 +43,7 @@ import { MAX_ACTIVE_INTEGRATIONS } from '../../src/service/integrations/integrat
 import { MAX_REPORTED_KEYS } from '../../src/service/keys/report-keys.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+import { MAIL_ATTEMPTS, RETRY_MINUTES } from '../../src/store/key-notices.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
 import { read, sourcesIn, texts } from '../support/contract/texts.ts';
 
@@ -85,6 +95,7 @@ const retry = (failures: number, random = 0) => (retryMsAfter(failures, random) 
 const RETRIES = [1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => retry(i + 1) / unit);
 const ATTEMPTS = RETRIES.length + 1;
 const JITTER = retry(1, 1) / retry(1) - 1;
+const RETRY_HOURS = Math.ceil(RETRY_MINUTES.reduce((sum, minutes) => sum + minutes, 0) / 60);
 const [keepAliveIdle = 0, interval = 0, count = 0] = Object.values(KEEP_ALIVE_SETTINGS).map(Number);
 
 /** What the texts say, and the values: `#` is a number, in digits or in a word. */
@@ -187,6 +198,13 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['the last #% of their life, at most # days', 100 / SOON_SHARE, SOON_DAYS],
   ['in each of the last # hours and # days', SHOWN_PERIODS.hour, SHOWN_PERIODS.day],
   ['requests of the last # days and of the last # hours', SHOWN_PERIODS.day, SHOWN_PERIODS.hour],
+  ['# days, # days and # day before, if the key was used within the last # days', ...NOTICE_DAYS, USED_WITHIN_DAYS],
+  ['refused by a rate limit more than # times in an hour', LIMITED_PER_HOUR],
+  ['from a new network after # days of one network', ONE_NETWORK_DAYS],
+  ['a number of days, # to #, after which Charter revokes', MIN_UNUSED_DAYS, MAX_UNUSED_DAYS],
+  ['No key ends sooner than # days after the setting', UNUSED_GRACE_DAYS],
+  ['it is sent again, at most # times', MAIL_ATTEMPTS - 1],
+  ['tries # more times within # hours', MAIL_ATTEMPTS - 1, RETRY_HOURS],
   ['with up to # keys', MAX_REPORTED_KEYS],
   ['one of more than # KiB a 413', MAX_REPORT.bytes / KIB],
   ['any number of keys within # KiB', MAX_REPORT.bytes / KIB],

@@ -54,6 +54,21 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     refused: 0,
     failed: 0,
   }),
+  key_networks: () => ({
+    organization_id: organizationId,
+    key_id: keyId,
+    network: crypto.randomUUID(),
+    first_seen_at: new Date(),
+    last_seen_at: new Date(),
+  }),
+  key_notices: () => ({
+    ...owned(),
+    key_id: keyId,
+    user_id: userId,
+    kind: 'limited',
+    occasion: crypto.randomUUID(),
+    is_for_address: false,
+  }),
   webhook_endpoints: () => ({
     ...owned(),
     url: 'https://example.org/',
@@ -98,6 +113,7 @@ const CONCERNED: Record<string, Record<string, unknown>> = {
 /** For each CHECK, values that violate it alone. A resource's needs an entry only if it refuses no value of `UNUSUAL`. */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
+  organizations_ends_unused_check: { ends_unused_after_days: 6, ends_unused_since: new Date() },
   organizations_max_key_life_days_check: { max_key_life_days: 3651 },
   organizations_requests_per_key: { requests_per_key: -1 },
   organizations_requests_per_organization: { requests_per_organization: 1_000_001 },

@@ -13,6 +13,7 @@ import {
   keyUseProofs,
   organizationKeyProofs,
 } from './isolation/key-lists.ts';
+import { keyNoticeProofs } from './isolation/key-notices.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
@@ -33,6 +34,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-holder.ts': keyHolderProofs,
   'key-lists.ts': keyListProofs,
   'key-of-write.ts': keyOfWriteProofs,
+  'key-notices.ts': keyNoticeProofs,
   'key-rotations.ts': keyRotationProofs,
   'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,
@@ -48,13 +50,20 @@ const PROOFS: Record<string, Proofs> = {
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /**
- * Housekeeping, the write of key uses, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
+ * Housekeeping, the write of key uses, the notices about keys, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
  * reports of leaked keys, which cover all organizations in one statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
   'events.ts deleteExpiredEvents',
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
+  'key-networks.ts deleteOldKeyNetworks',
+  'key-networks.ts noteNetworks',
+  'key-notices.ts checkDueKeys',
+  'key-notices.ts claimNoticeMails',
+  'key-notices.ts deleteOldKeyNotices',
+  'key-notices.ts endUnusedKeys',
+  'key-notices.ts markMailed',
   'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',
   'name-keys.ts fillNameKeys',

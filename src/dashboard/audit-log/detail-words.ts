@@ -4,6 +4,7 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
+import { UNUSED } from '../../store/key-notices.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 
@@ -22,6 +23,7 @@ const disabledReason: ToWords = (text) => (text === 'gone' || text === 'failing'
 const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   ['user deactivated', 'Because the user was deactivated'],
   [REPORTED, 'Because it was reported as leaked'],
+  [UNUSED, 'Because it was not used'],
 ]);
 
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
@@ -38,6 +40,7 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ],
   ['key.revoked name', formerName],
   ['key.revoked why', (text) => REVOCATION_WORDS.get(text) ?? `Because: ${text}`],
+  ['key.revoked days', (text) => `Unused keys end after ${formatCount(Number(text), 'day')}`],
   ['key.renamed from', (text, { to }) => `From “${text}” to “${to}”`],
   ['key.renamed to', NOTHING],
   ['key.moved to', (text) => `To ${text}`],

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
+import { UNUSED } from '../../store/key-notices.ts';
 import { holderUrl, keysUrlOf } from '../integrations/urls.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
@@ -75,8 +76,8 @@ function cells(event: AuditRecord) {
 function withoutUser({ action, detail, requestId }: AuditRecord): string {
   if (detail['why'] === REPORTED) return 'Somebody who found it';
   if (requestId !== '') return 'Not known';
-  // Charter disables an endpoint whose receiver is gone or keeps failing.
-  return action === 'webhook.disabled' ? 'Charter' : 'An operator';
+  // Charter disables an endpoint whose receiver is gone or keeps failing, and ends keys that are not used.
+  return action === 'webhook.disabled' || detail['why'] === UNUSED ? 'Charter' : 'An operator';
 }
 
 function target(event: AuditRecord): Html {

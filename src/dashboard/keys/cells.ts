@@ -47,12 +47,12 @@ export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
 export function stateCell(key: KeyDetails, now: Date): Html {
-  const { state, endedAt, expiresAt, isLeaked } = key;
+  const { state, endedAt, expiresAt } = key;
   if (endedAt === null) {
     const end = expiresAt === null ? 'Never expires' : html`Expires ${day(expiresAt)}`;
     return html`${stateBadges(key, now)}<span class="under">${end}</span>`;
   }
-  return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${isLeaked ? 'reported as leaked' : enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
+  return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
 }
 
 /** The same without the times, which stand elsewhere on a key's own page. */
@@ -75,11 +75,15 @@ function refusals({ refusedUses }: KeyDetails): Html | false {
 
 /** "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
 export function endWords(key: KeyDetails): Html {
-  const { state, endedAt, isLeaked } = key;
-  return html`${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` ${isLeaked ? 'because it was reported as leaked' : enderWords(key)}`}${endedAt !== null && html`, ${instant(endedAt)}`}`;
+  const { state, endedAt } = key;
+  const why = key.isLeaked || key.isUnused ? `because it was ${enderWords(key)}` : enderWords(key);
+  return html`${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` ${why}`}${endedAt !== null && html`, ${instant(endedAt)}`}`;
 }
 
-function enderWords({ endedBy }: KeyDetails): string {
+/** "by Mei Tanaka", or why. */
+function enderWords({ endedBy, isLeaked, isUnused }: KeyDetails): string {
+  if (isLeaked) return 'reported as leaked';
+  if (isUnused) return 'not used';
   return `by ${endedBy ?? 'an operator'}`;
 }
 

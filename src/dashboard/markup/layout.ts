@@ -6,6 +6,7 @@ import type { Problem } from '../http/problem.ts';
 import { askedUrl, type Dashboard, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { INTEGRATIONS_URL } from '../integrations/urls.ts';
+import { keyNotices } from './key-notices.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
@@ -77,7 +78,7 @@ function signedInBody(context: SignedInContext, main: Html): Html {
 <main id="main" tabindex="-1">${
     actor.isSuspended &&
     html`<div class="notice danger"><p><strong>${actor.organizationName} is suspended.</strong> Its API keys are refused until it is resumed. Contact support.</p></div>`
-  }${main}</main>
+  }${keyNotices(context)}${main}</main>
 </body>`;
 }
 

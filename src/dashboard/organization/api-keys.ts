@@ -3,6 +3,7 @@ import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
+import type { AttentionCounts } from '../../store/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
@@ -45,6 +46,7 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
 ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}
+${attentionWords(list.counts)}
 ${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list.keys, context)}
 ${pager({
   isFirst,
@@ -131,6 +133,16 @@ function stateTabs(values: FilterValues, { counts }: OrganizationKeyList, isActi
       { name: `Ended (${formatNumber(counts.ended)})`, href: link('ended'), isCurrent: !isActive },
     ],
   });
+}
+
+/** How many keys need attention, with links to the lists of them; `false` if none does. */
+export function attentionWords({ expiringSoon, unused }: AttentionCounts): Html | false {
+  const link = (count: number, words: string, filters: Partial<FilterValues>) =>
+    html`<a href="${urlOf(ORGANIZATION_KEYS_URL, filters)}">${words}: ${formatNumber(count)}</a>`;
+  if (expiringSoon === 0 && unused === 0) return false;
+  return html`<p class="attention">${expiringSoon > 0 && link(expiringSoon, 'Expiring soon', { expiry: 'soon' })}${
+    unused > 0 && html` ${link(unused, 'No use recorded', { use: 'never' })}`
+  }</p>`;
 }
 
 function noKeys({ state }: FilterValues, isFirst: boolean): Html {

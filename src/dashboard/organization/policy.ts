@@ -1,16 +1,20 @@
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
 import { formatNumber } from '../../domain/format.ts';
+import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, ONE_NETWORK_DAYS, UNUSED_GRACE_DAYS } from '../../domain/key-notice.ts';
 import { limitsOf } from '../../domain/request-limits.ts';
 import { type Html, html } from '../../html/html.ts';
-import { getPolicy, updatePolicy } from '../../service/accounts/organization.ts';
+import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/accounts/organization.ts';
+import { countAllKeys } from '../../service/keys/organization-keys.ts';
 import type { OrganizationRecord } from '../../store/organizations.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, facts, field, postForm, problemSummary } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
+import { attentionWords } from './api-keys.ts';
 import { organizationHead } from './head.ts';
 
 /** The values of the form's fields; the days as text. */
@@ -20,7 +24,14 @@ type Values = {
   readonly allowsUnendingKeys: boolean;
 };
 
-const LABELS = { max_key_life_days: 'Longest life of a key' };
+type NoticeValues = { readonly endsUnusedAfterDays: string; readonly tellsNewNetworks: boolean };
+
+const LABELS = {
+  max_key_life_days: 'Longest life of a key',
+  ends_unused_after_days: 'End keys that are not used for',
+};
+
+export const NOTICE_SETTINGS_URL = '/organization/unused-keys';
 
 export async function showPolicy(context: SignedInContext): Promise<View> {
   return policyPage(context, null);
@@ -35,30 +46,69 @@ export async function savePolicy(
     maxKeyLifeDays: form.text('max_key_life_days').trim(),
     allowsUnendingKeys: form.has('allows_unending_keys'),
   };
-  const maxKeyLifeDays = /^\d{1,5}$/.test(values.maxKeyLifeDays) ? Number(values.maxKeyLifeDays) : Number.NaN;
+  const maxKeyLifeDays = wholeNumber(values.maxKeyLifeDays);
   const outcome = await updatePolicy(context.dashboard.db, context.actor, { ...values, maxKeyLifeDays });
   if (outcome.kind !== 'done') return policyPage(context, { problem: problemOf(outcome), values });
   return redirect('/organization?done=saved');
 }
 
-/** `retry`: the form was refused, and is shown again with the values that were sent. */
-async function policyPage(context: SignedInContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
-  const { actor, dashboard, query } = context;
-  const { name, suspendedAt, policy, limits } = await getPolicy(dashboard.db, actor);
+export async function saveNoticeSettings(
+  context: SignedInContext,
+  form: Form<'ends_unused_after_days' | 'tells_new_networks'>,
+): Promise<View> {
+  const notices = {
+    endsUnusedAfterDays: form.text('ends_unused_after_days').trim(),
+    tellsNewNetworks: form.has('tells_new_networks'),
+  };
+  const outcome = await updateNoticeSettings(context.dashboard.db, context.actor, {
+    ...notices,
+    endsUnusedAfterDays: notices.endsUnusedAfterDays === '' ? null : wholeNumber(notices.endsUnusedAfterDays),
+  });
+  if (outcome.kind !== 'done') return policyPage(context, { problem: problemOf(outcome), notices });
+  return redirect('/organization?done=notices');
+}
+
+/** Not a number, for any other text. */
+function wholeNumber(text: string): number {
+  return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+const DONE = new Map([
+  ['saved', 'The policy is saved. It applies to keys that are created or rotated from now on.'],
+  ['notices', 'The settings are saved. They apply to all keys of the organization.'],
+]);
+
+type Retry = { readonly problem: Problem; readonly values?: Values; readonly notices?: NoticeValues };
+
+/** `retry`: a form was refused, and is shown again with the values that were sent. */
+async function policyPage(context: SignedInContext, retry: Retry | null): Promise<View> {
+  const { actor, dashboard, now, query } = context;
+  const { name, suspendedAt, policy, limits, notices } = await getPolicy(dashboard.db, actor);
+  const counts = await countAllKeys(dashboard.db, actor, now);
   const problem = retry?.problem ?? null;
   const values = retry?.values ?? { ...policy, maxKeyLifeDays: String(policy.maxKeyLifeDays) };
-  const isSaved = query.get('done') === 'saved';
-  const main = html`${organizationHead('policy', actor)}${doneNotice(isSaved ? 'The policy is saved. It applies to keys that are created or rotated from now on.' : undefined)}${problemSummary(problem, LABELS)}
+  const noticeValues = retry?.notices ?? {
+    ...notices,
+    endsUnusedAfterDays: String(notices.endsUnusedAfterDays ?? ''),
+  };
+  const main = html`${organizationHead('policy', actor)}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, LABELS)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   { name: 'Name', value: name },
   { name: 'Status', value: status(suspendedAt) },
+  {
+    name: 'API keys',
+    value: html`<a href="${ORGANIZATION_KEYS_URL}">${formatNumber(counts.active)} active</a>${attentionWords(counts)}`,
+  },
   { name: 'Rate limits', value: limitWords(limitsOf(limits, dashboard.requestLimits)) },
 ])}</section>
 <section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
 <p class="quiet">It applies when a key is created or rotated. Until then, existing keys keep their expiry.</p>
-${policyForm(context, values, problem)}</section>`;
-  return page(context, { title: 'Organization', main, problem });
+${policyForm(context, values, problem)}</section>
+<section class="card" aria-labelledby="notices"><h2 id="notices">Unused keys and notices</h2>
+<p class="quiet">It applies to all keys of the organization.</p>
+${noticeForm(context, noticeValues, problem)}</section>`;
+  return page(context, { title: 'Organization', main, problem, formUrl: '/organization' });
 }
 
 function status(suspendedAt: OrganizationRecord['suspendedAt']): Html {
@@ -90,6 +140,25 @@ ${field(
 )}
 ${box('allows_unending_keys', values.allowsUnendingKeys, 'Allow keys without an expiry', 'People who create or rotate a key can then choose “Never expires”.')}
 <div class="actions"><button class="button primary">Save policy</button></div>`,
+  );
+}
+
+function noticeForm({ formToken }: SignedInContext, values: NoticeValues, problem: Problem | null): Html {
+  const name = 'ends_unused_after_days';
+  return postForm(
+    { action: NOTICE_SETTINGS_URL, formToken },
+    html`${field(
+      {
+        name,
+        label: LABELS[name],
+        hint: `In days, ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}; empty: never. Charter then revokes a key that was not used for so long, or was never used since its creation. Its holder is told 30 days, 7 days and a day before. No key ends within ${UNUSED_GRACE_DAYS} days after this is switched on or shortened.`,
+        errors: problem?.fields,
+      },
+      (attributes) =>
+        html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${values.endsUnusedAfterDays}" maxlength="5">`,
+    )}
+${box('tells_new_networks', values.tellsNewNetworks, 'Mail about new networks', `The holder of a key gets a mail when the key is used from a new network after ${ONE_NETWORK_DAYS} days of one other network. It counts from when this is switched on.`)}
+<div class="actions"><button class="button primary">Save settings</button></div>`,
   );
 }
 

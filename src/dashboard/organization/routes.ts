@@ -5,7 +5,7 @@ import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { FILTER_FIELDS } from '../keys/organization-list.ts';
 import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { ORGANIZATION_USAGE_URL } from './head.ts';
-import { savePolicy, showPolicy } from './policy.ts';
+import { NOTICE_SETTINGS_URL, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
 import { showOrganizationUsage } from './usage.ts';
 
 /** For administrators. */
@@ -16,6 +16,10 @@ export const organizationSection: Section = {
       path: '/organization',
       get: showPolicy,
       post: form(['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys'], savePolicy),
+    },
+    {
+      path: NOTICE_SETTINGS_URL,
+      post: form(['ends_unused_after_days', 'tells_new_networks'], saveNoticeSettings),
     },
     ...auditLogPages,
   ],

@@ -1,6 +1,8 @@
 import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
+import { DISMISS_URL } from '../markup/key-notices.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
+import { dismiss } from './notices.ts';
 import { changeOwnPassword, showPassword } from './password.ts';
 import { profileHead, SESSIONS_URL, showProfile } from './profile.ts';
 import { RECOVERY_CODES_URL, renew, showRenew } from './recovery-codes.ts';
@@ -18,6 +20,7 @@ export const profileSection: Section = {
     { path: '/profile/second-factor/remove', post: form(['password'], remove) },
     { path: RECOVERY_CODES_URL, get: showRenew, post: form(['password', 'form_id'], renew) },
     { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
+    { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },
     { path: `${SESSIONS_URL}/sign-out-everywhere`, post: form([], signOutEverywhere) },
     ...keyPages({
       root: '/profile',

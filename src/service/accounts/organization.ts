@@ -2,10 +2,18 @@ import type { Actor } from '../../domain/actor.ts';
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import { formatCount } from '../../domain/format.ts';
+import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/key-notice.ts';
 import { type KeyPolicy, mayGovern, type Role } from '../../domain/role.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { getOrganization, lockOrganization, type OrganizationRecord, setPolicy } from '../../store/organizations.ts';
+import { checkKeysSoon } from '../../store/key-notices.ts';
+import {
+  getOrganization,
+  lockOrganization,
+  type OrganizationRecord,
+  setNoticeSettings,
+  setPolicy,
+} from '../../store/organizations.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 
@@ -25,7 +33,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
     const current = await lockActor(tx, actor);
     refuseToGovern(current.role);
     const after = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys };
-    const detail = changesIn(before, after);
+    const detail = changesIn(wordsOf(before), wordsOf(after));
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, after);
     await recordAudit(tx, actor.scope, {
@@ -38,16 +46,60 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
   });
 }
 
+/**
+ * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. All keys of the organization are
+ * checked soon after. None ends within a week after the time without a use was set or shortened.
+ */
+export async function updateNoticeSettings(
+  db: Database,
+  actor: Actor,
+  { endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings,
+): Promise<Done | Invalid> {
+  if (endsUnusedAfterDays !== null && !isUnusedDays(endsUnusedAfterDays))
+    return invalid(
+      'ends_unused_after_days',
+      `must be an integer from ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}, or empty.`,
+    );
+  return runAction(db, async (tx) => {
+    const before = (await lockOrganization(tx, actor.scope)).notices;
+    const current = await lockActor(tx, actor);
+    refuseToGovern(current.role);
+    const after = { endsUnusedAfterDays, tellsNewNetworks };
+    const detail = changesIn(noticeWordsOf(before), noticeWordsOf(after));
+    if (Object.keys(detail).length === 0) return DONE;
+    const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
+    await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
+    await checkKeysSoon(tx, actor.scope);
+    await recordAudit(tx, actor.scope, {
+      action: 'organization.policy_changed',
+      actorUserId: current.id,
+      detail,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+function isUnusedDays(days: number): boolean {
+  return Number.isInteger(days) && days >= MIN_UNUSED_DAYS && days <= MAX_UNUSED_DAYS;
+}
+
 export function refuseToGovern(role: Role): void {
   if (!mayGovern(role))
     throw new ForbiddenError("You may not see or change your organization's settings. Contact an administrator.");
 }
 
 /** "before -> after" by setting, for the audit log. */
-function changesIn(before: KeyPolicy, after: KeyPolicy): Record<string, string> {
-  const [old, changed] = [wordsOf(before), wordsOf(after)];
-  const changes = Object.entries(changed).filter(([name, words]) => old[name] !== words);
-  return Object.fromEntries(changes.map(([name, words]) => [name, `${old[name] ?? ''} -> ${words}`]));
+function changesIn(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
+  const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
+  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`]));
+}
+
+function noticeWordsOf({ endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings): Record<string, string> {
+  return {
+    'unused keys': endsUnusedAfterDays === null ? 'do not end' : `end after ${formatCount(endsUnusedAfterDays, 'day')}`,
+    'mail about new networks': tellsNewNetworks ? 'yes' : 'no',
+  };
 }
 
 function wordsOf({ membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy): Record<string, string> {

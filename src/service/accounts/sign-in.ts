@@ -186,7 +186,7 @@ export async function checkSession(
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
     await touchSession(db, scope, { tokenHash, at: now, auditSource });
   const { userId, role, name, email, organizationName, hasSecondFactor } = session;
-  const { endpointsDisabledByCharter, ownsIntegrations, lacksOwners } = session;
+  const { endpointsDisabledByCharter, ownsIntegrations, lacksOwners, keyNotices } = session;
   const isSuspended = session.organizationSuspendedAt !== null;
   return {
     kind: 'signed-in',
@@ -202,6 +202,7 @@ export async function checkSession(
       endpointsDisabledByCharter,
       ownsIntegrations,
       lacksOwners,
+      keyNotices,
       auditSource,
     },
   };

@@ -25,6 +25,7 @@ import {
 import { lockForKeyAction } from './key-authority.ts';
 import { findNameTaken } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+import { tellHolder } from './tell-holder.ts';
 
 export type KeyRequest = OneTimeForm & {
   readonly userId: string;
@@ -102,6 +103,7 @@ export async function issueKey(
       detail: { name, prefix, permissions: permissions.join(', '), expires: expiresAt?.toISOString() ?? 'never' },
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
+    await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId: actorUserId });
     return { kind: 'issued', id, key, name, permissions, expiresAt, holder: holderOf(holder) };
   });
 }

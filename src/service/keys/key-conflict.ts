@@ -22,7 +22,11 @@ export async function explainEndedKey(
   if (end.kind === 'expired')
     return conflict(`The key ${name} expired on ${formatInstant(end.at)}. Create a new key instead.`);
   const who = (end.kind === 'rotated' ? key.rotatedBy : key.revokedBy)?.name ?? 'an operator';
-  const why = key.isLeaked ? 'because it was reported as leaked,' : `by ${who}`;
+  const why = key.isLeaked
+    ? 'because it was reported as leaked,'
+    : key.isUnused
+      ? 'because it was not used,'
+      : `by ${who}`;
   const what = `The key ${name} was ${end.kind} ${why} on ${formatInstant(end.at)}.`;
   if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
   const successor = await findLiveSuccessor(tx, scope, { id, now });

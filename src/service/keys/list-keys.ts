@@ -35,12 +35,13 @@ export type KeyDetails = Pick<
   | 'movedFrom'
   | 'movedAt'
   | 'isLeaked'
+  | 'isUnused'
 > & {
   readonly holder: Holder;
   readonly state: KeyState;
   /** `null` if the key has not ended. */
   readonly endedAt: Date | null;
-  /** `null` if the key has not ended, expired, was reported as leaked, or was ended by an operator. */
+  /** `null` if the key has not ended, expired, or was ended by an operator or by Charter itself. */
   readonly endedBy: string | null;
   /** In the last fifth of its life, and within 30 days. */
   readonly isExpiringSoon: boolean;
@@ -172,7 +173,7 @@ function positionOf(text: string | null): KeyPosition | null {
 
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {
   const { lastUsedAt, lastUsedNetwork, lastUsedClient, movedFromId, movedFrom, movedAt } = key;
-  const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses, isLeaked } = key;
+  const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses, isLeaked, isUnused } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
@@ -192,6 +193,7 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     movedAt,
     holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
     isLeaked,
+    isUnused,
     state: end?.kind ?? 'active',
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],

@@ -19,6 +19,7 @@ import {
 } from '../outcome.ts';
 import { lockForMove } from './key-authority.ts';
 import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+import { tellHolder } from './tell-holder.ts';
 
 export type Move = {
   readonly keyId: string;
@@ -61,6 +62,9 @@ export async function moveKey(
     // An event of each of the two, so that the history of both shows the move.
     await recordAudit(tx, scope, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
     await recordAudit(tx, scope, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
+    const told = { keyId, kind: 'moved', byUserId: actorUserId } as const;
+    await tellHolder(tx, scope, { ...told, holder, detail: integration.name });
+    await tellHolder(tx, scope, { ...told, holder: integration, detail: holder.name });
     return DONE;
   });
 }

@@ -5,6 +5,7 @@ import type { Database } from '../../store/database.ts';
 import type { KeyCounts, ListedKey } from '../../store/key-lists.ts';
 import { findOrganizationUse, type OrganizationUse } from '../../store/key-uses.ts';
 import {
+  type AttentionCounts,
   countOrganizationKeys,
   type FoundKey,
   findOrganizationKeyByHash,
@@ -25,8 +26,8 @@ export type OrganizationKey = KeyDetails & Pick<KeyAccess, 'refusal' | 'mayRevok
 
 export type OrganizationKeyList = {
   readonly keys: readonly OrganizationKey[];
-  /** The counts over all pages of the list. */
-  readonly counts: KeyCounts;
+  /** The counts over all pages of the list, and of all keys that need attention. */
+  readonly counts: KeyCounts & AttentionCounts;
   /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
   /** `after` of the next page; `null` on the last page. */
@@ -57,6 +58,14 @@ export async function listAllKeys(
     previous,
     next,
   };
+}
+
+const ALL_KEYS = { search: '', holder: '', permission: null, isUnused: false, isExpiringSoon: false } as const;
+
+/** How many keys the organization has, and how many need attention; in one statement. */
+export async function countAllKeys(db: Database, actor: Actor, now: Date): Promise<KeyCounts & AttentionCounts> {
+  refuseUnlessSeesOthers(actor);
+  return countOrganizationKeys(db, actor.scope, { filters: ALL_KEYS, now });
 }
 
 function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<KeyAccess, 'refusal' | 'mayRevoke'> {

@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockForRevocation } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
+import { tellHolder } from './tell-holder.ts';
 
 /**
  * Ends a key for good; its name is then free. An expired key can be revoked too. "conflict": the key was revoked before, or
@@ -30,6 +31,7 @@ export async function revokeKey(
       detail: { name: revoked.name, prefix: revoked.keyPrefix },
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
+    await tellHolder(tx, actor.scope, { holder, keyId, kind: 'revoked', byUserId: actorUserId });
     return DONE;
   });
 }

@@ -11,6 +11,7 @@ import { holderOf, type KeyIssued } from './issue-key.ts';
 import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+import { tellHolder } from './tell-holder.ts';
 
 export type Rotation = OneTimeForm & {
   readonly keyId: string;
@@ -73,6 +74,14 @@ export async function rotateKey(
       detail: renewed === null ? detail : { ...detail, expires: expiresAt?.toISOString() ?? 'never' },
       auditSource,
     });
+    const told = {
+      holder,
+      keyId: successor.id,
+      kind: 'rotated',
+      byUserId: actorUserId,
+      detail: replacedPrefix,
+    } as const;
+    await tellHolder(tx, scope, told);
     const issued = { id: successor.id, key, name, permissions, expiresAt };
     return { kind: 'issued', ...issued, holder: holderOf(holder), replacedPrefix };
   });

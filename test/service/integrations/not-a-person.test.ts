@@ -10,7 +10,7 @@ import {
 } from '../../../src/service/accounts/access-links.ts';
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { getPolicy, updatePolicy } from '../../../src/service/accounts/organization.ts';
+import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/accounts/organization.ts';
 import { getUser, inviteUser, listUsers } from '../../../src/service/accounts/people.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
@@ -91,6 +91,10 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
       outcomeOf(
         updatePolicy(db, asIntegration, { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true }),
       ),
+    SIGNED_OUT,
+  ],
+  updateNoticeSettings: [
+    () => outcomeOf(updateNoticeSettings(db, asIntegration, { endsUnusedAfterDays: 9, tellsNewNetworks: true })),
     SIGNED_OUT,
   ],
   listUsers: [async () => (await listUsers(db, administrator)).users.some(({ id }) => id === userId), false],

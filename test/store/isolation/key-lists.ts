@@ -204,9 +204,11 @@ export const organizationKeyProofs: Proofs = {
   async countOrganizationKeys({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
     const query = { filters: EVERY, now: NOW };
-    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 0, ended: 0 });
+    const none = { expiringSoon: 0, unused: 0 };
+    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 0, ended: 0, ...none });
     await createKeyRow(db, ours);
-    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 1, ended: 0 });
+    const one = { active: 1, ended: 0, ...none, unused: 1 };
+    expect(await countOrganizationKeys(db, ours.scope, query)).toEqual(one);
   },
 
   async findOrganizationKeyByHash({ db, ours, theirs }) {

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { insertOrganization, setLimits, setSuspended } from '../../../src/store/organizations.ts';
+import { insertOrganization, setLimits, setNoticeSettings, setSuspended } from '../../../src/store/organizations.ts';
 import { findOrganization } from '../../../src/store/unscoped.ts';
 import type { Proofs } from './proof.ts';
 
@@ -27,6 +27,16 @@ export const organizationProofs: Proofs = {
     expect(await findOrganization(db, theirs.scope.organizationId)).toMatchObject({
       requestsPerKey: null,
       requestsPerOrganization: null,
+    });
+  },
+
+  async setNoticeSettings({ db, ours, theirs }) {
+    const settings = { endsUnusedAfterDays: 30, tellsNewNetworks: true, endsUnusedSince: AT };
+    await setNoticeSettings(db.prisma, ours.scope, settings);
+    expect(await findOrganization(db, ours.scope.organizationId)).toMatchObject(settings);
+    expect(await findOrganization(db, theirs.scope.organizationId)).toMatchObject({
+      endsUnusedAfterDays: null,
+      tellsNewNetworks: false,
     });
   },
 

@@ -48,6 +48,7 @@ export async function createActor(
     endpointsDisabledByCharter: 0,
     ownsIntegrations: false,
     lacksOwners: false,
+    keyNotices: [],
   };
 }
 

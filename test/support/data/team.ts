@@ -37,6 +37,7 @@ export async function createTeam(db: Database): Promise<Team> {
       endpointsDisabledByCharter: 0,
       ownsIntegrations: false,
       lacksOwners: false,
+      keyNotices: [],
     };
     return { scope, userId, role, name, email, auditSource: newAuditSource(), ...rest };
   };

@@ -19,6 +19,8 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   let isReleased = !isSlow;
   const greetings: (() => void)[] = [];
   const server = createServer((socket) => {
+    // A client may be killed.
+    socket.on('error', () => {});
     let [text, isData] = ['', false];
     const greet = () => socket.write('220 test\r\n');
     greetings.push(greet);

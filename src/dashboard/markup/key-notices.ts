@@ -1,0 +1,60 @@
+import { formatNumber } from '../../domain/format.ts';
+import { type KeyNotice, LIMITED_PER_HOUR, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/key-notice.ts';
+import { type Html, html } from '../../html/html.ts';
+import { askedUrl, type SignedInContext } from '../http/request-context.ts';
+import { INTEGRATIONS_URL, keysUrlOf } from '../integrations/urls.ts';
+import { hidden, postForm } from './parts.ts';
+import { day, instant } from './words.ts';
+
+export const DISMISS_URL = '/profile/notices/dismiss';
+
+const PROFILE_PAGES: readonly string[] = ['/profile', '/profile/api-keys'];
+/** More would be in the way. The rest follows when these are closed. */
+const SHOWN = 3;
+
+/** What the signed-in user should know about their keys, on the pages of these keys; `false` on other pages, or if there is nothing. */
+export function keyNotices(context: SignedInContext): Html | false {
+  const { actor, path } = context;
+  const notices = PROFILE_PAGES.includes(path)
+    ? actor.keyNotices
+    : actor.keyNotices.filter(({ holder }) => holder.isIntegration && isAbout(path, holder));
+  if (notices.length === 0) return false;
+  const further = notices.length - SHOWN;
+  return html`<section class="notice warn key-notices" aria-label="Notices about API keys"><ul class="notice-lines">${notices
+    .slice(0, SHOWN)
+    .map((notice) => html`<li class="notice-line">${line(notice, context)}${dismissal(notice, context)}</li>`)}</ul>${
+    further > 0 &&
+    html`<p class="quiet">${formatNumber(further)}${notices.length === MAX_SHOWN_NOTICES && ' or more'} further ${further === 1 ? 'notice' : 'notices'}</p>`
+  }</section>`;
+}
+
+function isAbout(path: string, { id }: KeyNotice['holder']): boolean {
+  const one = `${INTEGRATIONS_URL}/${id}`;
+  return [INTEGRATIONS_URL, one, `${one}/api-keys`].includes(path);
+}
+
+const WORDS: Record<ShownKind, (notice: KeyNotice) => Html> = {
+  expires: ({ endsAt }) =>
+    html`expires on ${endsAt !== null && instant(endsAt)}. Rotate it with a new expiry before then.`,
+  unused: ({ endsAt }) =>
+    html`is not used, and ends on ${endsAt !== null && instant(endsAt)} unless it is used before.`,
+  ended: ({ createdAt }) => html`was ended on ${day(createdAt)}, because it was not used.`,
+  limited: ({ createdAt }) =>
+    html`was refused by its rate limit more than ${LIMITED_PER_HOUR} times in an hour, on ${day(createdAt)}.`,
+};
+
+function line(notice: KeyNotice, { actor }: SignedInContext): Html {
+  const { kind, keyId, keyName, keyPrefix, holder } = notice;
+  const listUrl =
+    holder.id === actor.userId
+      ? '/profile/api-keys'
+      : keysUrlOf({ id: holder.id, email: holder.isIntegration ? null : '' });
+  return html`<p class="notice-text"><a class="strong" href="${listUrl}/${keyId}">${keyName}</a> <code class="prefix">${keyPrefix}…</code>${holder.isIntegration && ` of ${holder.name}`} ${WORDS[kind](notice)}</p>`;
+}
+
+function dismissal({ id, keyName }: KeyNotice, context: SignedInContext): Html {
+  return postForm(
+    { action: DISMISS_URL, formToken: context.formToken },
+    html`${hidden('notice', id)}${hidden('next', askedUrl(context))}<button class="button plain small">Dismiss<span class="unseen"> the notice about ${keyName}</span></button>`,
+  );
+}

@@ -1,0 +1,70 @@
+import { checkKeys, mailNotices } from '../service/keys/notices.ts';
+import type { Outbox } from '../service/mail.ts';
+import type { Database } from '../store/database.ts';
+import type { AttempterOptions } from './attempt.ts';
+
+/** A mail about what somebody did with a key follows within seconds. One statement with an index finds those that are due. */
+const MAIL_MS = 2000;
+const CHECK_MS = 5 * 60_000;
+
+export type KeyNoticeOptions = Pick<AttempterOptions, 'logger'> & {
+  readonly outbox: Outbox;
+  readonly publicUrl: string | undefined;
+  /** Writes the uses of keys that this process keeps in memory. */
+  readonly flushUses: () => Promise<void>;
+};
+
+export type KeyNotices = {
+  /** Begins no further batch, and waits for the mails in transit. */
+  stop(): Promise<void>;
+};
+
+/** Checks the ends of keys every five minutes and sends the mails of notices every two seconds, until it is stopped. */
+export function startKeyNotices(db: Database, { logger, outbox, publicUrl, flushUses }: KeyNoticeOptions): KeyNotices {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let wake = () => {};
+  let isPaused = false;
+  let checkAt = 0;
+
+  async function turn(): Promise<void> {
+    try {
+      if (performance.now() >= checkAt) {
+        await checkKeys(db, {
+          flushUses,
+          signal,
+          onEnded: (key) => logger.info(key, 'an API key was ended because it was not used'),
+        });
+        checkAt = performance.now() + CHECK_MS;
+      }
+      if (outbox.canSend && publicUrl !== undefined) {
+        const onFailure = (error: unknown) => logger.warn({ err: error }, 'could not send a notice; will try again');
+        await mailNotices(db, { outbox, publicUrl, signal, onFailure });
+      }
+      isPaused = false;
+    } catch (error) {
+      if (!isPaused) logger.warn({ err: error }, 'notices about API keys pause; will try again');
+      isPaused = true;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const timer = setTimeout(resolve, MAIL_MS * (0.5 + Math.random())).unref();
+      await promise;
+      clearTimeout(timer);
+      if (!signal.aborted) await turn();
+    }
+  }
+
+  const running = run();
+  return {
+    stop() {
+      stopping.abort();
+      wake();
+      return running;
+    },
+  };
+}

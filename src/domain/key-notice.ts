@@ -1,0 +1,48 @@
+/** The days before the end of a key on which its holder gets a notice. */
+export const NOTICE_DAYS = [30, 7, 1] as const;
+
+/** Only a key that was used within so many days gets notices of its expiry. */
+export const USED_WITHIN_DAYS = 30;
+
+/** The bounds of the days without a use after which an organization lets Charter end a key. */
+export const MIN_UNUSED_DAYS = 7;
+export const MAX_UNUSED_DAYS = 3650;
+
+/** No key is ended within so many days after its organization has switched that on, or has shortened the time. */
+export const UNUSED_GRACE_DAYS = 7;
+
+/** More refusals by a rate limit than this in an hour (UTC) are worth a notice, once a day. */
+export const LIMITED_PER_HOUR = 100;
+
+/** A network is new to a key after so many days of one other network. */
+export const ONE_NETWORK_DAYS = 30;
+
+/** What an organization has decided about keys in use and keys that are not. */
+export type NoticeSettings = {
+  /** MIN_UNUSED_DAYS to MAX_UNUSED_DAYS; `null` if Charter ends no key that is not used. */
+  readonly endsUnusedAfterDays: number | null;
+  /** Whether the holder of a key gets a mail when the key is used from a new network. */
+  readonly tellsNewNetworks: boolean;
+};
+
+/** The kinds of notices about what somebody else did with a key. */
+export type ActionKind = 'created' | 'rotated' | 'moved' | 'revoked';
+/** The kinds that the dashboard shows, too. */
+export type ShownKind = 'expires' | 'unused' | 'ended' | 'limited';
+export type NoticeKind = ActionKind | ShownKind | 'new_network';
+
+/** A notice as the dashboard shows it. */
+export type KeyNotice = {
+  readonly id: string;
+  readonly kind: ShownKind;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly keyPrefix: string;
+  readonly holder: { readonly id: string; readonly name: string; readonly isIntegration: boolean };
+  /** When the key expires, or ends unless it is used; `null` for other kinds. */
+  readonly endsAt: Date | null;
+  readonly createdAt: Date;
+};
+
+/** At most so many of a user's notices are read for a page. */
+export const MAX_SHOWN_NOTICES = 20;

@@ -1,0 +1,242 @@
+import { updateNoticeSettings } from '../../../src/service/accounts/organization.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { startKeyUses } from '../../../src/traffic/last-used.ts';
+import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
+import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
+import { checkAll, moveDates, moveNotices, noticesOf } from '../../support/data/key-notices.ts';
+import { type Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const DISMISS = '/profile/notices/dismiss';
+const USED = { createdAgo: 200, usedAgo: 1 };
+
+/** The words of the notices on a page. */
+async function noticesOn(browser: Browser, path: string): Promise<string[]> {
+  const { status, text } = await browser.get(path);
+  expect([path, status]).toEqual([path, 200]);
+  const [section = ''] = /<section class="notice warn key-notices"[\s\S]*?<\/section>/.exec(text) ?? [];
+  return [...section.matchAll(/<li class="notice-line"><p class="notice-text">([\s\S]*?)<\/p>/g)].map(([, words = '']) =>
+    words.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' '),
+  );
+}
+
+const startsOf = (notices: readonly string[]) => notices.map((words) => words.replace(/ on \d.*/, ''));
+
+async function giveExpiringKey({ member }: People, name = 'Nightly import') {
+  const key = await giveKey(db, member, { name });
+  await moveDates(db, key.id, { ...USED, expiresIn: 6 });
+  await checkAll(db);
+  return key;
+}
+
+test('the pages of the holder show a notice with a link to the key, until the key is extended, rotated or the notice closed', async () => {
+  const people = await createPeople(db);
+  const key = await giveExpiringKey(people);
+  const browser = await browserOf(dashboard, people.member);
+  const notice = [`Nightly import ${key.key.slice(0, 17)}… expires`];
+  for (const path of ['/profile', '/profile/api-keys'])
+    expect(startsOf(await noticesOn(browser, path))).toEqual(notice);
+  for (const path of ['/profile/sessions', '/profile/api-keys/new', `/profile/api-keys/${key.id}`])
+    expect(await noticesOn(browser, path)).toEqual([]);
+  expect((await browser.get('/profile')).text).toContain(`href="/profile/api-keys/${key.id}"`);
+  await moveDates(db, key.id, { expiresIn: 5 });
+  expect(await noticesOn(browser, '/profile')).toEqual([]);
+  await checkAll(db);
+  expect(startsOf(await noticesOn(browser, '/profile'))).toEqual(notice);
+  const dismissed = await browser.submit('/profile/api-keys', {}, DISMISS);
+  expect([dismissed.status, dismissed.headers['location']]).toEqual([303, '/profile/api-keys']);
+  expect(await noticesOn(browser, '/profile')).toEqual([]);
+  await moveDates(db, key.id, { expiresIn: 0.5 });
+  await checkAll(db);
+  expect(startsOf(await noticesOn(browser, '/profile'))).toEqual(notice);
+});
+
+test('a later notice replaces an earlier one, and others see neither it nor can close it', async () => {
+  // The attack: somebody closes the notices of a colleague, or leads them to another site by the form.
+  const people = await createPeople(db);
+  const key = await giveExpiringKey(people);
+  await db.pool.query(`update key_notices set occasion = 'earlier, 30' where key_id = $1 and kind = 'expires'`, [
+    key.id,
+  ]);
+  await db.pool.query('update api_keys set next_check_at = default where id = $1', [key.id]);
+  await checkAll(db);
+  const browser = await browserOf(dashboard, people.member);
+  expect(await noticesOn(browser, '/profile')).toHaveLength(1);
+  const form = await browser.form('/profile', DISMISS);
+  const notice = new Map(form.fields).get('notice') ?? '';
+  for (const other of [people.administrator, (await createPeople(db)).administrator]) {
+    const attacker = await browserOf(dashboard, other);
+    expect(await noticesOn(attacker, '/profile')).toEqual([]);
+    const form_token = await attacker.formToken();
+    const { status, headers } = await attacker.post(DISMISS, { form_token, notice, next: 'https://evil.example/' });
+    expect([status, headers['location']]).toEqual([303, '/profile']);
+  }
+  expect(await noticesOn(browser, '/profile')).toHaveLength(1);
+});
+
+test('the owner sees the notices of an integration on the pages of the integration and on their own', async () => {
+  const { member, manager, scope } = await createPeople(db);
+  const integration = await giveIntegration(db, member);
+  const { id } = await giveIntegrationKey(db, { scope }, integration, { name: 'Sync' });
+  await moveDates(db, id, { ...USED, expiresIn: 6 });
+  await checkAll(db);
+  const url = `/organization/integrations/${integration.id}`;
+  const browser = await browserOf(dashboard, member);
+  for (const path of ['/profile', '/organization/integrations', url, `${url}/api-keys`])
+    expect((await noticesOn(browser, path)).join()).toMatch(new RegExp(`^Sync .* of ${integration.name} expires on`));
+  expect(await noticesOn(await browserOf(dashboard, manager), url)).toEqual([]);
+  const { headers } = await browser.submit(url, {}, DISMISS);
+  expect(headers['location']).toBe(url);
+  expect(await noticesOn(browser, url)).toEqual([]);
+});
+
+test('at most three notices are shown, the next end first, and the number of the others', async () => {
+  const people = await createPeople(db);
+  for (let i = 0; i < 6; i += 1) {
+    const { id } = await giveExpiringKey(people, `Key ${i}`);
+    await moveDates(db, id, { expiresIn: i === 2 ? 5 : 6 });
+    await checkAll(db);
+  }
+  const browser = await browserOf(dashboard, people.member);
+  const shown = await noticesOn(browser, '/profile');
+  expect(shown).toHaveLength(3);
+  expect(shown[0]).toMatch(/^Key 2 /);
+  expect(wordsOf(await browser.get('/profile'))).toContain('3 further notices');
+});
+
+test('the page of a key that was ended because it was not used says so, and so do the list, the audit log and a notice', async () => {
+  const { administrator, member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member, { name: 'Forgotten' });
+  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
+  await db.pool.query(`update organizations set ends_unused_since = '2026-01-01' where id = $1`, [
+    scope.organizationId,
+  ]);
+  await moveDates(db, id, { createdAgo: 90 });
+  await checkAll(db);
+  const browser = await browserOf(dashboard, member);
+  expect((await noticesOn(browser, '/profile')).join()).toMatch(
+    /^Forgotten .* is not used, and ends on .* unless it is used/,
+  );
+  await moveNotices(db, id, 2);
+  expect(await checkAll(db)).toEqual([id]);
+  expect((await noticesOn(browser, '/profile')).join()).toMatch(
+    /^Forgotten .* was ended on .*, because it was not used\.$/,
+  );
+  expect(wordsOf(await browser.get(`/profile/api-keys/${id}`))).toContain(
+    'This key was revoked because it was not used',
+  );
+  expect(wordsOf(await browser.get('/profile/api-keys?state=ended'))).toContain('Revoked not used');
+  const revoke = wordsOf(await browser.get(`/profile/api-keys/${id}/revoke`));
+  expect(revoke).toContain('was revoked because it was not used');
+  const log = wordsOf(await (await browserOf(dashboard, administrator)).get('/organization/audit-log'));
+  expect(log).toContain('Because it was not used');
+  expect(log).toContain('Unused keys end after 30 days');
+  expect(log).toContain('Charter');
+});
+
+test('more than a hundred refusals by a rate limit in an hour cause one notice a day, however the hour is split', async () => {
+  const { member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member, { name: 'Busy' });
+  const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
+  const refuse = async (count: number, at: Date) => {
+    for (let i = 0; i < count; i += 1) uses.of({ organizationId: scope.organizationId, id }, at).responded('limited');
+    await uses.flush();
+  };
+  const at = new Date('2026-11-20T10:59:00Z');
+  await refuse(60, at);
+  await refuse(40, at);
+  await refuse(90, new Date('2026-11-20T11:00:00Z'));
+  const limited = async () => (await noticesOf(db, id)).filter((kind) => kind === 'limited').length;
+  expect(await limited()).toBe(0);
+  await refuse(1, at);
+  expect(await limited()).toBe(1);
+  await refuse(500, new Date('2026-11-20T12:00:00Z'));
+  expect(await limited()).toBe(1);
+  await refuse(101, new Date('2026-11-21T12:00:00Z'));
+  expect(await limited()).toBe(2);
+  await uses.stop();
+  const [notice = ''] = await noticesOn(await browserOf(dashboard, member), '/profile');
+  expect(notice).toMatch(/^Busy .* was refused by its rate limit more than 100 times in an hour, on /);
+  const hours = await db.prisma.keyUse.findMany({ where: { keyId: id, period: 'hour' }, orderBy: { startsAt: 'asc' } });
+  expect(hours.map(({ refused, limited: count }) => [Number(refused), Number(count)])).toEqual([
+    [101, 101],
+    [90, 90],
+    [500, 500],
+    [101, 101],
+  ]);
+});
+
+test('a new network after 30 days of one causes a notice, where the organization wants it', async () => {
+  const { administrator, member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member);
+  const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
+  const use = async (network: string, day: number) => {
+    const at = new Date(Date.UTC(2026, 0, day));
+    const recorder = uses.of({ organizationId: scope.organizationId, id }, at);
+    recorder.accepted(at);
+    recorder.usedBy({ network, client: null }, at);
+    await uses.flush();
+  };
+  const found = async () => (await noticesOf(db, id)).filter((kind) => kind === 'new_network').length;
+  await use('192.0.2.1', 1);
+  await use('192.0.2.2', 40);
+  expect([await found(), await db.prisma.keyNetwork.count()]).toEqual([0, 0]);
+  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
+  await use('192.0.2.1', 50);
+  await use('192.0.2.1', 65);
+  await use('192.0.2.2', 79);
+  expect(await found()).toBe(0);
+  await use('192.0.2.2', 100);
+  // Only 192.0.2.2 within the last 30 days, and since day 79.
+  await use('2001:db8::/64', 111);
+  expect(await found()).toBe(1);
+  await use('2001:db8::/64', 112);
+  await use('198.51.100.1', 113);
+  expect(await found()).toBe(1);
+  const details = await db.prisma.keyNotice.findMany({ where: { keyId: id, kind: 'new_network' } });
+  expect(details.map(({ detail }) => detail)).toEqual(['2001:db8::/64']);
+  // The attack: a program with a new address for each request fills the table.
+  for (let i = 0; i < 20; i += 1) await use(`203.0.113.${i}`, 114);
+  expect(await db.prisma.keyNetwork.count({ where: { keyId: id } })).toBe(5);
+  await uses.stop();
+});
+
+test('administrators see how many keys expire soon or were never used, on the overview and above the list', async () => {
+  const people = await createPeople(db);
+  await giveExpiringKey(people);
+  for (const name of ['Unused', 'Unused too']) await giveKey(db, people.manager, { name });
+  const browser = await browserOf(dashboard, people.administrator);
+  for (const path of ['/organization', '/organization/api-keys', '/organization/api-keys?state=ended&search=zzz']) {
+    const { text } = await browser.get(path);
+    expect(text).toContain('<a href="/organization/api-keys?expiry=soon">Expiring soon: 1</a>');
+    expect(text).toContain('<a href="/organization/api-keys?use=never">No use recorded: 2</a>');
+  }
+  expect(wordsOf(await browser.get('/organization'))).toContain('3 active');
+});
+
+test('the settings are saved, refused by name outside of their bounds, and kept in the form', async () => {
+  const { administrator } = await createPeople(db);
+  const browser = await browserOf(dashboard, administrator);
+  const action = '/organization/unused-keys';
+  const refused = await browser.submit(
+    '/organization',
+    { ends_unused_after_days: '6', tells_new_networks: 'yes' },
+    action,
+  );
+  expect(refused.status).toBe(422);
+  expect(wordsOf(refused)).toContain('End keys that are not used for must be an integer from 7 to 3650, or empty.');
+  expect(refused.text).toContain('value="6"');
+  const saved = await browser.submit(
+    '/organization',
+    { ends_unused_after_days: '90', tells_new_networks: 'yes' },
+    action,
+  );
+  expect([saved.status, saved.headers['location']]).toEqual([303, '/organization?done=notices']);
+  const form = new Map((await browser.form('/organization', action)).fields);
+  expect([form.get('ends_unused_after_days'), form.get('tells_new_networks')]).toEqual(['90', 'yes']);
+  await browser.submit('/organization', { ends_unused_after_days: '', tells_new_networks: undefined }, action);
+  const emptied = new Map((await browser.form('/organization', action)).fields);
+  expect([emptied.get('ends_unused_after_days'), emptied.has('tells_new_networks')]).toEqual(['', false]);
+});

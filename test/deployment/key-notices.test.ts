@@ -1,0 +1,105 @@
+// Notices about the ends of keys, with two servers that are killed and start again, while PostgreSQL's clock runs ahead and is set back.
+import { openDatabase } from '../../src/store/database.ts';
+import { createPeople, giveKey } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
+import { addresseeOf, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
+import { type Smtp, startSmtp } from '../support/http/smtp.ts';
+import { length } from '../support/length.ts';
+import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
+import { type Charter, startCharter } from '../support/processes/charter.ts';
+import { createClock } from '../support/processes/clock.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const DAY_SECONDS = 86_400;
+/** Of a test whose servers start eleven times. */
+const LIFE = { lifeSeconds: 600 };
+const KEYS_EACH = 8;
+
+/** Days by which PostgreSQL's clock is ahead, in order, and the notices that follow. The keys expire after 40 days. */
+const STEPS: readonly { readonly ahead: number; readonly days: number | null; readonly isUsed: boolean }[] = [
+  { ahead: 5, days: null, isUsed: true },
+  { ahead: 11, days: 30, isUsed: true },
+  { ahead: 8, days: null, isUsed: false },
+  { ahead: 12, days: null, isUsed: false },
+  // No server runs while seven days before the end pass.
+  { ahead: 39.5, days: 1, isUsed: true },
+  { ahead: 11, days: null, isUsed: false },
+  { ahead: 39.6, days: null, isUsed: false },
+];
+
+onlyInSoak('each notice is mailed once, and none is lost', async () => {
+  const clock = await createClock();
+  await withDebianPostgres(
+    async ({ databaseUrl: DATABASE_URL }) => {
+      let servers: Charter[] = [];
+      const smtp: Smtp = await startSmtp();
+      const env = { DATABASE_URL, PUBLIC_URL, SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org' };
+      const start = async () => {
+        servers = await Promise.all([startCharter(env, LIFE), startCharter(env, LIFE)]);
+      };
+      const end = async () => {
+        for (const { child } of servers) child.kill('SIGKILL');
+        await Promise.all(servers.map(({ ended }) => ended));
+      };
+      await start();
+      const db = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+      try {
+        const told: string[] = [];
+        const { member, manager, scope } = await createPeople(db);
+        const integration = await giveIntegration(db, manager);
+        for (let i = 0; i < KEYS_EACH; i += 1) {
+          const own = await giveKey(db, member, { name: `Own ${i}`, lifeDays: 40 });
+          told.push(`${member.email} /profile/api-keys/${own.id}`);
+          const { id } = await giveIntegrationKey(db, { scope }, integration, { name: `Of the integration ${i}` });
+          await db.pool.query('update api_keys set expires_at = $2 where id = $1', [id, own.expiresAt]);
+          told.push(`${manager.email} /organization/integrations/${integration.id}/api-keys/${id}`);
+        }
+        await until('the mails about the creation', () => smtp.mails.length === 2 * KEYS_EACH);
+        const sent = () => smtp.mails.map((mail) => `${addresseeOf(mail)} ${pathsIn(mail).join()}`).toSorted();
+        for (const { ahead, days, isUsed } of STEPS) {
+          await end();
+          smtp.mails.length = 0;
+          await clock.setAhead(ahead * DAY_SECONDS);
+          await until('the clock', async () => {
+            const { rows } = await db.pool.query<{ now: Date }>('select clock_timestamp() as now');
+            return Math.abs((rows[0]?.now.getTime() ?? 0) - Date.now() - ahead * DAY_SECONDS * 1000) < 60_000;
+          });
+          if (isUsed) await db.pool.query('update api_keys set last_used_at = now()');
+          await start();
+          const checked = 'select count(*)::int as due from api_keys where next_check_at <= now()';
+          await until('the check', async () => (await db.pool.query(checked)).rows[0]?.due === 0);
+          // Killed while the mails are being sent. Their claims run out after five minutes.
+          await end();
+          await db.pool.query('update key_notices set mail_due_at = now() where mail_due_at is not null');
+          await start();
+          const waiting = 'select count(*)::int as due from key_notices where mail_due_at is not null';
+          await until('the mails', async () => (await db.pool.query(waiting)).rows[0]?.due === 0);
+          const ids = new Set(smtp.mails.map((mail) => /^Message-ID: (.*)$/m.exec(mail)?.[1]));
+          expect({ ahead, notices: ids.size }).toEqual({ ahead, notices: days === null ? 0 : told.length });
+          // Where a kill came between the acceptance of a mail and its record, it arrives again with the same id.
+          expect({ ahead, sent: [...new Set(sent())] }).toEqual({ ahead, sent: days === null ? [] : told.toSorted() });
+          for (const mail of smtp.mails) expect(subjectOf(mail)).toContain(days === 1 ? 'within a day' : 'in 29 days');
+        }
+        const stages = await db.prisma.keyNotice.groupBy({
+          by: ['kind'],
+          _count: true,
+          where: { isForAddress: false },
+        });
+        expect(new Map(stages.map(({ kind, _count }) => [kind, _count]))).toEqual(
+          new Map([
+            ['created', 2 * KEYS_EACH],
+            ['expires', 4 * KEYS_EACH],
+          ]),
+        );
+      } finally {
+        await Promise.all(servers.map(kill));
+        await db.close();
+        smtp.close();
+      }
+    },
+    { env: clock.env },
+  ).finally(() => clock.remove());
+});

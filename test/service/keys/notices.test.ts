@@ -1,0 +1,321 @@
+import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { updateNoticeSettings } from '../../../src/service/accounts/organization.ts';
+import { issueKey } from '../../../src/service/keys/issue-key.ts';
+import { moveKey } from '../../../src/service/keys/move-key.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
+import { createOutbox } from '../../../src/service/mail.ts';
+import { revokeKeyById } from '../../../src/service/operator.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { MAIL_ATTEMPTS } from '../../../src/store/key-notices.ts';
+import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
+import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
+import { callerWith } from '../../support/data/key-authentication.ts';
+import {
+  addresseeOf,
+  checkAll,
+  mailAll,
+  moveDates,
+  moveNotices,
+  noticesOf,
+  pathsIn,
+  subjectOf,
+} from '../../support/data/key-notices.ts';
+import { freePort } from '../../support/http/free-port.ts';
+import { startSmtp } from '../../support/http/smtp.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
+
+const { db } = await useDatabase();
+const smtp = await startSmtp();
+afterAll(() => smtp.close());
+const mailFrom = 'Charter <charter@example.org>';
+const outbox = createOutbox({ smtpUrl: smtp.url, mailFrom }, () => {});
+
+/** The mails that are due now. */
+async function mails(): Promise<string[]> {
+  smtp.mails.length = 0;
+  expect(await mailAll(db, outbox)).toEqual([]);
+  return smtp.mails.toSorted();
+}
+
+/** A key of a new member, whose mail about its creation is sent already. */
+async function usedKey(dates: Parameters<typeof moveDates>[2]) {
+  const people = await createPeople(db);
+  const key = await giveKey(db, people.member, { name: 'Nightly import' });
+  await mails();
+  await moveDates(db, key.id, { createdAgo: 200, usedAgo: 0, ...dates });
+  return { ...people, key };
+}
+
+/** The notices of the end of the key, without that of its creation. */
+const endsOf = async (id: string) => (await noticesOf(db, id)).filter((each) => each !== 'created');
+
+test.each([
+  [31, []],
+  [29.9, ['expires 30']],
+  [7.1, ['expires 30']],
+  [6.9, ['expires 7']],
+  [1.1, ['expires 7']],
+  [0.9, ['expires 1']],
+  [-0.1, []],
+])('a key that expires in %p days causes the notices %p', async (expiresIn, notices) => {
+  const { key } = await usedKey({ expiresIn });
+  expect(await checkAll(db)).toEqual([]);
+  expect(await endsOf(key.id)).toEqual(notices);
+});
+
+test.each([
+  ['was never used', { usedAgo: null, expiresIn: 6 }],
+  ['was last used 31 days ago', { usedAgo: 31, expiresIn: 6 }],
+  ['does not expire', { expiresIn: null }],
+  ['was made for six days and some hours, and expires in six', { createdAgo: 0.2, expiresIn: 6 }],
+])('a key that %s causes no notice', async (_, dates) => {
+  const { key } = await usedKey(dates);
+  await checkAll(db);
+  expect(await endsOf(key.id)).toEqual([]);
+});
+
+test('a holder gets one mail for each notice, with the day and a link to the key’s page, and nothing of the key', async () => {
+  const { key, member } = await usedKey({ expiresIn: 6.9 });
+  await checkAll(db);
+  const [mail = '', ...others] = await mails();
+  expect(others).toEqual([]);
+  expect(addresseeOf(mail)).toBe(member.email);
+  expect(subjectOf(mail)).toBe('The API key Nightly import expires in 7 days');
+  expect(pathsIn(mail)).toEqual([`/profile/api-keys/${key.id}`]);
+  expect(mail).not.toContain(key.key.slice(0, 24));
+  for (let i = 0; i < 3; i += 1) {
+    await db.pool.query('update api_keys set next_check_at = default');
+    await times(2, () => checkAll(db));
+    expect(await mails()).toEqual([]);
+  }
+  expect(await endsOf(key.id)).toEqual(['expires 7']);
+});
+
+test('a later stage follows an earlier one, also after a move of the expiry, and each is mailed once', async () => {
+  const { key } = await usedKey({ expiresIn: 29 });
+  for (const [expiresIn, subject] of [
+    [29, 'expires in 29 days'],
+    [6, 'expires in 6 days'],
+    [0.9, 'expires within a day'],
+  ] as const) {
+    await moveDates(db, key.id, { expiresIn });
+    await checkAll(db);
+    expect((await mails()).map(subjectOf)).toEqual([`The API key Nightly import ${subject}`]);
+  }
+});
+
+test('the next check of a key comes with its next notice, so that all other keys cost nothing', async () => {
+  const { key } = await usedKey({ expiresIn: 100 });
+  await checkAll(db);
+  const nextIn = async () => {
+    const { nextCheckAt } = await db.prisma.apiKey.findFirstOrThrow({ where: { id: key.id } });
+    return nextCheckAt === null ? null : Math.round((nextCheckAt.getTime() - Date.now()) / 86_400_000);
+  };
+  expect(await nextIn()).toBe(70);
+  for (const [expiresIn, next] of [
+    [29, 22],
+    [7, 6],
+    [0.5, null],
+    [null, null],
+  ] as const) {
+    await moveDates(db, key.id, { expiresIn });
+    await checkAll(db);
+    expect(await nextIn()).toBe(next);
+  }
+});
+
+test('the owner of an integration and its address for notices get a mail with a link that the owner can open', async () => {
+  const { member, scope } = await createPeople(db);
+  const integration = await giveIntegration(db, member, { name: 'Nightly sync' });
+  await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: 'team@example.test' } });
+  const { id } = await giveIntegrationKey(db, { scope }, integration);
+  await mails();
+  await moveDates(db, id, { createdAgo: 100, usedAgo: 1, expiresIn: 6 });
+  await checkAll(db);
+  const sent = await mails();
+  expect(sent.map(addresseeOf).toSorted()).toEqual([member.email, 'team@example.test'].toSorted());
+  for (const mail of sent)
+    expect(pathsIn(mail)).toEqual([`/organization/integrations/${integration.id}/api-keys/${id}`]);
+  await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: member.email } });
+  await moveDates(db, id, { expiresIn: 0.5 });
+  await checkAll(db);
+  expect((await mails()).map(addresseeOf)).toEqual([member.email]);
+});
+
+test('no mail follows for a key that was rotated or revoked meanwhile, and none to a deactivated user', async () => {
+  const rotated = await usedKey({ expiresIn: 6 });
+  const revoked = await usedKey({ expiresIn: 6 });
+  const gone = await usedKey({ expiresIn: 6 });
+  await checkAll(db);
+  const { member } = rotated;
+  orThrow(
+    await rotateKey(db, member, { keyId: rotated.key.id, userId: member.userId, environment: 'live', lifeDays: 60 }),
+  );
+  orThrow(await revokeKey(db, revoked.member, { keyId: revoked.key.id, userId: revoked.member.userId }));
+  orThrow(await deactivateUser(db, gone.administrator, { userId: gone.member.userId }));
+  expect(await mails()).toEqual([]);
+});
+
+test('a mail that could not be sent is tried again with the same Message-ID, so many times, and then given up', async () => {
+  const { key } = await usedKey({ expiresIn: 6 });
+  await checkAll(db);
+  const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${await freePort('127.0.0.1')}`, mailFrom }, () => {});
+  // As if the process had been killed after the mail server has accepted the mail, and before that was recorded.
+  const forget = () =>
+    db.prisma.keyNotice.updateMany({
+      where: { keyId: key.id, kind: 'expires', attempts: { lt: MAIL_ATTEMPTS } },
+      data: { mailDueAt: new Date(0) },
+    });
+  expect(await mailAll(db, down)).toHaveLength(1);
+  expect(await mails()).toEqual([]);
+  const ids: (string | undefined)[] = [];
+  for (let i = 1; i < MAIL_ATTEMPTS; i += 1) {
+    await forget();
+    const [mail = ''] = await mails();
+    ids.push(/^Message-ID: (.*)$/m.exec(mail)?.[1]);
+  }
+  const { id } = await db.prisma.keyNotice.findFirstOrThrow({ where: { keyId: key.id, kind: 'expires' } });
+  expect(new Set(ids)).toEqual(new Set([`<${id}@example.org>`]));
+  await forget();
+  expect(await mails()).toEqual([]);
+});
+
+test('the holder gets a mail when somebody else creates, rotates, moves or revokes a key, and none for an own action', async () => {
+  const { administrator, member } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator);
+  await mails();
+  const request = {
+    userId: member.userId,
+    name: 'Theirs',
+    permissions: READ,
+    lifeDays: 30,
+    environment: 'live',
+  } as const;
+  const sent = async () => (await mails()).map((mail) => [addresseeOf(mail), subjectOf(mail), ...pathsIn(mail)]);
+  const { email } = member;
+  const created = orThrow(await issueKey(db, administrator, request));
+  const page = `/profile/api-keys/${created.id}`;
+  expect(await sent()).toEqual([[email, 'The administrator created the API key Theirs', page]]);
+  const rotation = { keyId: created.id, userId: member.userId, environment: 'live' } as const;
+  const rotated = orThrow(await rotateKey(db, administrator, rotation));
+  expect(await sent()).toEqual([
+    [email, 'The administrator rotated the API key Theirs', `/profile/api-keys/${rotated.id}`],
+  ]);
+  const move = { keyId: rotated.id, userId: member.userId, integrationId: integration.id, name: 'Theirs' };
+  orThrow(await moveKey(db, administrator, move));
+  const moved = `The administrator moved your API key Theirs to ${integration.name}`;
+  expect(await sent()).toEqual([[email, moved, '/profile/api-keys']]);
+  const second = orThrow(await issueKey(db, member, request));
+  expect(await sent()).toEqual([]);
+  orThrow(await revokeKey(db, administrator, { keyId: second.id, userId: member.userId }));
+  expect(await sent()).toEqual([
+    [email, 'The administrator revoked the API key Theirs', `/profile/api-keys/${second.id}`],
+  ]);
+  const third = orThrow(await issueKey(db, member, request));
+  await revokeKeyById(db, third.id);
+  expect(await sent()).toEqual([[email, 'An operator revoked the API key Theirs', `/profile/api-keys/${third.id}`]]);
+});
+
+test('an action that is refused sends no mail', async () => {
+  const { administrator, member } = await createPeople(db);
+  const key = await giveKey(db, member);
+  await mails();
+  const rotation = { keyId: key.id, userId: member.userId, environment: 'live', lifeDays: 3000 } as const;
+  expect(await codeOf(rotateKey(db, administrator, rotation))).toBe('invalid');
+  expect(await mails()).toEqual([]);
+});
+
+const SETTINGS = { endsUnusedAfterDays: 60, tellsNewNetworks: false };
+
+/** A key that is ended after 60 days without a use, as the organization decided long ago. */
+async function unusedKey(dates: Parameters<typeof moveDates>[2]) {
+  const found = await usedKey({ expiresIn: null, ...dates });
+  orThrow(await updateNoticeSettings(db, found.administrator, SETTINGS));
+  const since = "update organizations set ends_unused_since = now() - interval '300 days' where id = $1";
+  await db.pool.query(since, [found.scope.organizationId]);
+  await moveDates(db, found.key.id, {});
+  return found;
+}
+
+test.each([
+  [{ usedAgo: 29 }, []],
+  [{ usedAgo: 31 }, ['unused 30']],
+  [{ usedAgo: 54 }, ['unused 7']],
+  [{ usedAgo: 59.5 }, ['unused 1']],
+  [{ usedAgo: 500 }, ['unused 1']],
+  [{ usedAgo: null, createdAgo: 54 }, ['unused 7']],
+  [{ usedAgo: 54, expiresIn: 3 }, []],
+])('a key with %p causes the notices %p, where keys end after 60 days without a use', async (dates, notices) => {
+  const { key } = await unusedKey(dates);
+  expect(await checkAll(db)).toEqual([]);
+  expect(await endsOf(key.id)).toEqual(notices);
+});
+
+test('a key that is not used is ended a day after its last notice, and no sooner, with an audit event and a mail', async () => {
+  const { key, member } = await unusedKey({ usedAgo: 500 });
+  expect(await checkAll(db)).toEqual([]);
+  const [warning = ''] = await mails();
+  expect(subjectOf(warning)).toBe('The API key Nightly import ends within a day, because it is not used');
+  await moveNotices(db, key.id, 0.9);
+  expect(await checkAll(db)).toEqual([]);
+  expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
+  await moveNotices(db, key.id, 0.2);
+  expect(await checkAll(db)).toEqual([key.id]);
+  expect(await outcomeOf(callerWith(db, key.key))).toContain('was revoked');
+  expect((await mails()).map(subjectOf)).toEqual(['The API key Nightly import was ended, because it was not used']);
+  expect((await auditEventsOf(db, member)).at(-1)).toMatchObject({
+    action: 'key.revoked',
+    actorUserId: null,
+    targetUserId: member.userId,
+    keyId: key.id,
+    detail: { why: 'not used', days: '60' },
+  });
+  expect(await checkAll(db)).toEqual([]);
+});
+
+test('a use after the last notice keeps the key, even if it is still in the memory of the process that ends keys', async () => {
+  const used = async (id: string) => db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date() } });
+  const { key } = await unusedKey({ usedAgo: 500 });
+  await checkAll(db);
+  await moveNotices(db, key.id, 2);
+  expect(await checkAll(db, async () => void (await used(key.id)))).toEqual([]);
+  expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
+  expect(await mails()).toEqual([]);
+});
+
+test('switching it on ends no key within a week, however long it was not used', async () => {
+  const { key, administrator } = await usedKey({ usedAgo: 500, expiresIn: null });
+  orThrow(await updateNoticeSettings(db, administrator, SETTINGS));
+  await checkAll(db);
+  expect(await endsOf(key.id)).toEqual(['unused 7']);
+  const [mail = ''] = await mails();
+  expect(subjectOf(mail)).toBe('The API key Nightly import ends in 7 days, because it is not used');
+  orThrow(await updateNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays: null }));
+  await moveNotices(db, key.id, 30);
+  expect(await checkAll(db)).toEqual([]);
+  expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
+});
+
+test('no key of a suspended organization or integration is ended', async () => {
+  const { key, scope } = await unusedKey({ usedAgo: 500 });
+  await checkAll(db);
+  await moveNotices(db, key.id, 3);
+  await db.prisma.organization.update({ where: { id: scope.organizationId }, data: { suspendedAt: new Date() } });
+  expect(await checkAll(db)).toEqual([]);
+});
+
+test('only administrators change the settings, within the bounds, and each change is audited', async () => {
+  const { administrator, manager } = await createPeople(db);
+  expect(await codeOf(updateNoticeSettings(db, manager, SETTINGS))).toBe('forbidden');
+  for (const endsUnusedAfterDays of [6, 3651, 7.5, Number.NaN])
+    expect(await codeOf(updateNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays }))).toBe('invalid');
+  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
+  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
+  expect(await auditEventsOf(db, administrator)).toMatchObject([
+    {
+      action: 'organization.policy_changed',
+      detail: { 'unused keys': 'do not end -> end after 7 days', 'mail about new networks': 'no -> yes' },
+    },
+  ]);
+});
