@@ -109,6 +109,13 @@ module.exports = {
       to: { path: ['^generated/prisma/', 'node_modules/(@prisma|pg)/'] },
     },
     {
+      name: 'open-id-connect-in-one-room',
+      comment: "The libraries' types stay there, so that they can be replaced.",
+      severity: 'error',
+      from: { path: '^src/', pathNot: [room('service/single-sign-on')] },
+      to: { path: ['node_modules/(openid-client|oauth4webapi|jose)/'] },
+    },
+    {
       name: 'open-telemetry-in-one-file',
       severity: 'error',
       from: { path: '^src/', pathNot: [OPEN_TELEMETRY] },
@@ -129,7 +136,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator|accounts/(sign-in|access-links))\\.ts$',
+          '^src/service/(authenticate|operator|accounts/(sign-in|access-links)|single-sign-on/scope)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },

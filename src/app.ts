@@ -6,6 +6,8 @@ import { createServerApi, type ServerApiConfig } from './api/server-api.ts';
 import { clientAddressIn } from './client-address.ts';
 import type { Config } from './config.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
+import { createGuardedFetch } from './delivery/guarded-fetch.ts';
+import { resolveTxt } from './delivery/resolve-name.ts';
 import { Exchange, NOBODY } from './domain/exchange.ts';
 import { healthRoutes } from './observability/health.ts';
 import { appMetrics } from './observability/metrics/app-metrics.ts';
@@ -36,6 +38,8 @@ export type AppConfig = Pick<
   ServerApiConfig & {
     /** The system's clock by default. */
     readonly now?: () => Date;
+    /** For the TXT records of domains, such as "127.0.0.1:53"; those of the system by default. */
+    readonly nameServers?: readonly string[];
   };
 
 export type AppDeps = { readonly config: AppConfig; readonly db: Database; readonly observers: Observers };
@@ -87,6 +91,11 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     outbox,
     scannerKeys: config.scannerKeys,
     webhooks: config.webhooks,
+    providers: {
+      fetch: createGuardedFetch({ targets: config.webhooks }),
+      resolveTxt: (name) => resolveTxt(name, config.nameServers),
+      allowHttp: config.webhooks.allowHttp,
+    },
     requestLimits: config.requestLimits,
     throttle: traffic.throttle,
     queue: traffic.queues.dashboard,

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
 import {
+  allowPasswords,
   changeLimits,
   createOrganization,
   resumeOrganization,
   suspendOrganization,
+  vouchForDomainOf,
 } from '../../src/service/operator.ts';
 import { listOrganizations } from '../../src/store/unscoped.ts';
 import { type Context, linkFor, uuid } from './context.ts';
@@ -57,6 +59,23 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
     .description('resume a suspended organization')
     .requiredOption('--id <uuid>', "the organization's id", uuid)
     .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
+
+  program
+    .command('vouch-domain')
+    .description("verify an e-mail domain of an organization for single sign-on, without the domain's TXT record")
+    .requiredOption('--organization <uuid>', "the organization's id", uuid)
+    .requiredOption('--domain <name>', 'the domain of its e-mail addresses, such as acme.example')
+    .action(({ organization, domain }: { organization: string; domain: string }) =>
+      execute((db) => vouchForDomainOf(db, organization, domain).then((verified) => ({ verified_domain: verified }))),
+    );
+
+  program
+    .command('allow-passwords')
+    .description('stop requiring single sign-on in an organization, so that people can sign in with passwords again')
+    .requiredOption('--organization <uuid>', "the organization's id", uuid)
+    .action(({ organization }: { organization: string }) =>
+      execute((db) => allowPasswords(db, organization).then(() => ({ passwords_allowed: organization }))),
+    );
 
   program
     .command('set-limits')

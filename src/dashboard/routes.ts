@@ -20,7 +20,9 @@ import { peopleSection } from './people/routes.ts';
 import { profileSection } from './profile/routes.ts';
 import { jsonReports } from './report-key/json.ts';
 import { reportPages } from './report-key/routes.ts';
+import { backChannelLogout } from './sign-in/logout.ts';
 import { signInPages } from './sign-in/routes.ts';
+import { signInSettingsSection } from './sign-in/settings/routes.ts';
 import { webhookChangesSection, webhooksSection } from './webhooks/routes.ts';
 
 export type { DashboardDeps };
@@ -33,6 +35,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(assets.router);
   router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
   router.use(publicRoutes(dashboard, signInPages));
+  router.use(backChannelLogout(dashboard));
   router.use(jsonReports(dashboard));
   router.use(publicRoutes(dashboard, reportPages));
   router.use(sectionRoutes(dashboard, profileSection));
@@ -40,6 +43,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(sectionRoutes(dashboard, organizationKeysSection));
   router.use(sectionRoutes(dashboard, webhookChangesSection));
   router.use(sectionRoutes(dashboard, webhooksSection));
+  router.use(sectionRoutes(dashboard, signInSettingsSection));
   router.use(sectionRoutes(dashboard, integrationChangesSection));
   router.use(sectionRoutes(dashboard, integrationsSection));
   router.use(sectionRoutes(dashboard, organizationSection));
@@ -65,7 +69,7 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
 }
 
 const OUR_PATHS =
-  /^\/(sign-in|sign-out|forgotten-password|report-key|welcome|profile|people|organization|assets)(\/|$)/;
+  /^\/(sign-in|sign-out|single-sign-on|forgotten-password|report-key|welcome|profile|people|organization|assets)(\/|$)/;
 
 /** A page for a browser that asks for a path without one. Other requests go on, to the API's 404. */
 async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {

@@ -99,7 +99,7 @@ export function createSender({
 }
 
 /** Gives a connection only those addresses of a name that are not forbidden. */
-function checkedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
+export function checkedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (found) => {

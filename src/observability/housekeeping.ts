@@ -9,6 +9,7 @@ import { deleteOldKeyUses } from '../store/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
+import { deleteExpiredSsoSignIns } from '../store/sso-sign-ins.ts';
 import { deleteExpiredDeliveries, deleteOldWebhookDays, eraseExpiredPreviousSecrets } from '../store/webhook-expiry.ts';
 import type { Logger } from './logs.ts';
 
@@ -23,6 +24,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'idempotency keys': deleteExpiredIdempotencyKeys,
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
+  'sign-ins under way': deleteExpiredSsoSignIns,
   'failed sign-ins': deleteExpiredSignInFailures,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,

@@ -26,6 +26,8 @@ import { resetSecondFactor } from './accounts/reset-second-factor.ts';
 import { type IssuedKey, issueKey } from './keys/issue-key.ts';
 import { revokeKey } from './keys/revoke-key.ts';
 import { orThrow } from './outcome.ts';
+import { vouchForDomain } from './single-sign-on/domains.ts';
+import { stopRequiringSingleSignOn } from './single-sign-on/enforcement.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 
@@ -175,6 +177,22 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
     if (await setSuspended(tx, scope, at))
       await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
   });
+}
+
+/** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
+export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
+  const scope = await scopeOf(db, id);
+  try {
+    return await vouchForDomain(db, scope, { domain });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError('conflict', `Another organization has verified the domain ${domain}. Remove it there first.`);
+  }
+}
+
+/** The last way in for an organization whose identity provider is lost: passwords work again. */
+export async function allowPasswords(db: Database, id: string): Promise<void> {
+  orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await scopeOf(db, id) }));
 }
 
 /** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */

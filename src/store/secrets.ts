@@ -28,6 +28,10 @@ export function placeOfPreviousWebhookSecret({ organizationId, id }: WebhookEndp
   return { column: 'webhook_endpoints.previous_secret', ids: [organizationId, id] };
 }
 
+export function placeOfClientSecret(organizationId: string): SecretPlace {
+  return { column: 'sso_connections.client_secret', ids: [organizationId] };
+}
+
 /** Advisory lock: one process at a time changes the encryption key. */
 const RETIREMENT_LOCK = 7_240_115;
 
@@ -36,6 +40,7 @@ type SecretTable = {
   readonly column: string;
   /** Identify a row: the organization first. */
   readonly ids: readonly [string, ...string[]];
+  /** The length of a secret that a version without encryption stored; 0 if none did. */
   readonly plainBytes: number;
 };
 
@@ -44,6 +49,7 @@ const TABLES: readonly SecretTable[] = [
   { table: 'organizations', column: 'cursor_key', ids: ['id'], plainBytes: 32 },
   { table: 'webhook_endpoints', column: 'secret', ids: ['organization_id', 'id'], plainBytes: SECRET_BYTES },
   { table: 'webhook_endpoints', column: 'previous_secret', ids: ['organization_id', 'id'], plainBytes: SECRET_BYTES },
+  { table: 'sso_connections', column: 'client_secret', ids: ['organization_id'], plainBytes: 0 },
 ];
 
 /**

@@ -14,12 +14,14 @@ export type NewSession = {
   readonly isComplete: boolean;
   readonly at: Date;
   readonly auditSource: AuditSource;
+  /** By single sign-on: the provider's id of the session, empty if it gave none. `null` by a password. */
+  readonly ssoSid?: string | null | undefined;
 };
 
 export async function insertSession(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, tokenHash, isComplete, at, auditSource }: NewSession,
+  { userId, tokenHash, isComplete, at, auditSource, ssoSid = null }: NewSession,
 ): Promise<void> {
   await tx.session.create({
     data: {
@@ -29,6 +31,7 @@ export async function insertSession(
       isComplete,
       createdAt: at,
       lastSeenAt: at,
+      ssoSid,
       ...storableClient(auditSource),
     },
   });
@@ -56,6 +59,50 @@ export async function hasSession(
 /** Ends all sessions of the user, including those that wait for a second factor. */
 export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });
+}
+
+/** Whether the session with this token is by single sign-on. */
+export async function hasSsoSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<boolean> {
+  const found = await tx.session.count({
+    where: {
+      tokenHash: Uint8Array.from(tokenHash),
+      userId,
+      organizationId: scope.organizationId,
+      ssoSid: { not: null },
+    },
+  });
+  return found === 1;
+}
+
+/** Ends the sessions of the user that are by single sign-on; with `sid`, only that of the provider's session. Returns how many. */
+export async function endSsoSessionsOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, sid }: { userId: string; sid?: string | undefined },
+): Promise<number> {
+  const where = { organizationId: scope.organizationId, userId, ssoSid: sid ?? { not: null } };
+  return (await tx.session.deleteMany({ where })).count;
+}
+
+/** The people with a session that is this one of the provider. */
+export async function findUsersBySid(tx: Transaction, scope: OrganizationScope, sid: string): Promise<string[]> {
+  const where = { organizationId: scope.organizationId, ssoSid: sid };
+  const found = await tx.session.findMany({ where, distinct: ['userId'], select: { userId: true } });
+  return found.map(({ userId }) => userId);
+}
+
+/** Ends all sessions of the organization that are by single sign-on, or all others. */
+export async function endSessionsByWay(
+  tx: Transaction,
+  scope: OrganizationScope,
+  by: 'single sign-on' | 'password',
+): Promise<void> {
+  const ssoSid = by === 'password' ? null : { not: null };
+  await tx.session.deleteMany({ where: { organizationId: scope.organizationId, ssoSid } });
 }
 
 export type ListedSession = {

@@ -167,6 +167,34 @@ export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Pro
   return { ...link, maker };
 }
 
+const FIND_SSO_ORGANIZATION = {
+  name: 'find_sso_organization',
+  text: `
+    select d.organization_id as "organizationId" from sso_domains d
+    join sso_connections c on c.organization_id = d.organization_id
+    where d.domain = $1 and d.verified_at is not null`,
+};
+
+/** For sign-in: the organization whose people with an e-mail of this domain may sign in at its identity provider. */
+export async function findSsoOrganization(db: Database, domain: string): Promise<string | null> {
+  const { rows } = await db.pool.query<{ organizationId: string }>({ ...FIND_SSO_ORGANIZATION, values: [domain] });
+  return rows[0]?.organizationId ?? null;
+}
+
+const HAS_SSO = {
+  name: 'has_sso',
+  text: `
+    select exists (
+      select from sso_connections c
+      join sso_domains d on d.organization_id = c.organization_id and d.verified_at is not null) as has`,
+};
+
+/** For sign-in: whether the people of any organization can sign in at an identity provider. */
+export async function hasSso(db: Database): Promise<boolean> {
+  const { rows } = await db.pool.query<{ has: boolean }>(HAS_SSO);
+  return rows[0]?.has === true;
+}
+
 /** For the operator's commands. An e-mail is unique across all organizations. */
 export async function findUserByEmail(db: Database, email: string) {
   const address = normalEmail(email);

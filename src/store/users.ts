@@ -132,10 +132,13 @@ export type UserDetails = {
   /** `false` if the user is invited and has not set a password. */
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
+  /** The user signs in by single sign-on. */
+  readonly isLinked: boolean;
 };
 
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
-  password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor"`;
+  password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
+  exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id) as "isLinked"`;
 
 /** A position in the list of users. */
 export type UserPosition = { readonly name: string; readonly id: string };
@@ -176,7 +179,11 @@ export function userListStatement(scope: OrganizationScope, { from, limit, ...fi
 
 const STATE_CONDITIONS: Record<UserState, readonly string[]> = {
   all: [],
-  invited: ['deactivated_at is null', 'password_hash is null'],
+  invited: [
+    'deactivated_at is null',
+    'password_hash is null',
+    'not exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id)',
+  ],
   deactivated: ['deactivated_at is not null'],
 };
 

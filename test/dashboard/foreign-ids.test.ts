@@ -4,6 +4,7 @@ import { createAccount } from '../support/data/accounts.ts';
 import { createActor, createPeople, giveKey, NOBODY } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
+import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { type Fields, filled, wordsOf } from '../support/http/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/http/dashboard-server.ts';
@@ -46,6 +47,8 @@ await db.prisma.user.updateMany({
   where: { id: ours.member.userId },
   data: { totpSecret: encryptedSecret(ours.member), totpSince: new Date() },
 });
+// Gives the page of a user the form that unlinks them.
+await linkDirectly(db, ours.member);
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
 for (const path of dashboard.paths) {

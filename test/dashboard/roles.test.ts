@@ -1,4 +1,4 @@
-import { createPeople, giveKey, type People } from '../support/data/actors.ts';
+import { createPeople, giveKey, NOBODY, type People } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { type Fields, keysIn, wordsOf } from '../support/http/dashboard.ts';
@@ -10,6 +10,18 @@ const people = await createPeople(dashboard.db);
 const KEY = { name: 'Stolen', permissions: ['parent_programs:read'], expiry: '30' };
 const PERSON = { name: 'Accomplice', email: 'accomplice@example.test', role: 'administrator' };
 const POLICY = { max_key_life_days: '3650', allows_unending_keys: 'yes', members_may_create_keys: 'yes' };
+
+/** Every form of the sign-in's settings. */
+const SIGN_IN_SETTINGS: Record<string, Fields> = {
+  '/organization/sign-in/connection': { issuer: 'https://evil.example', client_id: 'evil', client_secret: 'evil' },
+  '/organization/sign-in/connection/remove': {},
+  '/organization/sign-in/domains': { domain: 'evil.example' },
+  '/organization/sign-in/domains/check': { domain: 'evil.example' },
+  '/organization/sign-in/domains/remove': { domain: 'evil.example' },
+  '/organization/sign-in/roles': { new_people: 'member', groups_claim: 'groups', group_roles: 'evil = manager' },
+  '/organization/sign-in/require': { break_glass: NOBODY },
+  '/organization/sign-in/allow-passwords': {},
+};
 
 const WEBHOOK = { url: 'https://evil.example/', event_types: 'parent_program.created' };
 
@@ -60,6 +72,8 @@ async function stateOf({ scope }: People) {
               where organization_id = $1) as names,
             (select string_agg(w::text, ',' order by id) from webhook_endpoints w where organization_id = $1) as webhooks,
             (select string_agg(d::text, ',' order by d::text) from webhook_deliveries d where organization_id = $1) as deliveries,
+            (select string_agg(c::text, ',' order by c::text) from sso_connections c where organization_id = $1) as connection,
+            (select string_agg(d::text, ',' order by d::text) from sso_domains d where organization_id = $1) as domains,
             (select to_jsonb(o) from organizations o where id = $1) as organization`,
     [scope.organizationId],
   );
@@ -92,6 +106,8 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       '/people/users/invite': { ...PERSON, form_id: 'x.y' },
       '/organization': POLICY,
       '/organization/unused-keys': { ends_unused_after_days: '7' },
+      ...SIGN_IN_SETTINGS,
+      [`${user}/unlink`]: {},
       '/organization/audit-log': { person: 'a' },
       '/organization/api-keys': { search: 'charter_live_Abcd' },
       '/people/users': { search: 'charter_live_Abcd' },
@@ -107,6 +123,19 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
     expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
     expect([path, (await browser.send('HEAD', path)).status]).toEqual([path, 403]);
   }
+  expect(await stateOf(people)).toEqual(before);
+});
+
+test('a manager may not see or change the sign-in', async () => {
+  // The attack: a manager connects a provider of their own, and signs in as anybody.
+  const browser = await browserOf(dashboard, people.manager);
+  const form_token = await browser.formToken();
+  const before = await stateOf(people);
+  for (const [path, fields] of Object.entries(SIGN_IN_SETTINGS)) {
+    expect([path, (await browser.post(path, { ...fields, form_token })).status]).toEqual([path, 403]);
+    expect([path, (await browser.get(path)).status]).toEqual([path, 403]);
+  }
+  expect((await browser.get('/organization/sign-in')).status).toBe(403);
   expect(await stateOf(people)).toEqual(before);
 });
 

@@ -16,6 +16,10 @@ const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
 const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() });
 
+/** For tables that have one row for each organization or user. */
+const [spareOrganizations, spareUsers]: [unknown[], unknown[]] = [[], []];
+const SPARE = 50;
+
 /** A valid row of each table that is not of a resource, with a value for every column of a unique index. */
 const ROWS: Record<string, () => Record<string, unknown>> = {
   organizations: () => ({ id: crypto.randomUUID(), name: 'Test', cursor_key: ENCRYPTED }),
@@ -96,6 +100,31 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     succeeded: 1,
     failed: 0,
   }),
+  sso_connections: () => ({
+    organization_id: spareOrganizations.pop(),
+    issuer: 'https://login.example',
+    client_id: 'charter',
+    client_secret: ENCRYPTED,
+  }),
+  sso_domains: () => ({
+    organization_id: organizationId,
+    domain: `${crypto.randomUUID()}.example`,
+    token: 't'.repeat(32),
+  }),
+  sso_group_roles: () => ({ organization_id: organizationId, group_name: crypto.randomUUID(), role: 'member' }),
+  sso_identities: () => ({
+    organization_id: organizationId,
+    user_id: spareUsers.pop(),
+    issuer: 'https://login.example',
+    subject: crypto.randomUUID(),
+  }),
+  sso_sign_ins: () => ({
+    organization_id: organizationId,
+    token_hash: bytes(),
+    browser_hash: bytes(),
+    issuer: 'https://login.example',
+    next: '/profile',
+  }),
   encryption_keys: () => ({ id: bytes().subarray(0, 8) }),
   rate_limits: () => ({ subject: crypto.randomUUID(), rate: 1, tokens: 1, granted: 0, updated_at: new Date() }),
   sign_in_failures: () => ({ key: crypto.randomUUID(), points: 1 }),
@@ -108,6 +137,9 @@ const CONCERNED: Record<string, Record<string, unknown>> = {
   users_integration_name_key: { ...INTEGRATION, name: 'An integration' },
   users_organization_id_owner_user_id_fkey: INTEGRATION,
   api_keys_organization_id_moved_from_user_id_fkey: { moved_at: new Date() },
+  sso_connections_organization_id_break_glass_user_id_fkey: { enforced_at: new Date() },
+  sso_domains_verified_key: { verified_at: new Date() },
+  sso_sign_ins_organization_id_user_id_fkey: { subject: 'ada' },
 };
 
 /** For each CHECK, values that violate it alone. A resource's needs an entry only if it refuses no value of `UNUSUAL`. */
@@ -134,6 +166,21 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   access_links_token_hash_check: { token_hash: Buffer.alloc(31) },
   audit_events_detail_check: { detail: '[]' },
   encryption_keys_id_check: { id: Buffer.alloc(7) },
+  sso_connections_issuer_check: { issuer: 'ftp://login.example' },
+  sso_connections_client_id_check: { client_id: '' },
+  sso_connections_client_secret_check: { client_secret: ENCRYPTED.subarray(0, 37) },
+  sso_connections_new_people_role_check: { new_people_role: 'manager' },
+  sso_connections_enforced_check: { enforced_at: new Date() },
+  sso_domains_domain_check: { domain: 'Example.org' },
+  sso_domains_token_check: { token: 'short' },
+  sso_group_roles_group_name_check: { group_name: '' },
+  sso_group_roles_role_check: { role: 'administrator' },
+  sso_identities_subject_check: { subject: '' },
+  sso_sign_ins_token_hash_check: { token_hash: Buffer.alloc(31) },
+  sso_sign_ins_browser_hash_check: { browser_hash: Buffer.alloc(31) },
+  sso_sign_ins_link_hash_check: { link_hash: Buffer.alloc(31) },
+  sso_sign_ins_user_check: { subject: 'ada' },
+  sso_sign_ins_group_role_check: { group_role: 'administrator' },
   webhook_endpoints_url_check: { url: 'ftp://example.org/' },
   webhook_endpoints_event_types_check: { event_types: [] },
   webhook_endpoints_secret_check: { secret: ENCRYPTED.subarray(0, -1) },
@@ -176,6 +223,15 @@ for (const resource of resources) {
   for (const { client } of [ours, theirs]) await createRow(client, resource);
   created.set(resource.table, await rowIn(resource.table, ours.id));
 }
+for (let i = 0; i < SPARE; i += 1) {
+  const [organization, user] = [rowOf('organizations'), rowOf('users')];
+  await insertRow('organizations', organization);
+  await insertRow('users', user);
+  spareOrganizations.push(organization['id']);
+  spareUsers.push(user['id']);
+}
+for (const { id } of [ours, theirs])
+  await insertRow('sso_connections', { ...rowOf('sso_connections'), organization_id: id });
 for (const [id, owner] of [
   [endpointId, ours],
   [foreignEndpointId, theirs],

@@ -20,6 +20,12 @@ import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { rowBatchProofs } from './isolation/row-batches.ts';
 import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
+import {
+  ssoConnectionProofs,
+  ssoDomainProofs,
+  ssoIdentityProofs,
+  ssoSignInProofs,
+} from './isolation/single-sign-on.ts';
 import { userProofs } from './isolation/users.ts';
 import { webhookEndpointProofs, webhookHistoryProofs } from './isolation/webhooks.ts';
 
@@ -45,6 +51,10 @@ const PROOFS: Record<string, Proofs> = {
   'row-batches.ts': rowBatchProofs,
   'rows.ts': rowProofs,
   'sessions.ts': sessionProofs,
+  'sso-connections.ts': ssoConnectionProofs,
+  'sso-domains.ts': ssoDomainProofs,
+  'sso-identities.ts': ssoIdentityProofs,
+  'sso-sign-ins.ts': ssoSignInProofs,
   'webhook-endpoints.ts': webhookEndpointProofs,
   'webhook-history.ts': webhookHistoryProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
@@ -73,6 +83,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'secrets.ts retireOtherKeys',
   'sessions.ts deleteExpiredSessions',
   'sign-in-failures.ts deleteExpiredSignInFailures',
+  'sso-sign-ins.ts deleteExpiredSsoSignIns',
   'webhook-deliveries.ts claimDeliveries',
   'webhook-deliveries.ts countPendingDeliveries',
   'webhook-deliveries.ts listPendingEndpoints',

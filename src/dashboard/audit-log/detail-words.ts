@@ -26,6 +26,15 @@ const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   [UNUSED, 'Because it was not used'],
 ]);
 
+/** Why single sign-on admitted nobody. */
+const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
+  ['no-email', 'The provider gave no verified e-mail'],
+  ['foreign-domain', 'The e-mail is not of a verified domain'],
+  ['no-account', 'Nobody has the e-mail'],
+  ['other-person', 'The account belongs to another person at the provider'],
+  ['deactivated', 'The account is deactivated'],
+]);
+
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.created name', formerName],
@@ -55,7 +64,14 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['user.role_changed after', NOTHING],
   ['user.reset_link_made by', (text) => `By ${text}`],
   ['user.signed_in second_factor', (text) => (text === 'authenticator' ? 'With the authenticator' : `With a ${text}`)],
+  ['user.signed_in by', (text) => `By ${text}`],
+  ['user.signed_out by', NOTHING],
   ['user.sign_in_failed step', (text) => `At the ${text}`],
+  ['user.sign_in_failed why', (text) => NOT_ADMITTED_WORDS.get(text) ?? text],
+  ['user.created_by_sso role', (text) => `As ${roleName(text)}`],
+  ['user.created_by_sso by', NOTHING],
+  ['user.role_changed by', NOTHING],
+  ['sso.domain_verified by', (text) => `By ${text}`],
   ['user.session_ended device', (text) => text],
   ['user.session_ended ip', (text) => `Last seen from ${text}`],
   ['user.signed_out_everywhere sessions', (text) => `${formatCount(Number(text), 'other session')} ended`],

@@ -1,6 +1,7 @@
 import type { Holder } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
+import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/complete.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { UNUSED } from '../../store/key-notices.ts';
@@ -31,6 +32,10 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'user.second_factor_removed': 'Second factor removed',
   'user.recovery_codes_made': 'Recovery codes made',
   'user.password_check_failed': 'Password check failed',
+  'user.created_by_sso': 'User created by single sign-on',
+  'user.sso_linked': 'Linked for single sign-on',
+  'user.sso_unlinked': 'Unlinked from single sign-on',
+  'user.break_glass_used': 'Break-glass sign-in',
   'integration.created': 'Integration created',
   'integration.changed': 'Integration changed',
   'integration.owner_changed': 'Owner of an integration changed',
@@ -38,6 +43,14 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'integration.reactivated': 'Integration reactivated',
   'organization.policy_changed': 'Policy changed',
   'organization.limits_changed': 'Rate limits changed',
+  'sso.connection_saved': 'Single sign-on set up',
+  'sso.connection_removed': 'Single sign-on removed',
+  'sso.domain_added': 'Domain added',
+  'sso.domain_verified': 'Domain verified',
+  'sso.domain_removed': 'Domain removed',
+  'sso.rules_changed': 'Roles by single sign-on changed',
+  'sso.required': 'Single sign-on required',
+  'sso.no_longer_required': 'Single sign-on no longer required',
   'organization.suspended': 'Organization suspended',
   'organization.resumed': 'Organization resumed',
   'webhook.created': 'Webhook endpoint added',
@@ -75,6 +88,7 @@ function cells(event: AuditRecord) {
 
 function withoutUser({ action, detail, requestId }: AuditRecord): string {
   if (detail['why'] === REPORTED) return 'Somebody who found it';
+  if (detail['by'] === BY_SINGLE_SIGN_ON) return 'Single sign-on';
   if (requestId !== '') return 'Not known';
   // Charter disables an endpoint whose receiver is gone or keeps failing, and ends keys that are not used.
   return action === 'webhook.disabled' || detail['why'] === UNUSED ? 'Charter' : 'An operator';

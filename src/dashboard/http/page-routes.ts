@@ -23,6 +23,8 @@ type Page<Context> = {
   /** As Express reads it. */
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;
+  /** `get` waits for another server, so it takes turns itself: nobody waits for the database behind it meanwhile. */
+  readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
 };
 
@@ -32,15 +34,15 @@ export type PublicPage = Page<RequestContext>;
 /** Pages for signed-in people whose role may enter; all roles by default. */
 export type Section = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedInContext>[] };
 
-/** Handles a form with exactly these fields. */
+/** Handles a form with exactly these fields. `takesTurns`: as of a page. */
 export function form<Context extends RequestContext, const Name extends string = never>(
   fields: readonly Name[],
   handle: (context: Context, form: Form<Name>) => Promise<View>,
-  options: FormOptions<Name> = {},
+  { takesTurns = false, ...options }: FormOptions<Name> & { readonly takesTurns?: boolean } = {},
 ): Post<Context> {
   return async (context, req) => {
     const sent = await readForm(req, context, { fields, ...options });
-    return (current) => current.inTurn(() => handle(current, sent));
+    return (current) => (takesTurns ? handle(current, sent) : current.inTurn(() => handle(current, sent)));
   };
 }
 
@@ -116,14 +118,14 @@ async function respond<Context extends RequestContext>(
   context: Context,
   { page, enter }: { page: Page<Context>; enter: () => Promise<Context | View> },
 ): Promise<View> {
-  const { get, post } = page;
+  const { get, post, takesTurns = false } = page;
   if (req.method === 'POST' && post !== undefined) {
     const act = await post(context, req);
     // A client can send the body long after the head, and the session may have ended meanwhile.
     const current = await enter();
     return 'kind' in current ? current : act(current);
   }
-  if (req.method !== 'POST' && get !== undefined) return context.inTurn(() => get(context));
+  if (req.method !== 'POST' && get !== undefined) return takesTurns ? get(context) : context.inTurn(() => get(context));
   throw new RequestError('wrong-method');
 }
 

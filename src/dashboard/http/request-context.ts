@@ -11,6 +11,7 @@ import type { ScannerKeys } from '../../domain/secret-scanning.ts';
 import type { SessionEnd } from '../../domain/session.ts';
 import { checkSession } from '../../service/accounts/sign-in.ts';
 import type { Outbox } from '../../service/mail.ts';
+import type { ProviderAccess } from '../../service/single-sign-on/provider-access.ts';
 import type { Database } from '../../store/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
 import type { AssetUrls } from '../assets.ts';
@@ -29,6 +30,8 @@ export type DashboardDeps = {
   readonly scannerKeys: ScannerKeys;
   /** Where webhooks may be sent. */
   readonly webhooks: WebhookTargets;
+  /** How the identity providers of organizations are reached. */
+  readonly providers: ProviderAccess;
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
   /** Delays a request from this address if the address sends too many requests without a valid key or session. */
@@ -60,6 +63,8 @@ export type RequestContext = {
   readonly now: Date;
   /** The session token that the cookie holds, not verified; `null` without a cookie. */
   readonly token: string | null;
+  /** The secret of the form cookie, which a browser keeps until it is closed. */
+  readonly browserSecret: string;
   /** The token that each form of the page must carry. */
   readonly formToken: string;
   /**
@@ -92,6 +97,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
     auditSource,
     now: dashboard.now(),
     token: session,
+    browserSecret: formSecret,
     formToken: formTokenOf(formSecret),
     inTurn: turnsOf(req, networkOf(auditSource.ip), dashboard.queue),
   };

@@ -131,10 +131,16 @@ export function environmentBadge(environment: Environment): Html {
 }
 
 /** Always empty: a password that was sent is never shown again. */
-export function passwordField({ autocomplete, ...about }: Field & { autocomplete: string }): Html {
+export function passwordField({
+  autocomplete,
+  hasFocus = false,
+  isRequired = true,
+  ...about
+}: Field & { autocomplete: string; hasFocus?: boolean; isRequired?: boolean }): Html {
   return field(
     about,
-    (attributes) => html`<input ${attributes} type="password" autocomplete="${autocomplete}" maxlength="500" required>`,
+    (attributes) =>
+      html`<input ${attributes} type="password" autocomplete="${autocomplete}" maxlength="500"${isRequired && html` required`}${hasFocus && html` autofocus`}>`,
   );
 }
 

@@ -8,6 +8,7 @@ import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
 import { invite, showInvite } from './invite.ts';
 import { setRole, showDemotion } from './role.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
+import { unlink } from './unlink.ts';
 import { showUser } from './user.ts';
 import { userHead, userIdOf, userKeysUrl } from './user-head.ts';
 import { searchUsers, showUsers } from './user-list.ts';
@@ -25,6 +26,7 @@ export const peopleSection: Section = {
     { path: `${ONE}/role`, get: showDemotion, post: form(['role', NEW_OWNER], setRole) },
     { path: `${ONE}/link`, post: form(['kind', 'form_id'], sendLink) },
     { path: `${ONE}/deactivate`, get: showDeactivation, post: form([NEW_OWNER], deactivate) },
+    { path: `${ONE}/unlink`, post: form([], unlink) },
     { path: `${ONE}/reactivate`, post: form([], reactivate) },
     { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: form([], removeSecondFactor) },
     ...keyPages({

@@ -92,7 +92,11 @@ function cells(user: UserDetails, actorId: string) {
   ];
 }
 
-export function userState({ deactivatedAt, hasPassword }: Pick<UserDetails, 'deactivatedAt' | 'hasPassword'>): Html {
+export function userState({
+  deactivatedAt,
+  hasPassword,
+  isLinked,
+}: Pick<UserDetails, 'deactivatedAt' | 'hasPassword' | 'isLinked'>): Html {
   if (deactivatedAt !== null) return badge('neutral', 'Deactivated');
-  return hasPassword ? badge('good', 'Active') : badge('warn', 'Invited');
+  return hasPassword || isLinked ? badge('good', 'Active') : badge('warn', 'Invited');
 }

@@ -37,6 +37,7 @@ const DONE = new Map<string, (user: UserDetails) => string | undefined>([
     ({ name, hasSecondFactor }) =>
       hasSecondFactor ? undefined : `The second factor of ${name} is removed, and ${name} is signed out everywhere.`,
   ],
+  ['unlinked', ({ name, isLinked }) => (isLinked ? undefined : `${name} is no longer linked for single sign-on.`)],
   [
     'reactivated',
     ({ name, deactivatedAt }) =>
@@ -69,6 +70,7 @@ ${facts([
     value: html`${ROLE_WORDS[user.role].name}<span class="under">${ROLE_WORDS[user.role].meaning}</span>`,
   },
   { name: 'Second factor', value: user.hasSecondFactor ? 'On' : 'Off' },
+  ...(user.isLinked ? [{ name: 'Single sign-on', value: 'Linked' }] : []),
   { name: 'Added', value: day(user.createdAt) },
 ])}</section>
 ${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
@@ -96,6 +98,11 @@ ${
   !isSelf &&
   html`<div class="setting"><div><h3>Second factor</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes.</p></div>
 <a class="button danger-plain" href="${url}/second-factor">${icon('second-factor')}Remove<span class="unseen"> the second factor</span></a></div>`
+}
+${
+  user.isLinked &&
+  html`<div class="setting"><div><h3>Single sign-on</h3><p class="quiet">Unlink a user who has a new account at the identity provider. Their next sign-in there must be confirmed again.</p></div>
+${postForm({ action: `${url}/unlink`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Unlink</button>`)}</div>`
 }
 <div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
 <a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div></section>`;

@@ -8,6 +8,7 @@ import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 
 export async function showCode(context: RequestContext): Promise<View> {
@@ -25,6 +26,7 @@ export async function giveCode(context: RequestContext, form: Form<'code' | 'nex
   });
   switch (result.kind) {
     case 'signed-in':
+      tellBreakGlass(context, result);
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'ended':
       return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isHttps)] });

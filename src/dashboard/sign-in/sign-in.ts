@@ -1,6 +1,9 @@
+import { normalEmail } from '../../domain/email.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/session.ts';
-import { html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
+import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
+import { hasSso } from '../../store/unscoped.ts';
 import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
@@ -9,7 +12,9 @@ import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
+import { goToProvider } from './provider.ts';
 
 const DONE = new Map([
   ['signed-out', 'You are signed out.'],
@@ -23,19 +28,54 @@ const ENDED: Record<SessionEnd, string> = {
   ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset.`,
 };
 
+/**
+ * Asks for the e-mail first where any organization has single sign-on, because its domain decides how the person signs in.
+ * Otherwise the password is asked for on the same page.
+ */
 export async function showSignIn(context: RequestContext): Promise<View> {
   const next = safeNext(context.query.get('next'));
   if ((await findSignedIn(context)) !== null) return redirect(next);
-  return signInPage(context, { email: '', next, problem: null });
+  const { db, publicUrl } = context.dashboard;
+  const isFirstStep = context.query.get('with') !== 'password' && publicUrl !== undefined && (await hasSso(db));
+  return signInPage(context, { email: '', next, problem: null, step: isFirstStep ? 'email' : 'both' });
 }
 
-export async function submitSignIn(context: RequestContext, form: Form<'email' | 'password' | 'next'>): Promise<View> {
-  const { dashboard, auditSource, now } = context;
+export async function submitSignIn(
+  context: RequestContext,
+  form: Form<'email' | 'password' | 'next' | 'step'>,
+): Promise<View> {
   const next = safeNext(form.text('next'));
   const email = form.text('email');
-  const result = await signIn(dashboard.db, { email, password: form.text('password'), auditSource, now });
+  if (form.text('step') === 'email') return continueWithEmail(context, { email, next });
+  return context.inTurn(() => signInWithPassword(context, { email, password: form.text('password'), next }));
+}
+
+/** Depends on the domain alone, so that nobody can learn which e-mails have an account. */
+async function continueWithEmail(
+  context: RequestContext,
+  { email, next }: { email: string; next: string },
+): Promise<View> {
+  const { dashboard, inTurn } = context;
+  const address = normalEmail(email);
+  if (address === null) {
+    const problem = formProblem('Type the whole e-mail address, such as mei@example.org.');
+    return signInPage(context, { email, next, problem, step: 'email' });
+  }
+  const { db, publicUrl } = dashboard;
+  const connection = publicUrl === undefined ? null : await inTurn(() => findConnectionForEmail(db, address));
+  if (connection === null) return signInPage(context, { email, next, problem: null, step: 'password' });
+  return goToProvider(context, connection, { email: address, next });
+}
+
+async function signInWithPassword(
+  context: RequestContext,
+  { email, password, next }: { email: string; password: string; next: string },
+): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const result = await signIn(dashboard.db, { email, password, auditSource, now });
   switch (result.kind) {
     case 'signed-in':
+      tellBreakGlass(context, result);
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'second-factor': {
       const cookies = [sessionCookie(result.token, dashboard.isHttps)];
@@ -43,10 +83,12 @@ export async function submitSignIn(context: RequestContext, form: Form<'email' |
     }
     case 'new-password':
       return redirect(`/welcome/${result.token}?why=length`);
-    case 'wrong':
-      return signInPage(context, { email, next, problem: formProblem('The e-mail or the password is not right.') });
+    case 'wrong': {
+      const problem = formProblem('The e-mail or the password is not right.');
+      return signInPage(context, { email, next, problem, step: 'both' });
+    }
     case 'rate-limited':
-      return signInPage(context, { email, next, problem: problemOf(result) });
+      return signInPage(context, { email, next, problem: problemOf(result), step: 'both' });
   }
 }
 
@@ -56,24 +98,34 @@ export async function submitSignOut({ dashboard, token, auditSource }: SignedInC
   return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 
-type Props = { readonly email: string; readonly next: string; readonly problem: Problem | null };
+type Props = {
+  readonly email: string;
+  readonly next: string;
+  readonly problem: Problem | null;
+  /** What the page asks for. "password": the e-mail was given on the page before. */
+  readonly step: 'email' | 'password' | 'both';
+};
 
-function signInPage(context: RequestContext, { email, next, problem }: Props): View {
+export function signInPage(context: RequestContext, { email, next, problem, step }: Props): View {
   const done = DONE.get(context.query.get('done') ?? '');
   const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
   const main = html`<section class="card guest-card"><h1>Sign in</h1>
 ${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem, {})}
 ${postForm(
   { action: '/sign-in', formToken: context.formToken },
-  html`${hidden('next', next)}
-${field(
-  { name: 'email', label: 'E-mail' },
-  (attributes) =>
-    html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${problem === null && html` autofocus`}>`,
+  html`${hidden('next', next)}${step === 'email' && hidden('step', 'email')}
+${emailField({ email, hasFocus: problem === null && step !== 'password' })}
+${step !== 'email' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hasFocus: problem === null && step === 'password' })}
+<div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
-${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password' })}
-<div class="actions"><button class="button primary wide">Sign in</button></div>`,
-)}
-<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p></section>`;
+${step !== 'email' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p>`}</section>`;
   return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }) });
+}
+
+function emailField({ email, hasFocus }: { email: string; hasFocus: boolean }): Html {
+  return field(
+    { name: 'email', label: 'E-mail' },
+    (attributes) =>
+      html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${hasFocus && html` autofocus`}>`,
+  );
 }

@@ -1,5 +1,7 @@
-import { html } from '../../html/html.ts';
-import { openLink, setPassword } from '../../service/accounts/access-links.ts';
+import { hashToken } from '../../domain/session.ts';
+import { type Html, html } from '../../html/html.ts';
+import { type OpenLink, openLink, setPassword } from '../../service/accounts/access-links.ts';
+import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -7,6 +9,7 @@ import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { goToProvider } from './provider.ts';
 
 // An access link leads here: an invitation or a password reset.
 
@@ -32,6 +35,23 @@ export async function choosePassword(context: RequestContext, form: Form<'passwo
   }
 }
 
+/** The person continues at the provider. The link is used up when the provider says that its e-mail is theirs. */
+export async function welcomeByProvider(context: RequestContext): Promise<View> {
+  const { dashboard, now, inTurn } = context;
+  const token = tokenOf(context);
+  const found = await inTurn(async () => {
+    const link = await openLink(dashboard.db, token, now);
+    const connection =
+      link === null || dashboard.publicUrl === undefined
+        ? null
+        : await findConnectionForEmail(dashboard.db, link.email);
+    return link === null || connection === null ? null : { link, connection };
+  });
+  if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);
+  const { link, connection } = found;
+  return goToProvider(context, connection, { email: link.email, next: '/profile', linkHash: hashToken(token) });
+}
+
 function tokenOf({ params }: RequestContext): string {
   return params['token'] ?? '';
 }
@@ -40,7 +60,8 @@ async function welcomePage(context: RequestContext, problem: Problem | null): Pr
   const token = tokenOf(context);
   const link = await openLink(context.dashboard.db, token, context.now);
   if (link === null) return deadLinkPage(context);
-  const { name, email, organizationName, kind, passwordCharacters } = link;
+  const { name, email, organizationName, kind, passwordCharacters, singleSignOn } = link;
+  if (singleSignOn === 'required') return providerPage(context, link);
   const isTooShort = context.query.get('why') === 'length';
   const main = html`<section class="card guest-card"><h1>Choose your password</h1>
 <p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} You sign in as <strong>${email}</strong>.</p>
@@ -57,8 +78,26 @@ ${passwordField({
   errors: problem?.fields,
 })}
 <div class="actions"><button class="button primary wide">Set the password</button></div>`,
-)}</section>`;
+)}
+${singleSignOn === 'possible' && html`<p class="aside">Or, without a password here:</p>${providerForm(context, { isPrimary: false })}`}</section>`;
   return page(context, { title: 'Choose your password', main, problem });
+}
+
+/** Where single sign-on is required, the link is not for a password. It proves whose account is linked. */
+function providerPage(context: RequestContext, { kind, name, email, organizationName }: OpenLink): View {
+  const title = 'Sign in at your organization';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} Your organization requires single sign-on, so you need no password here. Sign in as <strong>${email}</strong>.</p>
+${providerForm(context, { isPrimary: true })}</section>`;
+  return page(context, { title, main });
+}
+
+function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boolean }): Html {
+  const action = `/welcome/${tokenOf(context)}/single-sign-on`;
+  return postForm(
+    { action, formToken: context.formToken },
+    html`<div class="actions"><button class="button ${isPrimary && 'primary '}wide">Continue with single sign-on</button></div>`,
+  );
 }
 
 function deadLinkPage(context: RequestContext): View {

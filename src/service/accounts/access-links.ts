@@ -5,10 +5,13 @@ import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { passwordCharacters } from '../../domain/password.ts';
 import { hashToken } from '../../domain/session.ts';
+import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { getOrganization } from '../../store/organizations.ts';
+import { findSsoConnection } from '../../store/sso-connections.ts';
+import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import { findAccessLinkByHash, findCredentials } from '../../store/unscoped.ts';
 import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
@@ -23,6 +26,7 @@ import {
   type Invalid,
   runAction,
 } from '../outcome.ts';
+import { signInWayOf } from '../single-sign-on/requirement.ts';
 import { type AccessLink, addLink, type LinkMade } from './make-link.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';
 import { lockToManage } from './people-authority.ts';
@@ -109,6 +113,8 @@ export type OpenLink = {
   readonly organizationName: string;
   /** Minimum length of the new password. */
   readonly passwordCharacters: number;
+  /** Whether the link may lead to the organization's provider instead of to a password, or has to. */
+  readonly singleSignOn: 'no' | 'possible' | 'required';
 };
 
 /** What a link is for; `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it. */
@@ -116,7 +122,19 @@ export async function openLink(db: Database, token: string, now: Date = new Date
   const link = await findOpen(db, token, now);
   if (link === null) return null;
   const { kind, name, email, organizationName, hasSecondFactor } = link;
-  return { kind, name, email, organizationName, passwordCharacters: passwordCharacters(hasSecondFactor) };
+  const scope = OrganizationScope.grant(link.organizationId);
+  const isPossible =
+    (await findSsoConnection(db.prisma, scope)) !== null &&
+    (await hasVerifiedSsoDomain(db.prisma, scope, domainOfEmail(email)));
+  const isRequired = (await signInWayOf(db.prisma, scope, link.userId)) === 'single-sign-on';
+  return {
+    kind,
+    name,
+    email,
+    organizationName,
+    passwordCharacters: passwordCharacters(hasSecondFactor),
+    singleSignOn: isRequired ? 'required' : isPossible ? 'possible' : 'no',
+  };
 }
 
 async function findOpen(db: Database, token: string, now: Date) {
@@ -154,6 +172,7 @@ export async function setPassword(
     const user = users.get(link.userId);
     const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
     if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
+    if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
     // Without a second factor the password must be longer, and it may have been removed since the page was opened.
     const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
     if (tooWeakNow !== null) return tooWeakNow;

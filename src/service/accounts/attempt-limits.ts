@@ -36,6 +36,18 @@ const LIMITS = {
     network: { name: 'reset-network', attempts: 20, seconds: HOUR },
     account: { name: 'reset-account', attempts: 10, seconds: HOUR },
   },
+  // Each counts when it begins, and is taken back when it succeeds: many people of a company come from one network.
+  'single-sign-on': {
+    pair: { name: 'sso', attempts: 20, seconds: QUARTER_HOUR },
+    network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
+    account: { name: 'sso-account', attempts: 1000, seconds: HOUR },
+  },
+  // From the tile of a provider: nobody knows yet for whom, so the account is the organization.
+  'single-sign-on-tile': {
+    pair: { name: 'sso-tile', attempts: 300, seconds: QUARTER_HOUR },
+    network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
+    account: { name: 'sso-tile-account', attempts: 3000, seconds: HOUR },
+  },
 } satisfies Record<string, Record<'pair' | 'network' | 'account', AttemptLimit>>;
 
 /** Reports of leaked keys, of one network. */
@@ -46,7 +58,7 @@ const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
 
 export type Attempt = {
   readonly at: keyof typeof LIMITS;
-  /** An e-mail, or a user's id. */
+  /** An e-mail, or the id of a user or an organization. */
   readonly account: string;
   readonly ip: string;
 };

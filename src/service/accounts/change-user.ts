@@ -9,6 +9,7 @@ import { endSessionsOf } from '../../store/sessions.ts';
 import { changeUser, countOtherAdministrators, type LockedUser } from '../../store/users.ts';
 import { findHandOver, type HandOver, handOver } from '../integrations/hand-over.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
+import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
 import { parseRole } from './people.ts';
 import { lockToManage, refuseToManage } from './people-authority.ts';
 
@@ -30,7 +31,10 @@ export async function changeRole(
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     refuseToManage(current.role, next);
     if (target.role === next) return DONE;
-    const refusal = next === 'administrator' ? null : await findLastAdministrator(tx, actor, target);
+    const refusal =
+      next === 'administrator'
+        ? null
+        : ((await findLastAdministrator(tx, actor, target)) ?? (await refuseForBreakGlass(tx, actor.scope, target)));
     if (refusal !== null) return refusal;
     if (isAbove(target.role, next)) {
       if (found?.kind === 'invalid') return found;
@@ -66,7 +70,7 @@ export async function deactivateUser(
     const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
-    const refusal = await findLastAdministrator(tx, actor, target);
+    const refusal = (await findLastAdministrator(tx, actor, target)) ?? (await refuseForBreakGlass(tx, scope, target));
     if (refusal !== null) return refusal;
     if (found?.kind === 'invalid') return found;
     const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });

@@ -3,6 +3,7 @@ import { recordAudit } from '../../store/audit.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findPasswordHash, type LockedUser } from '../../store/users.ts';
 import { type Conflict, conflict, type Invalid, invalid, type RateLimited } from '../outcome.ts';
+import { refusePasswords } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { verifyPassword } from './password.ts';
 import { lockActor } from './people-authority.ts';
@@ -54,5 +55,5 @@ export async function lockProven(
   const user = await lockActor(tx, actor);
   if (user.passwordHash !== passwordHash)
     return conflict('Your password was changed elsewhere meanwhile. Sign in again.');
-  return { kind: 'locked', user };
+  return (await refusePasswords(tx, actor.scope, user.id)) ?? { kind: 'locked', user };
 }

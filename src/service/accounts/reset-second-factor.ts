@@ -5,6 +5,7 @@ import { endSessionsOf } from '../../store/sessions.ts';
 import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/users.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
 import { lockToManage } from './people-authority.ts';
 
 /**
@@ -24,6 +25,9 @@ export async function resetSecondFactor(
       return conflict('Turn off your own second factor under My profile, with your password.');
     if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated. Reactivate the user first.`);
     if (target.totpSecret === null) return conflict(`${target.email} has no second factor.`);
+    // An operator is the last way in.
+    const refusal = isOperator(actor) ? null : await refuseForBreakGlass(tx, actor.scope, target);
+    if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);
     await endSessionsOf(tx, actor.scope, target.id);
     await recordAudit(tx, actor.scope, {

@@ -18,6 +18,7 @@ import {
   type RateLimited,
   runAction,
 } from '../outcome.ts';
+import { refuseForBreakGlass, refusePasswords } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { lockActor } from './people-authority.ts';
 import { lockProven, provePassword } from './prove-password.ts';
@@ -72,6 +73,8 @@ export async function confirmSecondFactor(
     db,
     async (tx): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict> => {
       const user = await lockActor(tx, actor);
+      const refusal = await refusePasswords(tx, actor.scope, user.id);
+      if (refusal !== null) return refusal;
       if (user.totpSince !== null) return conflict('You have a second factor already.');
       if (user.totpSecret === null) return conflict('Set up your authenticator first.');
       const step = acceptedStep(user, { keyring: db.keyring, code, now });
@@ -149,6 +152,8 @@ export async function removeSecondFactor(
     const locked = await lockProven(tx, actor, proof);
     if (locked.kind === 'conflict') return locked;
     if (locked.user.totpSince === null) return conflict('You have no second factor.');
+    const refusal = await refuseForBreakGlass(tx, actor.scope, locked.user);
+    if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, locked.user.id, NO_SECOND_FACTOR);
     await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
     return DONE;

@@ -10,6 +10,7 @@ import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped.ts';
 import { changeUser, lockUser } from '../../store/users.ts';
 import type { RateLimited } from '../outcome.ts';
+import { signInWayOf } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { addLink } from './make-link.ts';
 import { verifyPassword } from './password.ts';
@@ -17,7 +18,13 @@ import { spendCode } from './second-factor-code.ts';
 import { startSession } from './start-session.ts';
 
 /** `token` is the session's. */
-export type SignedIn = { readonly kind: 'signed-in'; readonly token: string; readonly userId: string };
+export type SignedIn = {
+  readonly kind: 'signed-in';
+  readonly token: string;
+  readonly userId: string;
+  /** The organization whose break-glass administrator this is. Once the transaction is committed, call `mailBreakGlass`. */
+  readonly breakGlassOf?: OrganizationScope;
+};
 /** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
 type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
@@ -58,7 +65,10 @@ export async function signIn(
   return accepted;
 }
 
-/** Returns `null` if the account is deactivated, or its password was changed while it was being verified. */
+/**
+ * Returns `null` if the account is deactivated, its organization requires single sign-on, or its password was changed while it
+ * was being verified.
+ */
 async function accept(
   db: Database,
   found: Credentials,
@@ -68,6 +78,8 @@ async function accept(
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
+    const way = await signInWayOf(tx, scope, user.id);
+    if (way === 'single-sign-on') return null;
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
@@ -79,8 +91,9 @@ async function accept(
       return { kind: 'new-password', token };
     }
     await recordAudit(tx, scope, { ...event, action: 'user.signed_in' });
+    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
     const token = await startSession(tx, scope, { ...session, isComplete: true });
-    return { kind: 'signed-in', token, userId: user.id };
+    return { kind: 'signed-in', token, userId: user.id, ...(way === 'break-glass' && { breakGlassOf: scope }) };
   });
 }
 
@@ -118,6 +131,8 @@ export async function giveSecondFactor(
   const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
     const user = await lockUser(tx, scope, half.userId);
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
+    const way = await signInWayOf(tx, scope, user.id);
+    if (way === 'single-sign-on') return { kind: 'ended' };
     const spent = spendCode(user, { keyring: db.keyring, code, now });
     if (spent === null) {
       await recordAudit(tx, scope, {
@@ -131,15 +146,16 @@ export async function giveSecondFactor(
     }
     if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
     await changeUser(tx, scope, user.id, spent.change);
-    await recordAudit(tx, scope, {
-      action: 'user.signed_in',
-      actorUserId: user.id,
-      targetUserId: user.id,
-      detail: { second_factor: spent.by },
-      auditSource,
-    });
+    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { second_factor: spent.by } });
+    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
     const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, auditSource });
-    return { kind: 'signed-in', token: newToken, userId: user.id };
+    return {
+      kind: 'signed-in',
+      token: newToken,
+      userId: user.id,
+      ...(way === 'break-glass' && { breakGlassOf: scope }),
+    };
   });
   if (result.kind === 'signed-in') {
     await clearAttempt(db, attempt);

@@ -1,14 +1,13 @@
-import type { AuditSource } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken, mintToken } from '../../domain/session.ts';
 import type { Transaction } from '../../store/database.ts';
-import { insertSession } from '../../store/sessions.ts';
+import { insertSession, type NewSession } from '../../store/sessions.ts';
 
 /** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,
-  session: { userId: string; isComplete: boolean; at: Date; auditSource: AuditSource },
+  session: Omit<NewSession, 'tokenHash'>,
 ): Promise<string> {
   const { token, tokenHash } = mintHashedToken();
   await insertSession(tx, scope, { ...session, tokenHash });

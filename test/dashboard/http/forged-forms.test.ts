@@ -50,7 +50,7 @@ test('a form without a token, with another session’s token or with one from be
   for (const [name, value] of guest.cookies) if (name.endsWith('form')) browser.cookies.set(name, value);
   const before = await rowsOf(dashboard.db);
   for (const [path, fields] of posts) {
-    const isOpen = /^\/(sign-in|forgotten-password|report-key|welcome)/.test(path);
+    const isOpen = /^\/(sign-in|single-sign-on|forgotten-password|report-key|welcome)/.test(path);
     const tokens = { none: undefined, empty: '', blank: ' ', strangers: stranger, ...(!isOpen && { early }) };
     for (const [kind, form_token] of Object.entries(tokens)) {
       const { status } = await browser.post(path, { ...fields, form_token });

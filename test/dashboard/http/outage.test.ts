@@ -8,7 +8,7 @@ import { until } from '../../support/wait.ts';
 const scratch = await useScratchDatabase();
 const proxy = await proxyDatabase(scratch.url);
 afterAll(() => proxy.stop());
-const dashboard = await useDashboard({ databaseUrl: proxy.url });
+const dashboard = await useDashboard({ databaseUrl: proxy.url, publicUrl: 'http://charter.example.org' });
 
 test('without the database every page gets 503, nobody is signed out, and service resumes with the database', async () => {
   // The attack: an outage that gets 200, a sign-in form that asks for passwords, or a page that reveals the cause.
@@ -17,8 +17,9 @@ test('without the database every page gets 503, nobody is signed out, and servic
   const create = filled(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
   const enter = filled(await guest.form('/sign-in'), { email: account.email, password: 'wrong' });
   await proxy.stop();
-  const ids = { userId: account.userId, keyId: account.userId, token: 'x'.repeat(43) };
-  for (const pattern of dashboard.paths.filter((each) => !each.startsWith('/assets/'))) {
+  const { organizationId } = account.scope;
+  const ids = { organizationId, userId: account.userId, keyId: account.userId, token: 'x'.repeat(43) };
+  for (const pattern of dashboard.paths.filter((each) => !/^\/assets\/|\/logout$/.test(each))) {
     const path = fill(pattern, ids);
     const page = await browser.get(path);
     const isStatic = /^\/(forgotten-password|report-key|sign-in\/second-factor)$/.test(path);

@@ -7,8 +7,12 @@ import {
   endOtherSessionsOf,
   endSession,
   endSessionById,
+  endSessionsByWay,
   endSessionsOf,
+  endSsoSessionsOf,
+  findUsersBySid,
   hasSession,
+  hasSsoSession,
   insertSession,
   listSessionsOf,
   touchSession,
@@ -24,6 +28,13 @@ const LATER = new Date('2026-05-04T13:00:00.000Z');
 async function openSession({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
   const tokenHash = randomBytes(32);
   await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT, auditSource: newAuditSource() });
+  return tokenHash;
+}
+
+async function openSsoSession({ prisma }: Database, { scope, userId }: Tenant, ssoSid = 'sid'): Promise<Buffer> {
+  const tokenHash = randomBytes(32);
+  const session = { userId, tokenHash, isComplete: true, at: AT, auditSource: newAuditSource(), ssoSid };
+  await insertSession(prisma, scope, session);
   return tokenHash;
 }
 
@@ -69,6 +80,32 @@ export const sessionProofs: Proofs = {
     const query = { userId: theirs.userId, tokenHash: await openSession(db, theirs), now: AT, limit: 10 };
     expect(await listSessionsOf(db, ours.scope, query)).toEqual([]);
     expect(await listSessionsOf(db, theirs.scope, query)).toMatchObject([{ isCurrent: true }]);
+  },
+
+  async hasSsoSession({ db, ours, theirs }) {
+    const session = { userId: theirs.userId, tokenHash: await openSsoSession(db, theirs) };
+    expect(await hasSsoSession(db.prisma, ours.scope, session)).toBe(false);
+    expect(await hasSsoSession(db.prisma, theirs.scope, session)).toBe(true);
+    const byPassword = { userId: theirs.userId, tokenHash: await openSession(db, theirs) };
+    expect(await hasSsoSession(db.prisma, theirs.scope, byPassword)).toBe(false);
+  },
+
+  async endSsoSessionsOf({ db, ours, theirs }) {
+    const tokenHash = await openSsoSession(db, theirs);
+    expect(await endSsoSessionsOf(db.prisma, ours.scope, { userId: theirs.userId })).toBe(0);
+    expect(await findSessionByHash(db, tokenHash)).not.toBeNull();
+  },
+
+  async findUsersBySid({ db, ours, theirs }) {
+    await openSsoSession(db, theirs, 'their sid');
+    expect(await findUsersBySid(db.prisma, ours.scope, 'their sid')).toEqual([]);
+    expect(await findUsersBySid(db.prisma, theirs.scope, 'their sid')).toEqual([theirs.userId]);
+  },
+
+  async endSessionsByWay({ db, ours, theirs }) {
+    const hashes = [await openSsoSession(db, theirs), await openSession(db, theirs)];
+    for (const way of ['single sign-on', 'password'] as const) await endSessionsByWay(db.prisma, ours.scope, way);
+    for (const hash of hashes) expect(await findSessionByHash(db, hash)).not.toBeNull();
   },
 
   async endSessionById({ db, ours, theirs }) {

@@ -41,6 +41,7 @@ type Options = {
   scannerKeys?: ScannerKeys;
   trustedProxies?: readonly string[];
   webhooks?: WebhookTargets;
+  nameServers?: readonly string[];
 };
 
 /** A dashboard for the tests of a file, closed after them. */
@@ -59,6 +60,7 @@ export async function startDashboard({
   scannerKeys = new Map(),
   trustedProxies = [],
   webhooks = TARGETS,
+  nameServers = [],
 }: Options = {}): Promise<TestDashboard> {
   const logged: string[] = [];
   const write = (line: string) => {
@@ -74,6 +76,7 @@ export async function startDashboard({
     publicUrl,
     trustedProxies,
     webhooks,
+    nameServers,
     logger,
     mail: mail ?? null,
     scannerKeys,
@@ -88,6 +91,7 @@ export async function startDashboard({
       outbox,
       scannerKeys,
       webhooks,
+      providers: { fetch: () => Promise.reject(), resolveTxt: async () => [], allowHttp: false },
       requestLimits: DEFAULT_LIMITS,
       throttle: async () => {},
       queue: createDatabaseQueues(10).dashboard,
@@ -144,6 +148,11 @@ export async function rowsOf({ pool }: Database): Promise<unknown[]> {
     'audit_events',
     'webhook_endpoints',
     'webhook_deliveries',
+    'sso_connections',
+    'sso_domains',
+    'sso_group_roles',
+    'sso_identities',
+    'sso_sign_ins',
   ];
   // When and from where a session was last seen changes by the minute.
   const row = `(to_jsonb(t) - '{last_seen_at,ip,user_agent}'::text[])::text`;

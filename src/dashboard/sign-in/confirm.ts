@@ -1,0 +1,72 @@
+import { type Html, html } from '../../html/html.ts';
+import { type Confirmation, confirmAccount, openConfirmation } from '../../service/single-sign-on/confirm.ts';
+import { sessionCookie } from '../http/cookies.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { getConnection, lostPage, notAdmittedPage } from './provider.ts';
+
+// Once for each person: whoever signed in at the provider proves that the account with their e-mail is theirs.
+
+export async function showConfirmation(context: RequestContext): Promise<View> {
+  return confirmationPage(context, null);
+}
+
+export async function confirm(context: RequestContext, form: Form<'password' | 'code'>): Promise<View> {
+  const { dashboard, auditSource } = context;
+  const connection = await getConnection(context);
+  const given = { ...keyOf(context), password: form.text('password'), code: form.text('code'), auditSource };
+  const outcome = await confirmAccount(dashboard.db, connection, given);
+  switch (outcome.kind) {
+    case 'signed-in':
+      return redirect(outcome.next, { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
+    case 'lost':
+      return lostPage(context);
+    case 'not-admitted':
+      return notAdmittedPage(context, outcome);
+    case 'invalid':
+    case 'rate-limited':
+      return confirmationPage(context, problemOf(outcome));
+  }
+}
+
+function keyOf({ params, browserSecret, now }: RequestContext) {
+  return { token: params['token'] ?? '', browserSecret, now };
+}
+
+async function confirmationPage(context: RequestContext, problem: Problem | null): Promise<View> {
+  const connection = await getConnection(context);
+  const found = await openConfirmation(context.dashboard.db, connection, keyOf(context));
+  if (found === null) return lostPage(context);
+  const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
+<p>Your organization’s identity provider says that you are <strong>${found.email}</strong>, and there is an account with this e-mail already.</p>
+${problemSummary(problem, { password: 'Password', code: 'Code' })}
+${found.hasPassword ? passwordForm(context, found, problem) : html`<p>It has no password yet. Use the link in the invitation that you got, or <a href="/forgotten-password">ask for a new link</a>, and choose single sign-on there.</p>`}
+${found.hasPassword && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get also confirms it.</p>`}</section>`;
+  return page(context, { title: 'Is this account yours?', main, problem });
+}
+
+function passwordForm(
+  context: RequestContext,
+  { email, hasSecondFactor }: Confirmation,
+  problem: Problem | null,
+): Html {
+  return postForm(
+    { action: context.path, formToken: context.formToken },
+    html`<p>Confirm it once with the password of the account. From then on you sign in by single sign-on.</p>
+<input type="hidden" autocomplete="username" value="${email}">
+${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
+${
+  hasSecondFactor &&
+  field(
+    { name: 'code', label: 'Code', hint: 'From your authenticator, or a recovery code.', errors: problem?.fields },
+    (attributes) =>
+      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required>`,
+  )
+}
+<div class="actions"><button class="button primary wide">Confirm and sign in</button></div>`,
+  );
+}

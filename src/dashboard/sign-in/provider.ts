@@ -1,0 +1,177 @@
+import { normalEmail } from '../../domain/email.ts';
+import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import { html } from '../../html/html.ts';
+import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
+import { completeSignIn, type NotAdmitted, type NotAdmittedReason } from '../../service/single-sign-on/complete.ts';
+import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
+import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { sessionCookie } from '../http/cookies.ts';
+import { problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
+import { page } from '../markup/layout.ts';
+import { safeNext } from './next.ts';
+
+export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
+  return { db: dashboard.db, access: dashboard.providers, inTurn };
+}
+
+/**
+ * Charter's own address, which the provider knows. Only the configured one: anybody can send a request with another Host.
+ * Without it, there is no single sign-on.
+ */
+function ownOrigin({ dashboard: { publicUrl } }: RequestContext): string {
+  if (publicUrl === undefined) throw new RequestError('not-found');
+  return publicUrl;
+}
+
+/** The connection in the path. */
+export async function getConnection(context: RequestContext): Promise<Connection> {
+  const { dashboard, params, inTurn } = context;
+  ownOrigin(context);
+  const found = await inTurn(() => findConnectionById(dashboard.db, params['organizationId'] ?? ''));
+  if (found === null) throw new RequestError('not-found');
+  return found;
+}
+
+type Going = {
+  /** In lower case; empty if nobody typed one. */
+  readonly email: string;
+  readonly next: string;
+  /** SHA-256 of the token of the access link from which it begins. */
+  readonly linkHash?: Buffer | null;
+};
+
+/** Begins a sign-in, after a form. */
+export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
+  const { browserSecret, auditSource, now } = context;
+  const request = { origin: ownOrigin(context), browserSecret, auditSource, now, ...going };
+  const begun = await beginSignIn(depsOf(context), connection, request);
+  switch (begun.kind) {
+    case 'begun':
+      return continuePage(context, { url: begun.url, next: going.next });
+    case 'rate-limited':
+      return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
+    default:
+      return failurePage(context, begun);
+  }
+}
+
+/**
+ * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
+ * browsers apply "form-action" of the Content-Security-Policy to it.
+ */
+function continuePage(context: RequestContext, { url, next }: { url: string; next: string }): View {
+  const main = html`<section class="card guest-card"><h1>Sign in at your organization</h1>
+<p>Your organization uses single sign-on. You continue at <strong>${new URL(url).host}</strong>.</p>
+<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
+<p class="aside"><a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a></p></section>`;
+  const view = page(context, { title: 'Sign in at your organization', main });
+  return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
+}
+
+/** The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). */
+export async function startAtProvider(context: RequestContext): Promise<View> {
+  const { browserSecret, auditSource, now, query } = context;
+  const connection = await getConnection(context);
+  const issuer = query.get('iss') ?? connection.record.issuer;
+  if (issuer !== connection.record.issuer) throw new RequestError('not-found');
+  const email = normalEmail(query.get('login_hint') ?? '') ?? '';
+  const next = safeNext(query.get('target_link_uri'));
+  const request = { origin: ownOrigin(context), browserSecret, auditSource, now, email, next };
+  const begun = await beginSignIn(depsOf(context), connection, request);
+  switch (begun.kind) {
+    case 'begun':
+      return redirect(begun.url);
+    case 'rate-limited':
+      return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
+    default:
+      return failurePage(context, begun);
+  }
+}
+
+/** Where the provider sends the browser back. */
+export async function comeBack(context: RequestContext): Promise<View> {
+  const { dashboard, browserSecret, auditSource, now, query } = context;
+  const connection = await getConnection(context);
+  const response = { origin: ownOrigin(context), browserSecret, parameters: query, auditSource, now };
+  const completion = await completeSignIn(depsOf(context), connection, response);
+  switch (completion.kind) {
+    case 'signed-in':
+      return redirect(completion.next, { cookies: [sessionCookie(completion.token, dashboard.isHttps)] });
+    case 'to-confirm':
+      return redirect(`/single-sign-on/${connection.scope.organizationId}/confirm/${completion.token}`);
+    case 'lost':
+      return lostPage(context);
+    case 'not-admitted':
+      return notAdmittedPage(context, completion);
+    default:
+      return failurePage(context, completion);
+  }
+}
+
+const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
+
+export function lostPage(context: RequestContext): View {
+  return errorPage(context, {
+    status: 400,
+    title: 'This sign-in cannot be completed',
+    message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
+    link: AGAIN,
+  });
+}
+
+export function tooManyPage(context: RequestContext, message: string, retryAfterSeconds: number): View {
+  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN });
+  return { ...view, headers: { 'Retry-After': String(retryAfterSeconds) } };
+}
+
+const REASONS: Record<NotAdmittedReason, string> = {
+  'no-email': 'It did not say which verified e-mail address is yours. Ask an administrator of your organization.',
+  'foreign-domain':
+    'Your e-mail address there is not one of your organization. Ask an administrator of your organization.',
+  'no-account': 'There is no account for you here yet. Ask an administrator of your organization to invite you.',
+  'other-person':
+    'The account with your e-mail address belongs to another person there. Ask an administrator to unlink it, on the page of the user.',
+  deactivated: 'Your account here is deactivated. Ask an administrator of your organization.',
+};
+
+export function notAdmittedPage(context: RequestContext, { reason }: NotAdmitted): View {
+  const message = html`<p>You signed in at your organization’s identity provider.</p><p>${REASONS[reason]}</p>`;
+  return errorPage(context, { status: 403, title: 'Charter cannot let you in', message, link: AGAIN });
+}
+
+const FAILURES: Record<
+  ProviderFailure['kind'],
+  { readonly status: number; readonly title: string; readonly message: string }
+> = {
+  unreachable: {
+    status: 503,
+    title: 'Your identity provider does not answer',
+    message: 'Charter cannot reach the identity provider of your organization. Try again in a few minutes.',
+  },
+  denied: {
+    status: 403,
+    title: 'Your identity provider did not sign you in',
+    message: 'It ended the sign-in. Start again, or ask an administrator of your organization.',
+  },
+  misconfigured: {
+    status: 502,
+    title: 'Single sign-on is not set up correctly',
+    message:
+      'The identity provider refuses Charter. An administrator of your organization has to correct the settings.',
+  },
+  'not-valid': {
+    status: 502,
+    title: 'Your identity provider gave no valid answer',
+    message:
+      'Charter could not verify it, so nobody is signed in. Start again. If it happens again, ask an administrator.',
+  },
+};
+
+/** The words of the failure are for administrators, in the audit log. */
+function failurePage(context: RequestContext, { kind }: ProviderFailure): View {
+  return errorPage(context, { ...FAILURES[kind], link: AGAIN });
+}

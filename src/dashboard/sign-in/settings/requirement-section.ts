@@ -1,0 +1,33 @@
+import { type Html, html } from '../../../html/html.ts';
+import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
+import type { SignedInContext } from '../../http/request-context.ts';
+import { badge, field, postForm } from '../../markup/parts.ts';
+import { instant } from '../../markup/words.ts';
+import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
+import type { Retry } from './retry.ts';
+
+export const REQUIRE_URL = `${SIGN_IN_SETTINGS_URL}/require`;
+export const ALLOW_PASSWORDS_URL = `${SIGN_IN_SETTINGS_URL}/allow-passwords`;
+export const REQUIREMENT_LABELS = { break_glass: 'Break-glass administrator' };
+
+export function requirementSection(
+  { formToken }: SignedInContext,
+  { connection, administrators }: SignInSettings,
+  { breakGlass, problem }: Retry,
+): Html | false {
+  if (connection === null) return false;
+  const { enforcedAt, breakGlassUserId } = connection;
+  const chosen = breakGlass ?? breakGlassUserId ?? '';
+  const isRequired = enforcedAt !== null;
+  return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
+<p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password end.'} Nobody signs in with a password any more, except one administrator for emergencies, who has a password and a second factor. All administrators get a mail when that account is used. API keys are not affected.</p>
+${postForm(
+  { action: REQUIRE_URL, formToken },
+  html`${field(
+    { name: 'break_glass', label: REQUIREMENT_LABELS.break_glass, errors: problem?.fields },
+    (attributes) =>
+      html`<select ${attributes}>${administrators.map(({ id, name, email }) => html`<option value="${id}"${id === chosen && html` selected`}>${name} (${email})</option>`)}</select>`,
+  )}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
+)}
+${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
+}

@@ -1,0 +1,88 @@
+import { request as requestHttp } from 'node:http';
+import { Agent, request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
+import { type ProviderFetch, ProviderUnreachableError } from '../service/single-sign-on/provider-access.ts';
+import { describeFailure, FORBIDDEN, NO_RESPONSE } from './failure.ts';
+import { type ResolveName, resolveName } from './resolve-name.ts';
+import { checkedLookup } from './sender.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+const TIMEOUT_SECONDS = 10;
+
+type Options = {
+  readonly targets: WebhookTargets;
+  /** DNS by default. */
+  readonly resolve?: ResolveName;
+  /** The limit of the whole exchange; 10 by default. */
+  readonly timeoutSeconds?: number;
+};
+
+/**
+ * Requests to the identity providers of organizations, with the rules of webhooks: the address is checked when a connection is
+ * made, and no redirect is followed. Each failure is a ProviderUnreachableError.
+ */
+export function createGuardedFetch({
+  targets: { allowHttp, allowedNetworks },
+  resolve = resolveName,
+  timeoutSeconds = TIMEOUT_SECONDS,
+}: Options): ProviderFetch {
+  const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
+  const lookup = checkedLookup(resolve, isForbidden);
+  // A connection for each request: they are rare, and none stays open. NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
+  const agent = new Agent({ rejectUnauthorized: true });
+  return async (text, { method, headers, body }) => {
+    const url = new URL(text);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowHttp))
+      throw new ProviderUnreachableError('Charter must not use http:// for identity providers, only https://.');
+    // A connection to an IP address looks nothing up.
+    if (isIP(host) !== 0 && isForbidden(host)) throw new ProviderUnreachableError(FORBIDDEN);
+    const options = { method, headers: { ...headers, 'Accept-Encoding': 'identity' }, lookup };
+    return new Promise((settle, reject) => {
+      const request =
+        url.protocol === 'http:'
+          ? requestHttp(url, { ...options, agent: false })
+          : requestHttps(url, { ...options, agent });
+      const fail = (words: string) => {
+        clearTimeout(timer);
+        reject(new ProviderUnreachableError(words));
+        request.destroy();
+      };
+      const timer = setTimeout(() => fail(`${NO_RESPONSE} within ${timeoutSeconds} seconds.`), timeoutSeconds * 1000);
+      request.on('error', (error) => fail(describeFailure(error)));
+      request.once('response', (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        if (Number(response.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return fail(TOO_LARGE);
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > MAX_BODY_BYTES) return fail(TOO_LARGE);
+          chunks.push(chunk);
+        });
+        response.once('error', (error) => fail(describeFailure(error)));
+        response.once('end', () => {
+          clearTimeout(timer);
+          const { statusCode: status = 0 } = response;
+          if (status < 200 || status > 599) return fail(`The status ${status} of the response does not exist.`);
+          const isEmpty = [204, 205, 304].includes(status);
+          settle(
+            new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers: headersOf(response.rawHeaders) }),
+          );
+        });
+      });
+      request.end(body);
+    });
+  };
+}
+
+const TOO_LARGE = `The response is larger than ${MAX_BODY_BYTES / 1024} KiB.`;
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const [name = '', value = ''] = raw.slice(i, i + 2);
+    headers.append(name, value);
+  }
+  return headers;
+}

@@ -1,0 +1,72 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import { MINUTE_MS } from '../../domain/duration.ts';
+import { hashBrowserSecret, proofsOf, SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import type { Database } from '../../store/database.ts';
+import { insertSsoSignIn } from '../../store/sso-sign-ins.ts';
+import { type Attempt, consumeAttempt } from '../accounts/attempt-limits.ts';
+import { mintHashedToken } from '../accounts/start-session.ts';
+import type { RateLimited } from '../outcome.ts';
+import { authorizationUrl, findProvider, type ProviderFailure } from './provider.ts';
+import type { ProviderAccess } from './provider-access.ts';
+import { type Connection, connectionUrls } from './scope.ts';
+
+/** Runs what needs the database. The provider is asked in between, and may be slow. */
+export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
+export type SignInDeps = { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn };
+
+export type SignInRequest = {
+  /** Charter's own address. */
+  readonly origin: string;
+  /** From the cookie of the browser. */
+  readonly browserSecret: string;
+  /** The path of the dashboard to which it leads. */
+  readonly next: string;
+  /** The e-mail that was typed, in lower case; empty if the sign-in begins at the provider. */
+  readonly email: string;
+  /** SHA-256 of the token of the access link from which it begins. */
+  readonly linkHash?: Buffer | null;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/** `url`: where the browser signs in. */
+export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
+
+/** Begins a sign-in of this browser at the provider of the connection. It must be completed within ten minutes. */
+export async function beginSignIn(
+  { db, access, inTurn }: SignInDeps,
+  { scope, record, client }: Connection,
+  { origin, browserSecret, next, email, linkHash = null, auditSource, now }: SignInRequest,
+): Promise<SignInBegun | ProviderFailure | RateLimited> {
+  const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
+  if (admission.kind === 'rate-limited') return admission;
+  const provider = await findProvider(access, client);
+  if (provider.kind !== 'provider') return provider;
+  const { token: state, tokenHash } = mintHashedToken();
+  const { redirectUri } = connectionUrls(origin, scope.organizationId);
+  const proofs = proofsOf({ browserSecret, state });
+  const wantsGroups = record.groupsClaim !== '';
+  const authorization = await authorizationUrl(provider, { redirectUri, state, email, wantsGroups, ...proofs });
+  if (authorization.kind !== 'url') return authorization;
+  const { issuer } = record;
+  const browserHash = hashBrowserSecret(browserSecret);
+  const signIn = { tokenHash, browserHash, issuer, next, email, linkHash, person: null, createdAt: now };
+  await inTurn(() => insertSsoSignIn(db.prisma, scope, signIn));
+  return { kind: 'begun', url: authorization.url };
+}
+
+/** What the limits of attempts count a sign-in for. */
+export function attemptOf(
+  { organizationId, email }: { readonly organizationId: string; readonly email: string },
+  { ip }: AuditSource,
+): Attempt {
+  return email === ''
+    ? { at: 'single-sign-on-tile', account: organizationId, ip }
+    : { at: 'single-sign-on', account: email, ip };
+}
+
+/** Whether a sign-in that began then may still be completed. */
+export function isOpen({ createdAt }: { readonly createdAt: Date }, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() < SIGN_IN_MINUTES * MINUTE_MS;
+}

@@ -1,0 +1,141 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import { hashToken } from '../../domain/session.ts';
+import { hashBrowserSecret } from '../../domain/single-sign-on.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { isUniqueViolation } from '../../store/database-errors.ts';
+import {
+  deleteSsoSignIn,
+  findSsoSignIn,
+  type SsoSignInRecord,
+  type UnconfirmedPerson,
+} from '../../store/sso-sign-ins.ts';
+import { changeUser, type LockedUser, lockUser } from '../../store/users.ts';
+import { type Attempt, clearAttempt, consumeAttempt } from '../accounts/attempt-limits.ts';
+import { verifyPassword } from '../accounts/password.ts';
+import { spendCode } from '../accounts/second-factor-code.ts';
+import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
+import { isOpen } from './begin.ts';
+import {
+  countSuccess,
+  LOST,
+  type Lost,
+  linkUser,
+  type NotAdmitted,
+  type SignedInByProvider,
+  signInLinked,
+} from './complete.ts';
+import type { Connection } from './scope.ts';
+
+export type ConfirmationKey = {
+  readonly token: string;
+  readonly browserSecret: string;
+  readonly now: Date;
+};
+
+/** The account that somebody may confirm as theirs. */
+export type Confirmation = {
+  readonly email: string;
+  readonly hasPassword: boolean;
+  readonly hasSecondFactor: boolean;
+};
+
+/** `null` if there is nothing to confirm in this browser. */
+export async function openConfirmation(
+  db: Database,
+  connection: Connection,
+  key: ConfirmationKey,
+): Promise<Confirmation | null> {
+  const found = await find(db, connection, key);
+  if (found === null) return null;
+  const { email, passwordHash, totpSince } = found.user;
+  return { email, hasPassword: passwordHash !== null, hasSecondFactor: totpSince !== null };
+}
+
+type Found = {
+  readonly tokenHash: Buffer;
+  readonly browserHash: Buffer;
+  readonly signIn: SsoSignInRecord;
+  readonly person: UnconfirmedPerson;
+  readonly user: LockedUser;
+};
+
+async function find(
+  db: Database,
+  { scope, record }: Connection,
+  { token, browserSecret, now }: ConfirmationKey,
+): Promise<Found | null> {
+  const tokenHash = hashToken(token);
+  if (tokenHash === null) return null;
+  const browserHash = hashBrowserSecret(browserSecret);
+  return transaction(db, async (tx) => {
+    const signIn = await findSsoSignIn(tx, scope, { tokenHash, browserHash });
+    if (signIn === null || !isOpen(signIn, now) || signIn.person === null || signIn.issuer !== record.issuer)
+      return null;
+    const user = await lockUser(tx, scope, signIn.person.userId);
+    if (user === null || user.deactivatedAt !== null) return null;
+    return { tokenHash, browserHash, signIn, person: signIn.person, user };
+  });
+}
+
+/**
+ * Links the user whose password, and code where there is a second factor, is given to the person who has just signed in at the
+ * provider, once and for all. The provider alone does not prove it: at some, people choose their e-mail themselves.
+ */
+export async function confirmAccount(
+  db: Database,
+  connection: Connection,
+  {
+    password,
+    code,
+    auditSource,
+    ...key
+  }: ConfirmationKey & { password: string; code: string; auditSource: AuditSource },
+): Promise<SignedInByProvider | Lost | NotAdmitted | Invalid | RateLimited> {
+  const found = await find(db, connection, key);
+  if (found === null) return LOST;
+  const { scope, record } = connection;
+  const { signIn, person, user } = found;
+  const attempts: Attempt[] = [{ at: 'password', account: user.email, ip: auditSource.ip }];
+  if (user.totpSince !== null) attempts.push({ at: 'second-factor', account: user.id, ip: auditSource.ip });
+  for (const attempt of attempts) {
+    const admission = await consumeAttempt(db, attempt);
+    if (admission.kind === 'rate-limited') return admission;
+  }
+  const { now } = key;
+  const refuse = async (field: 'password' | 'code') => {
+    const detail = { step: 'confirmation for single sign-on' };
+    const event = {
+      action: 'user.sign_in_failed',
+      actorUserId: null,
+      targetUserId: user.id,
+      detail,
+      auditSource,
+    } as const;
+    await recordAudit(db.prisma, scope, event);
+    return invalid(field, field === 'code' ? 'is not right, or was used already.' : 'is not right.');
+  };
+  if (!(await verifyPassword(user.passwordHash, password))) return refuse('password');
+  const linking = { userId: user.id, auditSource, now };
+  try {
+    const outcome = await transaction(db, async (tx) => {
+      const current = await lockUser(tx, scope, user.id);
+      if (current === null || current.passwordHash !== user.passwordHash) return LOST;
+      const spent = current.totpSince === null ? null : spendCode(current, { keyring: db.keyring, code, now });
+      if (current.totpSince !== null && spent === null) return 'wrong-code';
+      if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
+      if (spent !== null) await changeUser(tx, scope, user.id, spent.change);
+      await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
+      return signInLinked(tx, scope, { ...linking, person, signIn });
+    });
+    if (outcome === 'wrong-code') return refuse('code');
+    if (outcome.kind === 'signed-in') {
+      for (const attempt of attempts) await clearAttempt(db, attempt);
+      await countSuccess(db, { scope, email: signIn.email, auditSource });
+    }
+    return outcome;
+  } catch (error) {
+    if (isUniqueViolation(error)) return { kind: 'not-admitted', reason: 'other-person' };
+    throw error;
+  }
+}

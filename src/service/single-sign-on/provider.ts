@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import * as openid from 'openid-client';
+import { memberOf } from '../../store/error-code.ts';
+import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
+
+// The only file that speaks OpenID Connect. Its library's types stay here.
+
+/** Charter as a client of an identity provider. */
+export type ProviderClient = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
+
+/** Why the provider could not be used. `words` are for administrators. */
+export type ProviderFailure =
+  /** There was no response. */
+  | { readonly kind: 'unreachable'; readonly words: string }
+  /** The provider or the person refused. */
+  | { readonly kind: 'denied'; readonly words: string }
+  /** The connection's settings, or those at the provider, are wrong. */
+  | { readonly kind: 'misconfigured'; readonly words: string }
+  /** The response is not one to this request, or not valid. */
+  | { readonly kind: 'not-valid'; readonly words: string };
+
+export type Provider = { readonly kind: 'provider'; readonly config: openid.Configuration };
+
+/** For how long the metadata of a provider are used again, and of how many providers. */
+const METADATA_SECONDS = 300;
+const MAX_PROVIDERS = 500;
+const known = new WeakMap<ProviderAccess, Map<string, { readonly provider: Provider; readonly at: number }>>();
+
+/** Reads the metadata of the provider, or uses those that were read within five minutes. */
+export async function findProvider(
+  access: ProviderAccess,
+  client: ProviderClient,
+  { isFresh = false }: { isFresh?: boolean } = {},
+): Promise<Provider | ProviderFailure> {
+  const providers = known.get(access) ?? new Map();
+  known.set(access, providers);
+  const { issuer, clientId, clientSecret } = client;
+  const key = createHash('sha256')
+    .update(JSON.stringify([issuer, clientId, clientSecret]))
+    .digest('base64');
+  const found = providers.get(key);
+  if (!isFresh && found !== undefined && performance.now() - found.at < METADATA_SECONDS * 1000) return found.provider;
+  const provider = await attempt(() => discover(access, client));
+  if (provider.kind !== 'provider') return provider;
+  providers.delete(key);
+  providers.set(key, { provider, at: performance.now() });
+  // The oldest first.
+  for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
+  return provider;
+}
+
+async function discover(access: ProviderAccess, { issuer, clientId, clientSecret }: ProviderClient): Promise<Provider> {
+  const fetch: openid.CustomFetch = (url, { method, headers, body }) =>
+    access.fetch(url, { method, headers, ...(body !== undefined && body !== null && { body: String(body) }) });
+  const discovered = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    [openid.customFetch]: fetch,
+    execute: access.allowHttp ? [openid.allowInsecureRequests] : [],
+  });
+  const metadata = discovered.serverMetadata();
+  // The library accepts the metadata of Microsoft's shared issuers, with which the people of every company could sign in.
+  if (URL.parse(metadata.issuer)?.href !== new URL(issuer).href)
+    throw new MisconfiguredError(`The provider says that its issuer is ${metadata.issuer}.`);
+  // Providers disagree on how to encode a secret for Basic, which is the only one that they have to support.
+  const isPost = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
+  const config = new openid.Configuration(
+    metadata,
+    clientId,
+    clientSecret,
+    isPost ? openid.ClientSecretPost(clientSecret) : openid.ClientSecretBasic(clientSecret),
+  );
+  config[openid.customFetch] = fetch;
+  if (access.allowHttp) openid.allowInsecureRequests(config);
+  // Verifies the signature of the ID token, too, although it comes from the provider itself.
+  openid.enableNonRepudiationChecks(config);
+  return { kind: 'provider', config };
+}
+
+class MisconfiguredError extends Error {}
+
+export type AuthorizationRequest = {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** The e-mail that was typed; empty for none. */
+  readonly email: string;
+  /** Whether roles follow groups. */
+  readonly wantsGroups: boolean;
+};
+
+/** Where the browser goes for a sign-in. */
+export async function authorizationUrl(
+  { config }: Provider,
+  { redirectUri, state, nonce, codeVerifier, email, wantsGroups }: AuthorizationRequest,
+): Promise<{ readonly kind: 'url'; readonly url: string } | ProviderFailure> {
+  return attempt(async () => {
+    const { scopes_supported: scopes = [] } = config.serverMetadata();
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: ['openid', 'email', 'profile', ...(wantsGroups && scopes.includes('groups') ? ['groups'] : [])].join(' '),
+      state,
+      nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      ...(email !== '' && { login_hint: email }),
+    });
+    return { kind: 'url', url: url.href };
+  });
+}
+
+/** The claims about a person whose sign-in the provider vouches for. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+/** `url`: the redirect URI with the parameters of the response. */
+export async function redeemCode(
+  { config }: Provider,
+  url: URL,
+  { state, nonce, codeVerifier }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'>,
+): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
+  return attempt(async () => {
+    const tokens = await openid.authorizationCodeGrant(config, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: codeVerifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('The response has no ID token.');
+    const isThin = claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+    // The claims of the signed ID token come last, so that they count.
+    const more = isThin ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
+    return { kind: 'claims', claims: { ...more, ...claims } };
+  });
+}
+
+/** What the verification of logout tokens needs of the provider. */
+export function logoutMetadata({ config }: Provider) {
+  const { issuer, jwks_uri: jwksUri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
+  return { issuer, jwksUri, algorithms };
+}
+
+export type Tried = { readonly kind: 'tried'; readonly isSecretProven: boolean };
+
+/**
+ * Tries whether the provider can be reached, names this issuer and its keys, and accepts the client and its secret. For the
+ * latter it sends a code that the provider has not issued: a provider that knows the client refuses the code.
+ */
+export async function tryProvider(
+  access: ProviderAccess,
+  client: ProviderClient,
+  redirectUri: string,
+): Promise<Tried | ProviderFailure> {
+  const provider = await findProvider(access, client, { isFresh: true });
+  if (provider.kind !== 'provider') return provider;
+  const { config } = provider;
+  const { response_types_supported: types, authorization_endpoint: authorization, jwks_uri } = config.serverMetadata();
+  if (authorization === undefined || jwks_uri === undefined || types?.includes('code') === false)
+    return { kind: 'misconfigured', words: 'The provider does not offer the authorization code flow.' };
+  const keys = await attempt(async () => {
+    const response = await access.fetch(jwks_uri, { method: 'GET', headers: { accept: 'application/json' } });
+    const body: unknown = await response.json();
+    if (response.status !== 200 || !Array.isArray(memberOf(body, 'keys')))
+      throw new MisconfiguredError('The provider does not publish its keys.');
+    return { kind: 'keys' } as const;
+  });
+  if (keys.kind !== 'keys') return keys;
+  const url = new URL(redirectUri);
+  url.searchParams.set('code', 'charter-tries-the-connection');
+  url.searchParams.set('state', 'try');
+  url.searchParams.set('iss', config.serverMetadata().issuer);
+  const sent = { state: 'try', nonce: 'try', codeVerifier: openid.randomPKCECodeVerifier() };
+  try {
+    await openid.authorizationCodeGrant(config, url, {
+      expectedState: sent.state,
+      expectedNonce: sent.nonce,
+      pkceCodeVerifier: sent.codeVerifier,
+    });
+  } catch (error) {
+    const isKnown = error instanceof openid.ResponseBodyError && error.error === 'invalid_grant';
+    if (isKnown) return { kind: 'tried', isSecretProven: true };
+    const failure = failureOf(error);
+    return failure.kind === 'not-valid' ? { kind: 'tried', isSecretProven: false } : failure;
+  }
+  return { kind: 'tried', isSecretProven: false };
+}
+
+/** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
+const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
+
+async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
+  try {
+    return await act();
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** Whatever the library throws is due to the provider's response or the connection's settings. */
+function failureOf(error: unknown): ProviderFailure {
+  for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
+    if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
+  }
+  if (error instanceof MisconfiguredError) return { kind: 'misconfigured', words: error.message };
+  if (error instanceof openid.AuthorizationResponseError)
+    return { kind: 'denied', words: words(error.error_description ?? error.error) };
+  if (error instanceof openid.WWWAuthenticateChallengeError)
+    return { kind: 'misconfigured', words: 'The provider refused the client ID or the client secret.' };
+  if (error instanceof openid.ResponseBodyError) {
+    const isOfClient = CLIENT_ERRORS.includes(error.error) || error.status === 401;
+    return isOfClient
+      ? {
+          kind: 'misconfigured',
+          words: `The provider refused the client ID or the client secret (${words(error.error)}).`,
+        }
+      : { kind: 'not-valid', words: words(error.error) };
+  }
+  const isOfIssuer = memberOf(error, 'code') === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+  if (isOfIssuer) return { kind: 'misconfigured', words: 'The provider says that its issuer is another one.' };
+  return { kind: 'not-valid', words: words(error instanceof Error ? error.message : 'unknown') };
+}
+
+/** Text of the provider, cut. */
+function words(text: string): string {
+  return text.replace(/[^\p{L}\p{N} .,:;_()/'-]/gu, ' ').slice(0, 200);
+}

@@ -1,0 +1,40 @@
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Transaction } from '../../store/database.ts';
+import { findSsoEnforcement } from '../../store/sso-connections.ts';
+import { type Conflict, conflict } from '../outcome.ts';
+
+/**
+ * How a user may sign in: freely, by single sign-on alone, or, as the one administrator for emergencies, by a password although
+ * everybody else may not.
+ */
+export type SignInWay = 'free' | 'single-sign-on' | 'break-glass';
+
+export async function signInWayOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<SignInWay> {
+  const enforcement = await findSsoEnforcement(tx, scope);
+  if (enforcement === null) return 'free';
+  return enforcement.breakGlassUserId === userId ? 'break-glass' : 'single-sign-on';
+}
+
+/** Refuses to set up what nobody could sign in with. */
+export async function refusePasswords(
+  tx: Transaction,
+  scope: OrganizationScope,
+  userId: string,
+): Promise<Conflict | null> {
+  const way = await signInWayOf(tx, scope, userId);
+  return way === 'single-sign-on'
+    ? conflict('Your organization requires single sign-on, so you have no password and no second factor here.')
+    : null;
+}
+
+/** Refuses to take the break-glass administrator away while single sign-on is required. */
+export async function refuseForBreakGlass(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, email }: { readonly id: string; readonly email: string },
+): Promise<Conflict | null> {
+  const way = await signInWayOf(tx, scope, id);
+  return way === 'break-glass'
+    ? conflict(`${email} is the break-glass administrator. Choose another one under Organization, Sign-in first.`)
+    : null;
+}

@@ -1,0 +1,44 @@
+import { isId } from '../../domain/id.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { domainOfEmail } from '../../domain/single-sign-on.ts';
+import type { Database } from '../../store/database.ts';
+import { placeOfClientSecret } from '../../store/secrets.ts';
+import { findSsoConnection, type SsoConnectionRecord } from '../../store/sso-connections.ts';
+import { findSsoOrganization } from '../../store/unscoped.ts';
+import type { ProviderClient } from './provider.ts';
+
+/** A connection, and the scope of its organization. */
+export type Connection = {
+  readonly scope: OrganizationScope;
+  readonly record: SsoConnectionRecord;
+  readonly client: ProviderClient;
+};
+
+/** The connection for people with this e-mail; `null` if there is none. It depends on the domain of the e-mail only. */
+export async function findConnectionForEmail(db: Database, email: string): Promise<Connection | null> {
+  const domain = domainOfEmail(email);
+  const organizationId = domain === '' ? null : await findSsoOrganization(db, domain);
+  return organizationId === null ? null : findConnectionById(db, organizationId);
+}
+
+/** The connection of the organization that a URL names. The scope serves for a sign-in only, which the provider vouches for. */
+export async function findConnectionById(db: Database, organizationId: string): Promise<Connection | null> {
+  if (!isId(organizationId)) return null;
+  const scope = OrganizationScope.grant(organizationId);
+  const record = await findSsoConnection(db.prisma, scope);
+  return record === null ? null : { scope, record, client: clientOf(db, record) };
+}
+
+export function clientOf(
+  { keyring }: Pick<Database, 'keyring'>,
+  { organizationId, issuer, clientId, clientSecret }: SsoConnectionRecord,
+): ProviderClient {
+  const secret = keyring.decrypt(clientSecret, placeOfClientSecret(organizationId)).toString('utf8');
+  return { issuer, clientId, clientSecret: secret };
+}
+
+/** The URLs by which a provider and an organization know each other. `origin`: Charter's own address. */
+export function connectionUrls(origin: string, organizationId: string) {
+  const url = (path: string) => `${origin}/single-sign-on/${organizationId}/${path}`;
+  return { redirectUri: url('callback'), initiateLoginUri: url('start'), backChannelLogoutUri: url('logout') };
+}

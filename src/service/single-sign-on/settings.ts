@@ -1,0 +1,212 @@
+import type { Actor } from '../../domain/actor.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { WebhookTargets } from '../../domain/forbidden-address.ts';
+import {
+  NEW_PEOPLE_ROLES,
+  type NewPeopleRole,
+  parseClientId,
+  parseClientSecret,
+  parseGroupRoles,
+  parseGroupsClaim,
+  parseIssuer,
+} from '../../domain/single-sign-on.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { lockOrganization } from '../../store/organizations.ts';
+import { placeOfClientSecret } from '../../store/secrets.ts';
+import { endSessionsByWay } from '../../store/sessions.ts';
+import {
+  deleteSsoConnection,
+  findSsoConnection,
+  lockSsoConnection,
+  type SsoConnectionRecord,
+  saveSsoConnection,
+  setSsoRules,
+} from '../../store/sso-connections.ts';
+import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
+import { listAdministrators } from '../../store/users.ts';
+import { refuseToGovern } from '../accounts/organization.ts';
+import { lockActor } from '../accounts/people-authority.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
+import { type ProviderClient, type ProviderFailure, type Tried, tryProvider } from './provider.ts';
+import type { ProviderAccess } from './provider-access.ts';
+import { clientOf } from './scope.ts';
+
+/** How the organization's people sign in, for administrators. The secret is not among it. */
+export type SignInSettings = {
+  /** `null` if there is no connection. */
+  readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
+  readonly domains: readonly SsoDomainRecord[];
+  readonly administrators: readonly { readonly id: string; readonly name: string; readonly email: string }[];
+};
+
+export async function getSignInSettings(db: Database, { scope, role }: Actor): Promise<SignInSettings> {
+  refuseToGovern(role);
+  const found = await findSsoConnection(db.prisma, scope);
+  const domains = await listSsoDomains(db.prisma, scope);
+  const administrators = await listAdministrators(db, scope);
+  if (found === null) return { connection: null, domains, administrators };
+  const { clientSecret: _, ...connection } = found;
+  return { connection, domains, administrators };
+}
+
+/** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */
+export async function lockSettings(tx: Transaction, actor: Actor) {
+  await lockOrganization(tx, actor.scope);
+  const current = await lockActor(tx, actor);
+  refuseToGovern(current.role);
+  return { current, connection: await lockSsoConnection(tx, actor.scope) };
+}
+
+export const NO_CONNECTION = 'Your organization has no connection to an identity provider. Save one first.';
+export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.';
+
+/** As they were typed. An empty secret is the one that is stored, unless the issuer or the client ID is another one. */
+export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
+
+function parseContent(
+  { issuer, clientId, clientSecret }: ConnectionContent,
+  { targets, stored }: { targets: WebhookTargets; stored: ProviderClient | null },
+): { readonly kind: 'valid'; readonly client: ProviderClient } | Invalid {
+  const parsedIssuer = parsed(() => parseIssuer(issuer, targets));
+  const parsedId = parsed(() => parseClientId(clientId));
+  const isSame =
+    stored !== null &&
+    parsedIssuer.kind === 'valid' &&
+    parsedIssuer.value === stored.issuer &&
+    parsedId.kind === 'valid' &&
+    parsedId.value === stored.clientId;
+  const parsedSecret = parsed(() => {
+    if (isSame && clientSecret.trim() === '') return stored.clientSecret;
+    // The secret of one provider must not be sent to another one.
+    if (stored !== null && clientSecret.trim() === '')
+      throw invalidField('client_secret', 'must be given again for another issuer or client ID.');
+    return parseClientSecret(clientSecret);
+  });
+  if (parsedIssuer.kind === 'invalid' || parsedId.kind === 'invalid' || parsedSecret.kind === 'invalid')
+    return joinInvalid([parsedIssuer, parsedId, parsedSecret]);
+  return {
+    kind: 'valid',
+    client: { issuer: parsedIssuer.value, clientId: parsedId.value, clientSecret: parsedSecret.value },
+  };
+}
+
+/** Tries a connection that is not saved yet. Nothing is stored. */
+export async function tryConnection(
+  db: Database,
+  actor: Actor,
+  {
+    access,
+    targets,
+    redirectUri,
+    inTurn,
+    ...content
+  }: ConnectionContent & {
+    access: ProviderAccess;
+    targets: WebhookTargets;
+    redirectUri: string;
+    inTurn: <T>(task: () => Promise<T>) => Promise<T>;
+  },
+): Promise<Tried | ProviderFailure | Invalid> {
+  const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
+  const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
+  return read.kind === 'invalid' ? read : tryProvider(access, read.client, redirectUri);
+}
+
+export async function saveConnection(
+  db: Database,
+  actor: Actor,
+  { targets, ...content }: ConnectionContent & { targets: WebhookTargets },
+): Promise<Done | Invalid | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    const stored = connection === null ? null : clientOf(db, connection);
+    const read = parseContent(content, { targets, stored });
+    if (read.kind === 'invalid') return read;
+    const { issuer, clientId, clientSecret } = read.client;
+    const isSame = stored?.issuer === issuer && stored.clientId === clientId;
+    if (isSame && stored.clientSecret === clientSecret) return DONE;
+    // Everybody but one person could be locked out by a mistake.
+    if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
+    const place = placeOfClientSecret(scope.organizationId);
+    const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
+    await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
+    // Sessions of another provider, which could not end them any more.
+    if (stored !== null && stored.issuer !== issuer) await endSessionsByWay(tx, scope, 'single sign-on');
+    await recordAudit(tx, scope, {
+      action: 'sso.connection_saved',
+      actorUserId: current.id,
+      detail: {
+        issuer: stored !== null && stored.issuer !== issuer ? `${stored.issuer} -> ${issuer}` : issuer,
+        'client ID': stored !== null && stored.clientId !== clientId ? `${stored.clientId} -> ${clientId}` : clientId,
+        'client secret': stored?.clientSecret === clientSecret ? 'as before' : 'new',
+      },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Also ends the sessions by single sign-on, and forgets who is who at the provider. Verified domains stay. */
+export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    if (connection === null) return conflict(NO_CONNECTION);
+    if (connection.enforcedAt !== null) return conflict(IS_REQUIRED);
+    await deleteSsoConnection(tx, scope);
+    await endSessionsByWay(tx, scope, 'single sign-on');
+    const detail = { issuer: connection.issuer };
+    const event = { action: 'sso.connection_removed', actorUserId: current.id, detail, auditSource } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}
+
+/** As they were typed. `newPeople`: empty, "viewer" or "member". */
+export type RulesContent = { readonly newPeople: string; readonly groupsClaim: string; readonly groupRoles: string };
+
+/** Who gets an account by single sign-on, and which roles groups give. They apply from the next sign-in of each person on. */
+export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
+  const newPeople = parsed(() => parseNewPeople(content.newPeople));
+  const claim = parsed(() => parseGroupsClaim(content.groupsClaim));
+  const roles = parsed(() => parseGroupRoles(content.groupRoles));
+  if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
+    return joinInvalid([newPeople, claim, roles]);
+  const rules = { newPeopleRole: newPeople.value, groupsClaim: claim.value, groupRoles: roles.value };
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    if (connection === null) return conflict(NO_CONNECTION);
+    const [before, after] = [wordsOf(connection), wordsOf(rules)];
+    const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
+    if (changes.length === 0) return DONE;
+    await setSsoRules(tx, scope, rules);
+    await recordAudit(tx, scope, {
+      action: 'sso.rules_changed',
+      actorUserId: current.id,
+      detail: Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`])),
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+function parseNewPeople(text: string): NewPeopleRole | null {
+  const role = NEW_PEOPLE_ROLES.find((each) => each === text);
+  if (role === undefined && text !== '') throw invalidField('new_people', 'must be one of those in the list.');
+  return role ?? null;
+}
+
+function wordsOf({
+  newPeopleRole,
+  groupsClaim,
+  groupRoles,
+}: Pick<SsoConnectionRecord, 'newPeopleRole' | 'groupsClaim' | 'groupRoles'>): Record<string, string> {
+  return {
+    'new people': newPeopleRole ?? 'no account',
+    'claim with groups': groupsClaim === '' ? 'none' : groupsClaim,
+    'roles by group': groupRoles.map(({ groupName, role }) => `${groupName} = ${role}`).join(', ') || 'none',
+  };
+}

@@ -1,0 +1,95 @@
+import { MINUTE_MS } from '../domain/duration.ts';
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { type GroupRole, SIGN_IN_MINUTES } from '../domain/single-sign-on.ts';
+import type { Database, Transaction } from './database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
+import { groupRoleOf } from './sso-connections.ts';
+
+/** A person at the provider with the e-mail of a user, who has not confirmed yet that the account is theirs. */
+export type UnconfirmedPerson = {
+  readonly userId: string;
+  readonly subject: string;
+  /** The provider's id of the session; empty if it gave none. */
+  readonly sid: string;
+  /** `null` if roles do not follow groups. */
+  readonly groupRole: GroupRole | null;
+};
+
+export type SsoSignInRecord = {
+  readonly issuer: string;
+  readonly next: string;
+  /** The e-mail that was typed; empty if it began at the provider. */
+  readonly email: string;
+  /** SHA-256 of the token of the access link from which it began. */
+  readonly linkHash: Buffer | null;
+  /** `null` while the sign-in is at the provider. */
+  readonly person: UnconfirmedPerson | null;
+  readonly createdAt: Date;
+};
+
+export type NewSsoSignIn = SsoSignInRecord & { readonly tokenHash: Buffer; readonly browserHash: Buffer };
+
+export async function insertSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash, linkHash, person, ...signIn }: NewSsoSignIn,
+): Promise<void> {
+  await tx.ssoSignIn.create({
+    data: {
+      organizationId,
+      tokenHash: Uint8Array.from(tokenHash),
+      browserHash: Uint8Array.from(browserHash),
+      linkHash: linkHash === null ? null : Uint8Array.from(linkHash),
+      ...signIn,
+      ...person,
+    },
+    select: { createdAt: true },
+  });
+}
+
+type SignInKey = { readonly tokenHash: Buffer; readonly browserHash: Buffer };
+
+/** The sign-in that this browser began; `null` if there is none. */
+export async function findSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash }: SignInKey,
+): Promise<SsoSignInRecord | null> {
+  const row = await tx.ssoSignIn.findUnique({
+    where: {
+      organizationId_tokenHash: { organizationId, tokenHash: Uint8Array.from(tokenHash) },
+      browserHash: Uint8Array.from(browserHash),
+    },
+  });
+  if (row === null) return null;
+  const { userId, subject, sid, groupRole, linkHash, ...signIn } = row;
+  const person =
+    userId === null || subject === null ? null : { userId, subject, sid, groupRole: groupRoleOf(groupRole) };
+  return { ...signIn, linkHash: linkHash === null ? null : Buffer.from(linkHash), person };
+}
+
+/** Of concurrent calls, one returns true, so that nothing is used twice. */
+export async function deleteSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash }: SignInKey,
+): Promise<boolean> {
+  const where = {
+    organizationId,
+    tokenHash: Uint8Array.from(tokenHash),
+    browserHash: Uint8Array.from(browserHash),
+  };
+  return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
+}
+
+/** Deletes the expired sign-ins of all organizations, in batches. Returns how many. */
+export async function deleteExpiredSsoSignIns(db: Database, deletion: Deletion): Promise<number> {
+  const createdBefore = new Date(deletion.now.getTime() - SIGN_IN_MINUTES * MINUTE_MS);
+  return deleteInBatches(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from sso_sign_ins where (organization_id, token_hash) in (
+        select organization_id, token_hash from sso_sign_ins where created_at <= ${createdBefore}
+        order by created_at limit ${BATCH_ROWS}::int for update skip locked)`,
+  );
+}

@@ -1,0 +1,180 @@
+import { createAccount } from '../../support/data/accounts.ts';
+import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
+import { Browser } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
+
+const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+let made = 0;
+
+async function company() {
+  made += 1;
+  const domain = `company-${made}.example`;
+  const scope = await createScope(db);
+  const administrator = await createAccount(db, { scope, role: 'administrator' });
+  await connect(db, administrator, { provider, domain, rules: { newPeople: 'member' } });
+  const email = `ada@${domain}`;
+  const sub = `ada-${made}`;
+  return { scope, administrator, email, sub, path: `/single-sign-on/${scope.organizationId}/logout` };
+}
+
+type Company = Awaited<ReturnType<typeof company>>;
+
+let address = 0;
+
+/** A session by single sign-on, which the provider knows by this id. */
+async function signedIn({ email, sub }: Company, sid?: string): Promise<Browser> {
+  address += 1;
+  const browser = new Browser(dashboard.url, { localAddress: `127.0.10.${address}` });
+  const page = await browser.get(provider.authorize(await beginWith(browser, email), { sub, email, sid }));
+  expect(page.headers['location']).toBe('/profile');
+  return browser;
+}
+
+const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
+
+const anybody = new Browser(dashboard.url);
+
+/** As a program sends it: without cookies, and from anywhere. */
+const send = (path: string, token: string) =>
+  anybody.send('POST', path, {
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ logout_token: token }).toString(),
+  });
+
+test('a logout of a person ends all their sessions by single sign-on at once, and nothing else', async () => {
+  const theirs = await company();
+  const browsers = [await signedIn(theirs, 'one'), await signedIn(theirs, 'two'), await signedIn(theirs)];
+  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email: theirs.email } });
+  const key = await giveKey(db, { ...theirs.administrator, userId: id, role: 'member' });
+  const response = await send(theirs.path, provider.logoutToken({ sub: theirs.sub }));
+  expect([response.status, response.headers['cache-control']]).toEqual([200, 'no-store']);
+  for (const browser of browsers) expect(await isIn(browser)).toBe(false);
+  expect(await dashboard.statusOf(key.key)).toBe(200);
+  const events = await auditEventsOf(db, theirs.administrator);
+  expect(events.filter(({ action }) => action === 'user.signed_out')).toMatchObject([
+    { actorUserId: null, targetUserId: id, detail: { by: 'single sign-on' } },
+  ]);
+});
+
+test('a session by a password goes on', async () => {
+  const { administrator, ...theirs } = await company();
+  const email = `boss@${theirs.email.split('@')[1]}`;
+  await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email } });
+  const browser = new Browser(dashboard.url);
+  const signIn = { email, password: PASSWORD };
+  await browser.submit('/sign-in?with=password', signIn, '/sign-in');
+  const byProvider = new Browser(dashboard.url);
+  const person = { sub: 'boss', email };
+  const toConfirm = await byProvider.get(provider.authorize(await beginWith(byProvider, email), person));
+  await byProvider.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+  expect([await isIn(browser), await isIn(byProvider)]).toEqual([true, true]);
+  expect((await send(theirs.path, provider.logoutToken({ sub: 'boss' }))).status).toBe(200);
+  expect([await isIn(browser), await isIn(byProvider)]).toEqual([true, false]);
+});
+
+test.each([
+  ['alone', (_: Company) => ({})],
+  ['with the person', ({ sub }: Company) => ({ sub })],
+])('a logout of one session, %s, ends that session', async (_, more) => {
+  const theirs = await company();
+  const [one, two, other] = [
+    await signedIn(theirs, `${made}-1`),
+    await signedIn(theirs, `${made}-2`),
+    await signedIn(theirs),
+  ];
+  expect((await send(theirs.path, provider.logoutToken({ sid: `${made}-1`, ...more(theirs) }))).status).toBe(200);
+  expect([await isIn(one), await isIn(two), await isIn(other)]).toEqual([false, true, true]);
+});
+
+test('a logout of somebody who has no session is accepted', async () => {
+  const theirs = await company();
+  expect((await send(theirs.path, provider.logoutToken({ sub: 'nobody' }))).status).toBe(200);
+});
+
+const seconds = (from: number) => Math.floor(Date.now() / 1000) + from;
+
+describe('attacks', () => {
+  type Attack = [string, (theirs: Company) => Readonly<Record<string, unknown>>, Omit<Making, 'claims'>];
+  const attacks: readonly (readonly [Attack[0], Attack[1], Attack[2]?])[] = [
+    ['is not signed (alg none)', () => ({}), { signature: 'none' }],
+    ['is signed with a key that is not published', () => ({}), { signature: 'foreign' }],
+    ['is signed with the client secret', () => ({}), { signature: 'client secret' }],
+    ['is signed with the public key as a secret', () => ({}), { signature: 'public key' }],
+    ['is for another client', () => ({ aud: 'another-client' })],
+    ['has no audience', () => ({ aud: undefined })],
+    ['is of another issuer', () => ({ iss: 'https://evil.example' })],
+    ['has no issuer', () => ({ iss: undefined })],
+    ['is old', () => ({ iat: seconds(-400) })],
+    ['is of the future', () => ({ iat: seconds(400) })],
+    ['does not say when it was issued', () => ({ iat: undefined })],
+    ['has expired', () => ({ exp: seconds(-60) })],
+    ['has no ID, so that it could be replayed', () => ({ jti: undefined })],
+    ['has no event', () => ({ events: undefined })],
+    ['has another event', () => ({ events: { 'http://schemas.openid.net/event/other': {} } })],
+    ['has an event that is no object', () => ({ events: { [EVENT]: true } })],
+    ['has a nonce, as an ID token has', () => ({ nonce: 'nonce' })],
+    ['names neither a person nor a session', () => ({ sub: undefined })],
+    ['says that it is an access token', () => ({}), { header: { typ: 'at+jwt' } }],
+    [
+      'is an ID token',
+      ({ email }) => ({ events: undefined, jti: undefined, nonce: 'n', email }),
+      { header: { typ: 'JWT' } },
+    ],
+  ];
+  test.each<Attack>(attacks.map(([name, claimsOf, making = {}]) => [name, claimsOf, making]))(
+    'a token that %s ends nothing',
+    async (_, claimsOf, making) => {
+      const theirs = await company();
+      const browser = await signedIn(theirs);
+      const token = provider.logoutToken({ sub: theirs.sub, ...claimsOf(theirs) }, making);
+      const response = await send(theirs.path, token);
+      expect([response.status, JSON.parse(response.text).error]).toEqual([400, 'invalid_request']);
+      expect(await isIn(browser)).toBe(true);
+    },
+  );
+
+  test.each(['', 'a.b.c', 'x', `${'a'.repeat(5000)}.b.c`])(
+    'a text that is no token (%#) asks the provider nothing',
+    async (token) => {
+      const { path } = await company();
+      provider.requested.length = 0;
+      expect((await send(path, token)).status).toBe(400);
+      expect(provider.requested).toEqual([]);
+    },
+  );
+
+  test('a token is accepted once', async () => {
+    // The attack: a recorded token signs the person out again and again.
+    const theirs = await company();
+    const token = provider.logoutToken({ sub: theirs.sub });
+    expect((await send(theirs.path, token)).status).toBe(200);
+    const browser = await signedIn(theirs);
+    expect((await send(theirs.path, token)).status).toBe(400);
+    expect(await isIn(browser)).toBe(true);
+  });
+
+  test('a token ends no session of another organization with the same provider', async () => {
+    const [mine, theirs] = [await company(), await company()];
+    const browser = await signedIn(theirs, 'shared');
+    for (const claims of [{ sub: theirs.sub }, { sid: 'shared' }])
+      expect((await send(mine.path, provider.logoutToken(claims))).status).toBe(200);
+    expect(await isIn(browser)).toBe(true);
+  });
+
+  test('an organization without a connection, a body of another type and a large one are refused', async () => {
+    const { path } = await company();
+    const nobody = `/single-sign-on/${(await createScope(db)).organizationId}/logout`;
+    expect((await send(nobody, provider.logoutToken({ sub: 'ada' }))).status).toBe(404);
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await anybody.send('POST', path, { headers, body: '{}' })).status).toBe(415);
+    expect((await send(path, 'a'.repeat(30_000))).status).toBe(413);
+    expect((await anybody.get(path)).status).toBe(404);
+  });
+});

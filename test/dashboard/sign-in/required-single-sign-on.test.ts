@@ -1,0 +1,232 @@
+import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { requestReset } from '../../../src/service/accounts/request-reset.ts';
+import { allowPasswords } from '../../../src/service/operator.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
+import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { beginWith, connect, LOCAL, PUBLIC_URL as publicUrl, urlIn } from '../../support/data/single-sign-on.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { startSmtp } from '../../support/http/smtp.ts';
+
+const smtp = await startSmtp();
+afterAll(() => smtp.close());
+const dashboard = await useDashboard({
+  webhooks: LOCAL,
+  publicUrl,
+  mail: { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' },
+});
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+
+let [made, address] = [0, 0];
+
+function newBrowser(): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: `127.0.11.${address}` });
+}
+
+const withPassword = (browser: Browser, email: string) =>
+  browser.submit('/sign-in?with=password', { email, password: PASSWORD }, '/sign-in');
+
+const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
+
+/** An organization with an administrator who is signed in by single sign-on, one with a second factor, and a member. */
+async function company() {
+  made += 1;
+  const domain = `company-${made}.example`;
+  const scope = await createScope(db);
+  const named = async (name: string, role: 'administrator' | 'member') => {
+    const account = await createAccount(db, { scope, role });
+    const email = `${name}@${domain}`;
+    await db.prisma.user.updateMany({ where: { id: account.userId }, data: { email, name } });
+    return { ...account, email, name };
+  };
+  const administrator = await named('ada', 'administrator');
+  const breakGlass = await named('berta', 'administrator');
+  const member = await named('mei', 'member');
+  await connect(db, administrator, { provider });
+  const { uri } = await addSecondFactor(db, breakGlass, dashboard.now());
+  const browser = newBrowser();
+  const person = { sub: `ada-${made}`, email: administrator.email };
+  const toConfirm = await browser.get(provider.authorize(await beginWith(browser, administrator.email), person));
+  await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+  return { scope, domain, administrator, breakGlass, member, uri, browser };
+}
+
+const SETTINGS = '/organization/sign-in';
+const require = (browser: Browser, { userId }: { userId: string }) =>
+  browser.submit(SETTINGS, { break_glass: userId }, `${SETTINGS}/require`);
+
+async function required() {
+  const found = await company();
+  expect((await require(found.browser, found.breakGlass)).headers['location']).toBe(`${SETTINGS}?done=required`);
+  return found;
+}
+
+test('no password is accepted, and the answer is that to a wrong one', async () => {
+  const { administrator, member, domain } = await required();
+  const told = [];
+  for (const email of [member.email, administrator.email, `nobody@${domain}`]) {
+    const browser = newBrowser();
+    const page = await withPassword(browser, email);
+    told.push([page.status, wordsOf(page)]);
+    expect(await isIn(browser)).toBe(false);
+  }
+  expect(told[0]?.[0]).toBe(422);
+  for (const other of told.slice(1)) expect(other).toEqual(told[0]);
+});
+
+test('sessions by a password have ended, and API keys go on', async () => {
+  const { member, browser, breakGlass } = await company();
+  const before = newBrowser();
+  await withPassword(before, member.email);
+  const key = await giveKey(db, member);
+  expect(await isIn(before)).toBe(true);
+  await require(browser, breakGlass);
+  expect([await isIn(before), await isIn(browser), await dashboard.statusOf(key.key)]).toEqual([false, true, 200]);
+});
+
+test('the break-glass administrator signs in with password and code; all administrators get a mail, the audit log an event', async () => {
+  const { administrator, breakGlass, uri } = await required();
+  const browser = newBrowser();
+  expect((await withPassword(browser, breakGlass.email)).headers['location']).toMatch(/second-factor/);
+  expect(await isIn(browser)).toBe(false);
+  smtp.mails.length = 0;
+  await browser.submit('/sign-in/second-factor', { code: codeAt(uri, dashboard.now()) });
+  expect(await isIn(browser)).toBe(true);
+  await dashboard.outbox.settle();
+  const to = [administrator, breakGlass].map(
+    ({ email }) => smtp.mails.filter((mail) => mail.includes(`<${email}>`)).length,
+  );
+  expect([to, smtp.mails.length]).toEqual([[1, 1], 2]);
+  expect(smtp.mails[0]).toContain('berta signed in to Test on Charter with a password');
+  const events = await auditEventsOf(db, administrator);
+  expect(events.filter(({ action }) => action === 'user.break_glass_used')).toMatchObject([
+    { actorUserId: breakGlass.userId },
+  ]);
+});
+
+test('a session that waited for the code when single sign-on was required opens nothing', async () => {
+  const { member, browser, breakGlass } = await company();
+  const { uri } = await addSecondFactor(db, member, dashboard.now());
+  const half = newBrowser();
+  await withPassword(half, member.email);
+  const form = await half.form('/sign-in/second-factor');
+  await require(browser, breakGlass);
+  const code = codeAt(uri, dashboard.now());
+  await half.post('/sign-in/second-factor', { ...Object.fromEntries(form.fields), code });
+  expect(await isIn(half)).toBe(false);
+});
+
+test('a reset link leads to the provider, and sets no password', async () => {
+  const { member } = await required();
+  smtp.mails.length = 0;
+  const request = { email: member.email, auditSource: newAuditSource(), now: dashboard.now() };
+  await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
+  await dashboard.outbox.settle();
+  const path = /\/welcome\/[\w-]{43}/.exec(smtp.mails.join())?.[0] ?? '';
+  const browser = newBrowser();
+  const page = await browser.get(path);
+  expect(wordsOf(page)).toContain('Your organization requires single sign-on');
+  expect(page.text).not.toContain('type="password"');
+  // The attack: the form is posted by hand.
+  const form_token = new Map((await browser.form(path, `${path}/single-sign-on`)).fields).get('form_token');
+  expect((await browser.post(path, { form_token, password: 'a long enough password' })).status).toBe(404);
+  const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
+  await browser.get(provider.authorize(url, { sub: `mei-${made}`, email: member.email }));
+  expect(await isIn(browser)).toBe(true);
+});
+
+test('an invitation leads to the provider', async () => {
+  const { administrator, domain } = await required();
+  const email = `invited@${domain}`;
+  const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
+  const browser = newBrowser();
+  const path = `/welcome/${link.token}`;
+  const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
+  await browser.get(provider.authorize(url, { sub: `ida-${made}`, email }));
+  expect(await isIn(browser)).toBe(true);
+});
+
+test('nobody sets up a password or a second factor from a session by single sign-on', async () => {
+  // The attack: a session that the provider cannot end.
+  const { browser } = await required();
+  const change = { current_password: PASSWORD, password: 'another long enough password' };
+  const page = await browser.submit('/profile/password', change);
+  expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('requires single sign-on')]);
+  expect((await browser.submit('/profile/second-factor', { password: PASSWORD })).status).toBe(409);
+});
+
+test('the break-glass administrator cannot be demoted, deactivated or lose the second factor meanwhile', async () => {
+  const { browser, breakGlass, uri } = await required();
+  const user = `/people/users/${breakGlass.userId}`;
+  for (const [path, fields, action] of [
+    [user, { role: 'member' }, `${user}/role`],
+    [`${user}/deactivate`, {}, `${user}/deactivate`],
+    [`${user}/second-factor`, {}, `${user}/second-factor`],
+  ] as const) {
+    const page = await browser.submit(path, fields, action);
+    expect([path, page.status, wordsOf(page)]).toEqual([path, 409, expect.stringContaining('break-glass')]);
+  }
+  const own = newBrowser();
+  await withPassword(own, breakGlass.email);
+  await own.submit('/sign-in/second-factor', { code: codeAt(uri, dashboard.now()) });
+  const removal = await own.submit('/profile/second-factor', { password: PASSWORD }, '/profile/second-factor/remove');
+  expect([removal.status, wordsOf(removal)]).toEqual([409, expect.stringContaining('break-glass')]);
+});
+
+describe('to require it', () => {
+  test('takes a session by single sign-on', async () => {
+    const { administrator, breakGlass } = await company();
+    const browser = newBrowser();
+    await withPassword(browser, administrator.email);
+    const page = await require(browser, breakGlass);
+    expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('in again by single sign-on')]);
+  });
+
+  test('takes an administrator of this organization with a password and a second factor', async () => {
+    const { administrator, member, browser, breakGlass } = await company();
+    const { breakGlass: foreign } = await company();
+    const id = (userId: string) => ({ userId });
+    await db.prisma.user.updateMany({ where: { id: breakGlass.userId }, data: { role: 'manager' } });
+    for (const each of [administrator, member, breakGlass, foreign, id('x'), id(crypto.randomUUID())]) {
+      const page = await require(browser, each);
+      expect([page.status, wordsOf(page)]).toEqual([
+        422,
+        expect.stringContaining('has a password and a second factor'),
+      ]);
+    }
+  });
+
+  test('the connection and its domains stay as they are meanwhile', async () => {
+    const { browser, domain } = await required();
+    expect((await browser.submit(`${SETTINGS}/connection/remove`)).status).toBe(409);
+    const form = await browser.form(SETTINGS, `${SETTINGS}/domains/remove`);
+    const fields = { ...Object.fromEntries(form.fields), domain };
+    expect((await browser.post(`${SETTINGS}/domains/remove`, fields)).status).toBe(409);
+    const { issuer, clientSecret } = provider;
+    const change = { issuer, client_id: 'another', client_secret: clientSecret };
+    expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(422);
+  });
+
+  test('ends by an administrator, and by an operator, and then passwords work again', async () => {
+    const { browser, member, scope, breakGlass, administrator } = await required();
+    await browser.submit(SETTINGS, {}, `${SETTINGS}/allow-passwords`);
+    expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
+    await require(browser, breakGlass);
+    expect((await withPassword(newBrowser(), member.email)).status).toBe(422);
+    await allowPasswords(db, scope.organizationId);
+    expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
+    await expect(allowPasswords(db, scope.organizationId)).rejects.toThrow('Single sign-on is not required.');
+    const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
+    expect(actions.filter((action) => /^sso\.(no_longer_)?required$/.test(action))).toEqual([
+      'sso.required',
+      'sso.no_longer_required',
+      'sso.required',
+      'sso.no_longer_required',
+    ]);
+  });
+});

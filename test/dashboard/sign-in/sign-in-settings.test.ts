@@ -1,0 +1,247 @@
+import { vouchForDomainOf } from '../../../src/service/operator.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { auditEventsOf, createScope } from '../../support/data/actors.ts';
+import { LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
+import { type Fields, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { startIdentityProvider, useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { useNameServer } from '../../support/http/name-server.ts';
+
+const names = await useNameServer();
+const dashboard = await useDashboard({ webhooks: LOCAL, nameServers: [names.address], publicUrl: PUBLIC_URL });
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+const SETTINGS = '/organization/sign-in';
+
+async function administrator() {
+  const actor = await createAccount(db, { scope: await createScope(db), role: 'administrator' });
+  return { actor, browser: await browserOf(dashboard, actor) };
+}
+
+const connection = (change: Fields = {}): Fields => ({
+  issuer: provider.issuer,
+  client_id: provider.clientId,
+  client_secret: provider.clientSecret,
+  ...change,
+});
+
+test('a connection is tried, and saved if it works', async () => {
+  const { actor, browser } = await administrator();
+  const tried = await browser.submit(SETTINGS, connection({ act: 'try' }), `${SETTINGS}/connection`);
+  expect(wordsOf(tried)).toContain('The connection works');
+  expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
+  const saved = await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  expect(saved.headers['location']).toBe(`${SETTINGS}?done=connection`);
+  const page = await browser.get(saved.headers['location'] ?? '');
+  expect(wordsOf(page)).toContain('The connection is saved.');
+  for (const path of ['callback', 'start', 'logout'])
+    expect(page.text).toContain(`${PUBLIC_URL}/single-sign-on/${actor.scope.organizationId}/${path}`);
+});
+
+test('the secret is shown nowhere again, and stored encrypted', async () => {
+  const { actor, browser } = await administrator();
+  const pages = [
+    await browser.submit(SETTINGS, connection({ act: 'try' }), `${SETTINGS}/connection`),
+    await browser.submit(SETTINGS, connection({ issuer: '' }), `${SETTINGS}/connection`),
+    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`),
+    await browser.get(SETTINGS),
+    await browser.get('/organization/audit-log'),
+  ];
+  for (const { text } of pages) expect(text).not.toContain(provider.clientSecret);
+  const { organizationId } = actor.scope;
+  const row = await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } });
+  expect(Buffer.from(row.clientSecret).toString('latin1')).not.toContain(provider.clientSecret);
+  const events = await auditEventsOf(db, actor);
+  expect(events.at(-1)).toMatchObject({
+    action: 'sso.connection_saved',
+    detail: { issuer: provider.issuer, 'client ID': 'charter', 'client secret': 'new' },
+  });
+  expect(dashboard.logged.join()).not.toContain(provider.clientSecret);
+});
+
+test('the stored secret is used for the same client, and never sent to another provider', async () => {
+  // The attack: somebody in an open session of an administrator has the secret sent to a server of their own.
+  const { browser } = await administrator();
+  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  const again = await browser.submit(SETTINGS, connection({ client_secret: '' }), `${SETTINGS}/connection`);
+  expect(again.status).toBe(303);
+  const evil = await startIdentityProvider();
+  for (const change of [{ issuer: evil.issuer }, { client_id: 'other' }]) {
+    const page = await browser.submit(SETTINGS, connection({ client_secret: '', ...change }), `${SETTINGS}/connection`);
+    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must be given again')]);
+  }
+  expect(evil.requested).toEqual([]);
+  await evil.close();
+});
+
+test.each([
+  ['a wrong secret', { client_secret: 'wrong' }, 'refused the client ID or the client secret'],
+  ['an unknown client', { client_id: 'unknown' }, 'refused the client ID or the client secret'],
+  ['no URL', { issuer: 'login.example' }, 'must be a whole URL'],
+  ['a user name', { issuer: 'https://ada:secret@login.example' }, 'must have no user name'],
+  ['the address of the metadata', { issuer: 'https://login.example/.well-known/openid-configuration' }, 'before'],
+  ['nothing', { issuer: '', client_id: '', client_secret: '' }, 'must not be blank'],
+  ['an internal address', { issuer: 'http://10.0.0.1' }, 'must not connect to the address'],
+  ['the metadata of a cloud', { issuer: 'http://169.254.169.254' }, 'must not connect to the address'],
+  ['a secret with a line break', { client_secret: 'a\nb' }, 'no spaces'],
+])('%s is refused, and why', async (_, change, words) => {
+  const { actor, browser } = await administrator();
+  const page = await browser.submit(SETTINGS, connection(change), `${SETTINGS}/connection`);
+  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
+});
+
+test('a connection can be removed, and then nobody is led to the provider', async () => {
+  const { actor, browser } = await administrator();
+  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  expect((await browser.submit(`${SETTINGS}/connection/remove`)).headers['location']).toBe(`${SETTINGS}?done=removed`);
+  expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
+  expect((await browser.get(`${SETTINGS}/connection/remove`)).status).toBe(303);
+});
+
+describe('a domain', () => {
+  const post = async (browser: Awaited<ReturnType<typeof administrator>>['browser'], path: string, domain: string) =>
+    browser.post(`${SETTINGS}/${path}`, { form_token: await browser.formToken(), domain });
+
+  async function recordOf(organizationId: string, domain: string) {
+    const where = { organizationId_domain: { organizationId, domain } };
+    const { token } = await db.prisma.ssoDomain.findUniqueOrThrow({ where });
+    return { name: `_charter-challenge.${domain}`, value: `charter-verification=${token}` };
+  }
+
+  test('is verified by its TXT record, which the page shows', async () => {
+    const { actor, browser } = await administrator();
+    expect((await post(browser, 'domains', ' @Verified.EXAMPLE. ')).headers['location']).toBe(
+      `${SETTINGS}?done=domain`,
+    );
+    const { name, value } = await recordOf(actor.scope.organizationId, 'verified.example');
+    const page = await browser.get(SETTINGS);
+    for (const text of [name, value, 'Not verified']) expect(page.text).toContain(text);
+    const check = () => post(browser, 'domains/check', 'verified.example');
+    for (const records of [undefined, [], ['charter-verification=other'], [`${value}x`]]) {
+      if (records === undefined) names.records.delete(name);
+      else names.records.set(name, records);
+      const refused = await check();
+      expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining('has no TXT record')]);
+    }
+    names.records.set(name, null);
+    expect(wordsOf(await check())).toContain('DNS failed');
+    names.records.set(name, ['v=spf1 -all', value]);
+    expect((await check()).headers['location']).toBe(`${SETTINGS}?done=verified`);
+    expect(wordsOf(await browser.get(SETTINGS))).toContain('verified.example Verified');
+    const events = await auditEventsOf(db, actor);
+    expect(events.map(({ action }) => action)).toEqual(['sso.domain_added', 'sso.domain_verified']);
+  });
+
+  test('belongs to one organization: the record of one verifies it for no other', async () => {
+    // The attack: another organization claims the domain, before or after its owner.
+    const [owner, thief] = [await administrator(), await administrator()];
+    const domain = 'taken.example';
+    for (const { browser } of [owner, thief]) await post(browser, 'domains', domain);
+    const record = await recordOf(owner.actor.scope.organizationId, domain);
+    const theirs = await recordOf(thief.actor.scope.organizationId, domain);
+    expect(theirs.value).not.toBe(record.value);
+    names.records.set(record.name, [record.value]);
+    expect((await post(thief.browser, 'domains/check', domain)).status).toBe(409);
+    expect((await post(owner.browser, 'domains/check', domain)).status).toBe(303);
+    names.records.set(record.name, [record.value, theirs.value]);
+    const late = await post(thief.browser, 'domains/check', domain);
+    expect([late.status, wordsOf(late)]).toEqual([409, expect.stringContaining('Another organization has verified')]);
+    await expect(vouchForDomainOf(db, thief.actor.scope.organizationId, domain)).rejects.toThrow(
+      'Another organization',
+    );
+  });
+
+  test('that two organizations verify at the same time gets one owner', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, administrator));
+    const domain = 'race.example';
+    const values = [];
+    for (const { actor, browser } of all) {
+      await post(browser, 'domains', domain);
+      values.push((await recordOf(actor.scope.organizationId, domain)).value);
+    }
+    names.records.set(`_charter-challenge.${domain}`, values);
+    const pages = await Promise.all(all.map(({ browser }) => post(browser, 'domains/check', domain)));
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([303, 409, 409, 409]);
+  });
+
+  test('is verified by an operator, too', async () => {
+    const { actor, browser } = await administrator();
+    expect(await vouchForDomainOf(db, actor.scope.organizationId, 'Vouched.Example')).toBe('vouched.example');
+    expect(wordsOf(await browser.get(SETTINGS))).toContain('vouched.example Verified');
+  });
+
+  test.each([
+    '',
+    'example',
+    'localhost',
+    '10.0.0.1',
+    'a b.example',
+    'ada@example.org',
+    '-a.example',
+    `${'a.'.repeat(130)}example`,
+  ])('cannot be %j', async (domain) => {
+    const { browser } = await administrator();
+    const page = await post(browser, 'domains', domain);
+    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must be the domain of e-mail')]);
+  });
+
+  test('is in the list once, and there are at most twenty', async () => {
+    const { browser } = await administrator();
+    for (let i = 0; i < 20; i += 1) expect((await post(browser, 'domains', `d${i}.many.example`)).status).toBe(303);
+    expect((await post(browser, 'domains', 'D0.many.example')).status).toBe(422);
+    expect((await post(browser, 'domains', 'one-more.many.example')).status).toBe(409);
+    expect((await post(browser, 'domains/remove', 'd0.many.example')).status).toBe(303);
+    expect((await post(browser, 'domains', 'one-more.many.example')).status).toBe(303);
+  });
+
+  test('of another organization can be neither checked nor removed', async () => {
+    const [owner, other] = [await administrator(), await administrator()];
+    await post(owner.browser, 'domains', 'foreign.example');
+    for (const path of ['domains/check', 'domains/remove']) {
+      const page = await post(other.browser, path, 'foreign.example');
+      expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('does not have this domain')]);
+    }
+  });
+});
+
+describe('roles', () => {
+  test('are saved, shown and recorded', async () => {
+    const { actor, browser } = await administrator();
+    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+    const rules = {
+      new_people: 'member',
+      groups_claim: 'groups',
+      group_roles: 'A = B = viewer\r\n\r\n Leads=Manager ',
+    };
+    expect((await browser.submit(SETTINGS, rules, `${SETTINGS}/roles`)).headers['location']).toBe(
+      `${SETTINGS}?done=roles`,
+    );
+    const page = await browser.get(SETTINGS);
+    expect(page.text).toContain('A = B = viewer\nLeads = manager</textarea>');
+    expect((await auditEventsOf(db, actor)).at(-1)).toMatchObject({
+      action: 'sso.rules_changed',
+      detail: {
+        'new people': 'no account -> member',
+        'claim with groups': 'none -> groups',
+        'roles by group': 'none -> A = B = viewer, Leads = manager',
+      },
+    });
+  });
+
+  test.each([
+    ['administrators by a group', { group_roles: 'Admins = administrator' }],
+    ['an unknown role', { group_roles: 'Admins = owner' }],
+    ['a line without a group', { group_roles: '= member' }],
+    ['a group twice', { group_roles: 'A = member\nA = viewer' }],
+    ['managers by default', { new_people: 'manager' }],
+    ['administrators by default', { new_people: 'administrator' }],
+    ['a claim with a space', { groups_claim: 'my groups' }],
+    ['fifty-one groups', { group_roles: Array.from({ length: 51 }, (_, i) => `G${i} = member`).join('\n') }],
+  ])('%s are refused', async (_, change) => {
+    const { browser } = await administrator();
+    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+    const rules = { new_people: '', groups_claim: 'groups', group_roles: '', ...change };
+    expect((await browser.submit(SETTINGS, rules, `${SETTINGS}/roles`)).status).toBe(422);
+  });
+});

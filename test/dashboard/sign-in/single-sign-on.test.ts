@@ -1,0 +1,310 @@
+import { deleteExpired } from '../../../src/observability/housekeeping.ts';
+import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import type { RulesContent } from '../../../src/service/single-sign-on/settings.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { auditEventsOf, createActor, createScope, giveKey } from '../../support/data/actors.ts';
+import { giveIntegration } from '../../support/data/integrations.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { beginWith, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { SILENT } from '../../support/http/server.ts';
+import { countStatements } from '../../support/postgres/statements.ts';
+
+const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+
+let made = 0;
+
+async function company(rules: Partial<RulesContent> = {}) {
+  made += 1;
+  const domain = `company-${made}.example`;
+  const scope = await createScope(db);
+  const account = await createAccount(db, { scope, role: 'administrator' });
+  const email = `administrator@${domain}`;
+  await db.prisma.user.updateMany({ where: { id: account.userId }, data: { email } });
+  const administrator = { ...account, email };
+  await connect(db, administrator, { provider, rules });
+  return { domain, scope, administrator };
+}
+
+let address = 0;
+function newBrowser(): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: `127.0.9.${address}` });
+}
+
+/** Signs in at the provider, in a browser whose earlier session is forgotten. */
+async function signIn(
+  browser: Browser,
+  email: string,
+  claims: Making['claims'] = {},
+  sub: string = email,
+): Promise<Page> {
+  browser.cookies.delete('charter');
+  return browser.get(provider.authorize(await beginWith(browser, email), { sub, email, ...claims }));
+}
+
+const userOf = (email: string) => db.prisma.user.findUniqueOrThrow({ where: { email } });
+
+describe('the sign-in asks for the e-mail first', () => {
+  test('and its answer is the same for everybody of a domain', async () => {
+    // The attack: a list of e-mails, to learn which have an account.
+    const { domain, administrator, scope } = await company();
+    const gone = await createAccount(db, { scope });
+    const former = `former@${domain}`;
+    await db.prisma.user.updateMany({ where: { id: gone.userId }, data: { email: former, deactivatedAt: new Date() } });
+    const told = [];
+    for (const email of [administrator.email, former, `nobody@${domain}`]) {
+      const browser = newBrowser();
+      const form = await browser.form('/sign-in');
+      let page: Page | undefined;
+      const statements = await countStatements(db, async () => {
+        page = await browser.post('/sign-in', { ...Object.fromEntries(form.fields), email });
+      });
+      const url = new URL(urlIn(page ?? (await browser.get('/sign-in'))) ?? '');
+      url.searchParams.sort();
+      told.push({ status: page?.status, words: page && wordsOf(page), statements, to: [...url.searchParams.keys()] });
+    }
+    expect(told[0]).toMatchObject({ status: 200, words: expect.stringContaining('Sign in at your organization') });
+    for (const other of told.slice(1)) expect(other).toEqual(told[0]);
+  });
+
+  test('and then for the password, where the domain has no single sign-on', async () => {
+    await company();
+    const account = await createAccount(db);
+    const pages = [];
+    for (const email of [account.email, `${crypto.randomUUID()}@example.test`]) {
+      const browser = newBrowser();
+      expect(wordsOf(await browser.get('/sign-in'))).not.toContain('Password');
+      const page = await browser.submit('/sign-in', { email });
+      pages.push([page.status, wordsOf(page), urlIn(page)]);
+    }
+    expect(pages[1]).toEqual(pages[0]);
+    const browser = newBrowser();
+    expect((await browser.submit('/sign-in', { email: 'no e-mail' })).status).toBe(422);
+    const page = await browser.submit('/sign-in', { email: account.email });
+    const fields = /name="form_token" value="([^"]*)"/.exec(page.text);
+    const sent = { form_token: fields?.[1], next: '/profile', email: account.email, password: PASSWORD };
+    expect((await browser.post('/sign-in', sent)).headers['location']).toBe('/profile');
+  });
+
+  test('and a password still works where single sign-on is not required', async () => {
+    const { administrator } = await company();
+    const browser = newBrowser();
+    expect(wordsOf(await browser.get('/sign-in?with=password'))).toContain('Password');
+    const form = await browser.form('/sign-in?with=password', '/sign-in');
+    const fields = { ...Object.fromEntries(form.fields), email: administrator.email, password: PASSWORD };
+    expect((await browser.post('/sign-in', fields)).status).toBe(303);
+  });
+});
+
+test('a tile of the provider leads to a page of the dashboard', async () => {
+  const { administrator, scope } = await company({ newPeople: 'viewer' });
+  const browser = newBrowser();
+  const hint = `new@${administrator.email.split('@')[1]}`;
+  const start = `/single-sign-on/${scope.organizationId}/start?iss=${provider.issuer}&login_hint=${hint}&target_link_uri=/profile/api-keys`;
+  const begun = await browser.get(start);
+  const url = begun.headers['location'] ?? '';
+  expect(new URL(url).searchParams.get('login_hint')).toBe(hint);
+  const back = await browser.get(provider.authorize(url, { sub: hint, email: hint }));
+  expect([back.status, back.headers['location']]).toEqual([303, '/profile/api-keys']);
+});
+
+test('a person is linked once, and is found by the subject from then on', async () => {
+  const { administrator } = await company();
+  const browser = newBrowser();
+  const toConfirm = await signIn(browser, administrator.email, {}, 'subject-1');
+  expect((await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD })).status).toBe(303);
+  const again = newBrowser();
+  // Without an e-mail, and with another one.
+  for (const email of [undefined, 'changed@elsewhere.example'])
+    expect((await signIn(again, administrator.email, { email }, 'subject-1')).headers['location']).toBe('/profile');
+  const events = await auditEventsOf(db, administrator);
+  expect(events.filter(({ action }) => action === 'user.sso_linked')).toHaveLength(1);
+  expect(events.filter(({ action }) => action === 'user.signed_in').map(({ detail }) => detail)).toEqual(
+    Array.from({ length: 3 }, () => ({ by: 'single sign-on' })),
+  );
+});
+
+describe('new people', () => {
+  test('get no account by default', async () => {
+    const { domain } = await company();
+    expect((await signIn(newBrowser(), `new@${domain}`)).status).toBe(403);
+    expect(await db.prisma.user.count({ where: { email: `new@${domain}` } })).toBe(0);
+  });
+
+  test.each(['viewer', 'member'] as const)('become a %s where the organization says so', async (newPeople) => {
+    const { domain, administrator } = await company({ newPeople });
+    const email = `new@${domain}`;
+    const browser = newBrowser();
+    expect((await signIn(browser, email, { name: 'Nele Neu' })).headers['location']).toBe('/profile');
+    expect(await userOf(email)).toMatchObject({ role: newPeople, name: 'Nele Neu', passwordHash: null });
+    const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
+    expect(actions).toContain('user.created_by_sso');
+    expect(wordsOf(await browser.get('/profile'))).toContain('Nele Neu');
+  });
+
+  test.each([
+    ['a name that would break a line', 'Ada\nAdministrator', 'EMAIL'],
+    ['no name', undefined, 'EMAIL'],
+    ['a name that is no text', { first: 'Ada' }, 'EMAIL'],
+    ['a name of 201 characters', 'a'.repeat(201), 'EMAIL'],
+  ])('with %s are named after their e-mail', async (_, name, stored) => {
+    const { domain } = await company({ newPeople: 'viewer' });
+    const email = `new@${domain}`;
+    expect((await signIn(newBrowser(), email, { name })).status).toBe(303);
+    expect((await userOf(email)).name).toBe(stored.replace('EMAIL', email));
+  });
+
+  test('who sign in twice at the same time get one account', async () => {
+    const { domain } = await company({ newPeople: 'viewer' });
+    const email = `new@${domain}`;
+    const pages = await Promise.all([newBrowser(), newBrowser()].map((browser) => signIn(browser, email)));
+    expect(pages.map(({ status }) => status).filter((status) => status !== 303 && status !== 403)).toEqual([]);
+    expect(await db.prisma.user.count({ where: { email } })).toBe(1);
+  });
+});
+
+describe('groups', () => {
+  const RULES = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'Team = member\nLeads = manager' };
+
+  test('give the highest of their roles at each sign-in, and take it again', async () => {
+    const { domain, administrator } = await company(RULES);
+    const email = `new@${domain}`;
+    const browser = newBrowser();
+    const roles = [];
+    for (const groups of [['Other'], ['Team', 'Leads'], ['Team'], 'Leads', [], undefined]) {
+      expect((await signIn(browser, email, { groups })).status).toBe(303);
+      roles.push((await userOf(email)).role);
+    }
+    expect(roles).toEqual(['viewer', 'manager', 'member', 'manager', 'viewer', 'viewer']);
+    const changes = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.role_changed');
+    expect(changes[0]?.detail).toEqual({ before: 'viewer', after: 'manager', by: 'single sign-on' });
+  });
+
+  test('end the other sessions of somebody whom they promote', async () => {
+    const { domain } = await company(RULES);
+    const email = `new@${domain}`;
+    const [first, second] = [newBrowser(), newBrowser()];
+    await signIn(first, email, { groups: [] });
+    await signIn(second, email, { groups: ['Leads'] });
+    expect([(await first.get('/profile')).status, (await second.get('/profile')).status]).toEqual([303, 200]);
+  });
+
+  test('never touch an administrator, nor make one', async () => {
+    // The attack: a group, or a claim, that is named like the role.
+    const { administrator, domain } = await company({ ...RULES, groupRoles: 'administrator = manager' });
+    const browser = newBrowser();
+    const toConfirm = await signIn(browser, administrator.email, { groups: [], role: 'viewer' });
+    await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+    expect((await userOf(administrator.email)).role).toBe('administrator');
+    const email = `new@${domain}`;
+    await signIn(newBrowser(), email, { groups: ['administrator'], role: 'administrator', roles: ['administrator'] });
+    expect((await userOf(email)).role).toBe('manager');
+  });
+
+  test('do not let integrations lose their owner', async () => {
+    const { domain, scope, administrator } = await company(RULES);
+    const email = `new@${domain}`;
+    await signIn(newBrowser(), email, { groups: ['Leads'] });
+    const { id: userId } = await userOf(email);
+    const integration = await giveIntegration(db, { ...administrator, userId, email, role: 'manager', scope });
+    await signIn(newBrowser(), email, { groups: [] });
+    const { ownerUserId, role } = await db.prisma.user.findFirstOrThrow({ where: { id: integration.id } });
+    expect([ownerUserId, role, (await userOf(email)).role]).toEqual([userId, 'member', 'viewer']);
+  });
+});
+
+test('somebody who signs in by single sign-on is active, and can be unlinked', async () => {
+  const { domain, administrator } = await company({ newPeople: 'viewer' });
+  const email = `new@${domain}`;
+  const browser = newBrowser();
+  await signIn(browser, email);
+  const { id } = await userOf(email);
+  const admin = newBrowser();
+  await admin.submit('/sign-in?with=password', { email: administrator.email, password: PASSWORD }, '/sign-in');
+  const page = await admin.get(`/people/users/${id}`);
+  expect(wordsOf(page)).toMatch(/Status Active.*Single sign-on Linked/);
+  expect(wordsOf(await admin.get('/people/users?state=invited'))).not.toContain(email);
+  const unlinked = await admin.submit(`/people/users/${id}`, {}, `/people/users/${id}/unlink`);
+  expect(wordsOf(await admin.get(unlinked.headers['location'] ?? ''))).toContain('is no longer linked');
+  expect((await browser.get('/profile')).status).toBe(303);
+  // A new account at the provider must be confirmed.
+  expect((await signIn(newBrowser(), email, {}, 'new subject')).headers['location']).toMatch(/\/confirm\//);
+});
+
+test('a deactivated person is signed out, and their keys end with them alone', async () => {
+  const { domain, administrator, scope } = await company({ newPeople: 'member' });
+  const email = `new@${domain}`;
+  const browser = newBrowser();
+  await signIn(browser, email);
+  const { id: userId } = await userOf(email);
+  const key = await giveKey(db, { ...administrator, userId, role: 'member', scope });
+  const other = await giveKey(db, administrator);
+  orThrow(await deactivateUser(db, administrator, { userId }));
+  expect((await browser.get('/profile')).status).toBe(303);
+  expect([await dashboard.statusOf(key.key), await dashboard.statusOf(other.key)]).toEqual([401, 200]);
+});
+
+test('an invitation leads to the provider, and its link is the confirmation', async () => {
+  const { domain, administrator } = await company();
+  const email = `invited@${domain}`;
+  const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'manager' }));
+  const browser = newBrowser();
+  const path = `/welcome/${link.token}`;
+  expect(wordsOf(await browser.get(path))).toContain('Continue with single sign-on');
+  const page = await browser.submit(path, {}, `${path}/single-sign-on`);
+  const back = await browser.get(provider.authorize(urlIn(page) ?? '', { sub: 'ida', email }));
+  expect(back.headers['location']).toBe('/profile');
+  expect(await userOf(email)).toMatchObject({ role: 'manager', passwordHash: null });
+});
+
+test('somebody without a password is told how to confirm', async () => {
+  const { domain, scope } = await company();
+  const actor = await createActor(db, scope, 'member');
+  const email = `invited@${domain}`;
+  await db.prisma.user.updateMany({ where: { id: actor.userId }, data: { email } });
+  const browser = newBrowser();
+  const page = await signIn(browser, email);
+  expect(wordsOf(await browser.get(page.headers['location'] ?? ''))).toContain('It has no password yet.');
+});
+
+test('too many sign-ins that are not completed are refused for a while', async () => {
+  const { domain } = await company();
+  const browser = newBrowser();
+  for (let i = 0; i < 20; i += 1) await beginWith(browser, `ada@${domain}`);
+  const page = await browser.submit('/sign-in', { email: `ada@${domain}` });
+  expect([page.status, Number(page.headers['retry-after']) > 0]).toEqual([429, true]);
+  // Completed ones do not count.
+  const { domain: other } = await company({ newPeople: 'viewer' });
+  const busy = newBrowser();
+  for (let i = 0; i < 25; i += 1) expect((await signIn(busy, `new@${other}`)).status).toBe(303);
+});
+
+test('a session by single sign-on lasts at most twelve hours', async () => {
+  const { domain } = await company({ newPeople: 'viewer' });
+  const browser = newBrowser();
+  await signIn(browser, `new@${domain}`);
+  // It is used every 29 minutes.
+  for (let i = 0; i < 25; i += 1) {
+    expect((await browser.get('/profile')).status).toBe(200);
+    dashboard.passMinutes(29);
+  }
+  expect((await browser.get('/profile')).headers['location']).toContain('too-old');
+});
+
+test('sign-ins that were not completed are deleted', async () => {
+  const { domain, scope } = await company();
+  await beginWith(newBrowser(), `ada@${domain}`);
+  const count = () => db.prisma.ssoSignIn.count({ where: { organizationId: scope.organizationId } });
+  const now = dashboard.now();
+  await deleteExpired(db, SILENT, { now, retention: { eventDays: 30 } });
+  expect(await count()).toBe(1);
+  await deleteExpired(db, SILENT, { now: new Date(now.getTime() + 600_000), retention: { eventDays: 30 } });
+  expect(await count()).toBe(0);
+});

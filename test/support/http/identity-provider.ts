@@ -1,0 +1,194 @@
+import { createHash, createHmac, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenLocally } from './port.ts';
+
+// An identity provider that issues what a test tells it to, also what no honest one would.
+
+export type TestPerson = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+/** How an ID token or a logout token is made. */
+export type Making = {
+  /** Added to the claims; undefined removes one. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, unknown>>;
+  /** "foreign": with a key that is not published. "client secret": HS256. */
+  readonly signature?: 'right' | 'none' | 'foreign' | 'client secret' | 'public key';
+};
+
+type Grant = {
+  readonly person: TestPerson;
+  readonly nonce: string | null;
+  readonly challenge: string | null;
+  readonly redirectUri: string | null;
+  readonly making: Making;
+};
+
+export type Override = (res: ServerResponse, path: string) => boolean;
+
+export type IdentityProvider = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The paths of all requests. */
+  readonly requested: string[];
+  /** Added to the metadata; undefined removes one. */
+  metadata: Record<string, unknown>;
+  /** Answers instead of the provider where it returns true. */
+  override: Override | null;
+  /** Whether the token endpoint checks the code verifier, as it must. */
+  checksVerifier: boolean;
+  /** Signs the person in; returns the path to which the browser is sent back. */
+  authorize(url: string, person: TestPerson, making?: Making): string;
+  /** A code for the request of this URL. */
+  codeFor(url: string, person: TestPerson, making?: Making): string;
+  logoutToken(claims: Readonly<Record<string, unknown>>, making?: Omit<Making, 'claims'>): string;
+  close(): Promise<void>;
+};
+
+const [ours, foreign] = [
+  generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  generateKeyPairSync('rsa', { modulusLength: 2048 }),
+];
+
+export async function useIdentityProvider(): Promise<IdentityProvider> {
+  const provider = await startIdentityProvider();
+  afterAll(() => provider.close());
+  return provider;
+}
+
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const grants = new Map<string, Grant>();
+  const server = createServer((req, res) => void answer(req, res));
+  const issuer = `http://127.0.0.1:${await listenLocally(server)}`;
+  const [clientId, clientSecret] = ['charter', `secret-${randomBytes(16).toString('hex')}`];
+  const now = () => Math.floor(Date.now() / 1000);
+
+  const provider: IdentityProvider = {
+    issuer,
+    clientId,
+    clientSecret,
+    requested: [],
+    metadata: {},
+    override: null,
+    checksVerifier: true,
+    codeFor(url, person, making = {}) {
+      const { searchParams: sent } = new URL(url);
+      const code = randomBytes(16).toString('hex');
+      grants.set(code, {
+        person,
+        nonce: sent.get('nonce'),
+        challenge: sent.get('code_challenge'),
+        redirectUri: sent.get('redirect_uri'),
+        making,
+      });
+      return code;
+    },
+    authorize(url, person, making = {}) {
+      const { searchParams: sent } = new URL(url);
+      const back = new URL(sent.get('redirect_uri') ?? '');
+      back.searchParams.set('code', provider.codeFor(url, person, making));
+      back.searchParams.set('state', sent.get('state') ?? '');
+      back.searchParams.set('iss', issuer);
+      return back.pathname + back.search;
+    },
+    logoutToken(claims, making = {}) {
+      const all = {
+        iss: issuer,
+        aud: clientId,
+        iat: now(),
+        exp: now() + 120,
+        jti: randomBytes(16).toString('hex'),
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+        ...claims,
+      };
+      return jwt(all, { header: { typ: 'logout+jwt' }, ...making }, clientSecret);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of req.setEncoding('utf8')) body += String(chunk);
+    const path = new URL(req.url ?? '/', issuer).pathname;
+    provider.requested.push(path);
+    if (provider.override?.(res, path) === true) return;
+    const json = (status: number, content: unknown) => {
+      res.writeHead(status, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify(content));
+    };
+    switch (path) {
+      case '/.well-known/openid-configuration':
+        return json(200, {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/keys`,
+          response_types_supported: ['code'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256'],
+          authorization_response_iss_parameter_supported: true,
+          scopes_supported: ['openid', 'email', 'profile', 'groups'],
+          ...provider.metadata,
+        });
+      case '/keys':
+        return json(200, {
+          keys: [{ ...ours.publicKey.export({ format: 'jwk' }), kid: 'ours', use: 'sig', alg: 'RS256' }],
+        });
+      case '/token':
+        return token(req, new URLSearchParams(body), json);
+      default:
+        return json(404, { error: 'not_found' });
+    }
+  }
+
+  function token(req: IncomingMessage, sent: URLSearchParams, json: (status: number, content: unknown) => void): void {
+    const basic = Buffer.from(req.headers.authorization?.slice('Basic '.length) ?? '', 'base64').toString();
+    if (decodeURIComponent(basic) !== `${clientId}:${clientSecret}`) return void json(401, { error: 'invalid_client' });
+    const grant = grants.get(sent.get('code') ?? '');
+    grants.delete(sent.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(sent.get('code_verifier') ?? '')
+      .digest('base64url');
+    const isRight =
+      grant !== undefined &&
+      (!provider.checksVerifier || grant.challenge === challenge) &&
+      grant.redirectUri === sent.get('redirect_uri');
+    if (grant === undefined || !isRight) return void json(400, { error: 'invalid_grant' });
+    const claims = {
+      iss: issuer,
+      aud: clientId,
+      iat: now(),
+      exp: now() + 300,
+      ...(grant.nonce !== null && { nonce: grant.nonce }),
+      ...grant.person,
+      ...grant.making.claims,
+    };
+    json(200, { access_token: 'access', token_type: 'Bearer', id_token: jwt(claims, grant.making, clientSecret) });
+  }
+
+  return provider;
+}
+
+function jwt(claims: object, { header = {}, signature = 'right' }: Making, clientSecret: string): string {
+  const alg = { right: 'RS256', foreign: 'RS256', none: 'none', 'client secret': 'HS256', 'public key': 'HS256' }[
+    signature
+  ];
+  const parts = [{ alg, kid: 'ours', typ: 'JWT', ...header }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const text = parts.join('.');
+  const rsa = (key: KeyObject) => createSign('RSA-SHA256').update(text).sign(key, 'base64url');
+  const hmac = (secret: string) => createHmac('sha256', secret).update(text).digest('base64url');
+  const signatures = {
+    right: () => rsa(ours.privateKey),
+    foreign: () => rsa(foreign.privateKey),
+    none: () => '',
+    'client secret': () => hmac(clientSecret),
+    'public key': () => hmac(String(ours.publicKey.export({ type: 'spki', format: 'pem' }))),
+  };
+  return `${text}.${signatures[signature]()}`;
+}
