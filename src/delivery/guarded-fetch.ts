@@ -8,7 +8,7 @@ import { type ResolveName, resolveName } from './resolve-name.ts';
 import { checkedLookup } from './sender.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
-const TIMEOUT_SECONDS = 10;
+const PROVIDER_SECONDS = 10;
 
 type Options = {
   readonly targets: WebhookTargets;
@@ -25,7 +25,7 @@ type Options = {
 export function createGuardedFetch({
   targets: { allowHttp, allowedNetworks },
   resolve = resolveName,
-  timeoutSeconds = TIMEOUT_SECONDS,
+  timeoutSeconds = PROVIDER_SECONDS,
 }: Options): ProviderFetch {
   const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
   const lookup = checkedLookup(resolve, isForbidden);
