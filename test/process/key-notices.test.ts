@@ -1,8 +1,13 @@
+import { updateNoticeSettings } from '../../src/service/accounts/organization.ts';
+import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
 import { revokeKeyById } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
-import { addresseeOf, moveDates, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
+import { addresseeOf, checkAll, moveDates, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
+import { Client } from '../support/http/client.ts';
+import { judgeKeys, type KeyUse, type Span } from '../support/http/linearizability.ts';
 import { startSmtp } from '../support/http/smtp.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
@@ -62,5 +67,68 @@ test('two processes that are killed while they send, and start again, mail each 
     await Promise.all(processes.map(kill));
     await db.close();
     smtp.close();
+  }
+});
+
+const CLIENTS = 8;
+
+test('no process accepts a key after Charter has ended it as unused, while clients begin to use it', async () => {
+  const { url: DATABASE_URL } = await useScratchDatabase();
+  const db = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+  const processes = await Promise.all([startCharter({ DATABASE_URL }), startCharter({ DATABASE_URL })]);
+  try {
+    const { administrator, member, scope } = await createPeople(db);
+    orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
+    await db.pool.query(`update organizations set ends_unused_since = '2025-01-01' where id = $1`, [
+      scope.organizationId,
+    ]);
+    const keys: IssuedKey[] = [];
+    for (let i = 0; i < 4; i += 1) keys.push(await giveKey(db, member, { lifeDays: null }));
+    // As if nothing of their use had been written yet.
+    const forget = () =>
+      db.pool.query(
+        `update api_keys set last_used_at = '2025-06-01', next_check_at = default where revoked_at is null`,
+      );
+    await forget();
+    await until('the last notices', async () => {
+      await checkAll(db);
+      return (await db.prisma.keyNotice.count({ where: { kind: 'unused' } })) === keys.length;
+    });
+    await db.pool.query(`update key_notices set created_at = created_at - interval '2 days'`);
+    const [uses, ends]: [KeyUse[], Map<string, Span>] = [[], new Map()];
+    let isOver = false;
+    const call = async (n: number) => {
+      for (let i = n; !isOver; i += 1) {
+        const { id, key } = keys[i % keys.length] ?? { id: '', key: '' };
+        const sent = performance.now();
+        const { status } = await new Client(processes[i % 3 === 0 ? 0 : 1]?.url ?? '', key).get('/api/parent_programs');
+        uses.push({ key: id, sent, received: performance.now(), status });
+      }
+    };
+    const clients = Array.from({ length: CLIENTS }, (_, n) => call(n));
+    for (const { id } of keys) {
+      const enough = uses.length + 4 * CLIENTS;
+      await until('uses of all keys', () => uses.length >= enough);
+      await until('the end of a key', async () => {
+        await forget();
+        await db.pool.query('update api_keys set next_check_at = null where id <> $1', [id]);
+        const sent = performance.now();
+        ends.set(id, { sent, received: Number.POSITIVE_INFINITY });
+        if (!(await checkAll(db)).includes(id)) return false;
+        ends.set(id, { sent, received: performance.now() });
+        return true;
+      });
+    }
+    const enough = uses.length + 4 * CLIENTS;
+    await until('uses of ended keys', () => uses.length >= enough);
+    isOver = true;
+    await Promise.all(clients);
+    expect(judgeKeys(uses, ends)).toEqual([]);
+    // A busy machine may also refuse a request with 503.
+    const statuses = uses.map(({ status }) => status).filter((status) => status !== 503);
+    expect(new Set(statuses)).toEqual(new Set([200, 401]));
+  } finally {
+    await db.close();
+    await Promise.all(processes.map(kill));
   }
 });
