@@ -388,7 +388,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description The API key is valid, but it is not allowed to perform this operation. */
+        /** @description The API key is valid, but it is not allowed to perform this operation, or not from your address. */
         AuthorizationException: {
             /**
              * @description What is wrong and what to do about it. The message is for people. Do not parse it.
@@ -874,7 +874,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlRevalidate"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -888,7 +888,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -910,12 +910,12 @@ export interface components {
                 "application/json": components["schemas"]["AuthenticationException"];
             };
         };
-        /** @description The API key is valid, but the key, its user or its organization is not allowed to perform this operation. */
+        /** @description The API key is valid, but it may not be used from your address, or the key, its user or its organization is not allowed to perform this operation. */
         AuthorizationException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -943,7 +943,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -975,12 +975,12 @@ export interface components {
                 "application/json": components["schemas"]["UriTooLongException"];
             };
         };
-        /** @description The API key or its organization has reached its rate limit, or your address sends too many requests without a valid key. The request was not executed. Retry it after the number of seconds in `Retry-After`. */
+        /** @description The API key or its organization has reached its rate limit, or your address sends too many requests without a valid key or with a key that may not be used from it. The request was not executed. Retry it after the number of seconds in `Retry-After`. */
         TooManyRequestsException: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -996,7 +996,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1022,7 +1022,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1038,7 +1038,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1053,7 +1053,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1068,7 +1068,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1083,7 +1083,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1098,7 +1098,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1113,7 +1113,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                 "RateLimit-Policy"?: string;
                 /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                 RateLimit?: string;
@@ -1214,7 +1214,7 @@ export interface components {
         XRequestId: string;
         /** @description Private caches may store the response, but must revalidate it with `If-None-Match` before each use. */
         CacheControlRevalidate: "private, no-cache";
-        /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+        /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
         RateLimitPolicy: string;
         /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
         RateLimit: string;
@@ -1224,7 +1224,7 @@ export interface components {
         CacheControlNoStore: "no-store";
         /** @description How to authenticate (RFC 6750 section 3). It contains `error="invalid_token"` if a key was sent but not accepted. */
         WwwAuthenticateCredentials: "Bearer realm=\"charter\"" | "Bearer realm=\"charter\", error=\"invalid_token\"";
-        /** @description Why the request is not allowed (RFC 6750 section 3). `scope` names the permission that the key lacks. It is absent if no permission would help. Later versions of this document can add permissions. */
+        /** @description Why the request is not allowed (RFC 6750 section 3). `scope` names the permission that the key lacks. It is absent if no permission would help, as for a key that may not be used from your address. Later versions of this document can add permissions. */
         WwwAuthenticatePermission: "Bearer realm=\"charter\", error=\"insufficient_scope\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:read\"" | "Bearer realm=\"charter\", error=\"insufficient_scope\", scope=\"parent_programs:write\"";
         /** @description The methods that the path supports. */
         Allow: string;
@@ -1275,7 +1275,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1301,7 +1301,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1347,7 +1347,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1374,7 +1374,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1420,7 +1420,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1441,7 +1441,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1456,7 +1456,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1471,7 +1471,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1488,7 +1488,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1531,7 +1531,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1547,7 +1547,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1582,7 +1582,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1600,7 +1600,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1636,7 +1636,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1661,7 +1661,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1697,7 +1697,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1719,7 +1719,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1761,7 +1761,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1788,7 +1788,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1804,7 +1804,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1852,7 +1852,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1878,7 +1878,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1914,7 +1914,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlRevalidate"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1934,7 +1934,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1953,7 +1953,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;
@@ -1983,7 +1983,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. Every response to an accepted key has this header, unless your server has no limits. */
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
                     "RateLimit-Policy"?: string;
                     /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
                     RateLimit?: string;

@@ -22,7 +22,12 @@ const MOMENTS = ['00:00:00.000', '07:59:59.999', '18:30:00.000', '23:59:59.999']
 function shownAt(now: Date): string[] {
   const days = [YESTERDAY, TODAY];
   const chart = { period: 'day', title: 'Days', counted: 'Requests', outcomes: ['successful'], uses: [USE] } as const;
-  const policy = { membersMayCreateKeys: true, maxKeyLifeDays: 30, allowsUnendingKeys: false };
+  const policy = {
+    membersMayCreateKeys: true,
+    maxKeyLifeDays: 30,
+    allowsUnendingKeys: false,
+    requiresAddresses: false,
+  };
   return [
     formatDay(now),
     formatInstant(now),

@@ -33,7 +33,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     limit: addLimits,
     // Each key has every permission.
     permit(request) {
-      request.caller = callerOf(request.key);
+      request.caller = callerOf(request.key, () => null);
     },
     send,
   });
@@ -61,7 +61,7 @@ export function addLimits(request: ApiRequest): void {
 /** The mock limits nothing, and responds like a server whose limits are far away. */
 const UNLIMITED: Admission = {
   isAdmitted: true,
-  limits: { ...DEFAULT_LIMITS, key: null, organization: null },
+  limits: { ...DEFAULT_LIMITS, isOwn: false, key: null, organization: null },
   closest: 'key',
   remaining: DEFAULT_LIMITS.perKey,
 };
@@ -73,6 +73,8 @@ const KEY: KeyRecord = {
   organizationVersion: '1',
   cursorKey: '',
   organizationLimits: { perKey: null, perOrganization: null },
+  requestsPerSecond: null,
+  allowedAddresses: null,
   id: '019de2fb-197b-76ca-83c8-90c1d3ac94af',
   name: 'Mock',
   permissions: PERMISSIONS,

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import { clientProductOf } from '../domain/client-product.ts';
-import { ExpiredKeyError, UnauthenticatedError } from '../domain/errors.ts';
-import { networkOf } from '../domain/network.ts';
+import { ExpiredKeyError, ForbiddenAddressError, UnauthenticatedError } from '../domain/errors.ts';
+import { addressIn, networkOf } from '../domain/network.ts';
 import {
   acceptKey,
   callerOf,
@@ -10,13 +11,15 @@ import {
   findKnownKey,
   type KnownKey,
   type RecordExpiry,
+  refuseAddress,
   requirePermission,
 } from '../service/authenticate.ts';
+import type { UseRecorder } from '../traffic/last-used.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ApiRequest } from './api-request.ts';
 import { keyHashOf } from './authentication.ts';
 import type { ContractApiDeps } from './contract-api.ts';
-import { applyAdmission, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
+import { applyAdmission, TOO_MANY_FROM_FORBIDDEN_ADDRESS, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 
 export type KeyStepsDeps = {
   readonly findKey: FindKey;
@@ -41,12 +44,16 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
         // The response counts as one to the key, whether or not the key is accepted.
         request.use = known.use;
         request.key = acceptKey(known);
+        if (known.record.allowedAddresses !== null) refuseAddress(known.record, addressIn(clientAddressOf(req)));
       } catch (error) {
         if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
           await recordExpiry(known.record, error.expiresAt);
-        if (!(error instanceof UnauthenticatedError) || (await limiter.admitAddress(clientAddressOf(req)))) throw error;
+        // Before the limits of the key, which nobody else must be able to use up.
+        const isFromForbidden = error instanceof ForbiddenAddressError;
+        if (!isFromForbidden && !(error instanceof UnauthenticatedError)) throw error;
+        if (await limiter.admitAddress(clientAddressOf(req))) throw error;
         await pause();
-        throw TOO_MANY_WITHOUT_KEY;
+        throw isFromForbidden ? TOO_MANY_FROM_FORBIDDEN_ADDRESS : TOO_MANY_WITHOUT_KEY;
       }
     },
     limit(request) {
@@ -59,15 +66,23 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
       if (admission !== null) applyAdmission(request, admission);
     },
     permit(request) {
-      request.caller = callerOf(request.key);
+      request.caller = callerOf(request.key, () => addressIn(clientAddressOf(request.req)));
       recordClient(request, clientAddressOf);
       requirePermission(request.caller.permissions, request.operation.permission);
     },
   };
 }
 
+/** With which recorder, and behind which proxies, the client of an open connection was recorded last. */
+type RecordedClient = { readonly use: UseRecorder; readonly forwardedFor: string | string[] | undefined };
+const recordedClients = new WeakMap<Socket, RecordedClient>();
+
+/** Records each address at least once between two writes of the uses, without looking at each request of a connection. */
 function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: KeyStepsDeps['clientAddressOf']): void {
-  if (!use.lacksClient(at)) return;
+  const forwardedFor = req.headers['x-forwarded-for'];
+  const recorded = recordedClients.get(req.socket);
+  if (recorded?.use === use && recorded.forwardedFor === forwardedFor && !use.lacksClient(at)) return;
+  recordedClients.set(req.socket, { use, forwardedFor });
   const address = clientAddressOf(req);
   const network = address === '' ? null : networkOf(address);
   use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);

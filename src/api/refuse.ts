@@ -1,5 +1,6 @@
 import {
   AbandonedError,
+  ForbiddenAddressError,
   ForbiddenError,
   type KeyRefusalReason,
   OverloadError,
@@ -18,8 +19,11 @@ export type RefuseDeps = {
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Called for every refusal under load. */
   readonly onOverload?: (overloaded: Overloaded, exchange: Exchange) => void;
-  /** Called for every refusal of a key. "permission": it lacks one. "suspended": its organization is suspended. */
-  readonly onRefusedKey?: (reason: KeyRefusalReason | 'permission' | 'suspended') => void;
+  /**
+   * Called for every refusal of a key. "address": it may not be used from the client's. "permission": it lacks one.
+   * "suspended": its organization is suspended.
+   */
+  readonly onRefusedKey?: (reason: KeyRefusalReason | 'address' | 'permission' | 'suspended') => void;
 };
 
 /** Answers a request with the contract's exception for an error. */
@@ -33,13 +37,16 @@ export function createRefuse({ send, onFault, onOverload, onRefusedKey }: Refuse
     if (error instanceof OverloadError) onOverload?.(error.overloaded, exchange);
     // The client gave up, which is no failure of the server.
     if (error instanceof AbandonedError) request.use = undefined;
-    if (error instanceof UnauthenticatedError) {
-      // A key that ended after it was accepted gets the response of a key that is not accepted.
-      request.rateLimitFields = [];
-      onRefusedKey?.(error.reason);
-    }
-    if (error instanceof ForbiddenError) onRefusedKey?.(error.permission === undefined ? 'suspended' : 'permission');
+    // A key that ended after it was accepted gets the response of a key that is not accepted.
+    if (error instanceof UnauthenticatedError || error instanceof ForbiddenAddressError) request.rateLimitFields = [];
+    if (error instanceof UnauthenticatedError) onRefusedKey?.(error.reason);
+    if (error instanceof ForbiddenError) onRefusedKey?.(reasonOf(error));
     if (res.headersSent) res.destroy();
     else if (!res.destroyed) send(request, renderException(exception));
   };
+}
+
+function reasonOf(error: ForbiddenError): 'address' | 'permission' | 'suspended' {
+  if (error instanceof ForbiddenAddressError) return 'address';
+  return error.permission === undefined ? 'suspended' : 'permission';
 }

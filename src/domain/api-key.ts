@@ -129,6 +129,10 @@ export type KeyRecord = {
   /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
   readonly cursorKey: string;
   readonly organizationLimits: OrganizationLimits;
+  /** The key's own limit; `null` if it has that of its organization. */
+  readonly requestsPerSecond: number | null;
+  /** The addresses and subnets from which the key may be used, separated by blanks; `null` if any address may use it. */
+  readonly allowedAddresses: string | null;
   readonly id: string;
   readonly name: string;
   readonly permissions: readonly string[];
@@ -159,6 +163,7 @@ export type JudgedKey = Pick<
   | 'revokedAt'
   | 'role'
   | 'userDeactivatedAt'
+  | 'allowedAddresses'
 >;
 
 /** Returns `null` if the key is active. A key that was refused as expired stays expired, even if the clock was set back. */

@@ -15,4 +15,6 @@ export type Caller = {
   readonly expiresAt: Date | null;
   /** The integration that holds the key; `null` if a person does. */
   readonly integration: { readonly id: string; readonly name: string } | null;
+  /** The address of the client, as addressIn returns it. Only writes need it. */
+  readonly clientAddress: () => string | null;
 };

@@ -70,6 +70,9 @@ export class ForbiddenError extends DomainError {
   }
 }
 
+/** The key may not be used from the address of the client. */
+export class ForbiddenAddressError extends ForbiddenError {}
+
 /** Why a key is not accepted. For "environment", it is for the other environment; for "deactivated", its user is deactivated. */
 export const KEY_REFUSAL_REASONS = [
   'missing',

@@ -20,6 +20,21 @@ export type KeyUsage = Readonly<Record<UsePeriod, readonly PeriodUse[]>>;
 /** Number of periods that are kept and shown, the current one included. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
 
+/** Number of networks that are kept for each key, the last used ones. */
+export const MAX_USED_NETWORKS = 20;
+
+/** A network from which a key was used: an IPv4 address or an IPv6 /64. */
+export type UsedNetwork = {
+  readonly network: string;
+  /** The day of the last use, in UTC, such as "2026-01-31". */
+  readonly day: string;
+};
+
+/** Whether the network was used within the last day: on this day or the day before. */
+export function isUsedLately({ day }: UsedNetwork, now: Date): boolean {
+  return day >= new Date(now.getTime() - DAY_MS).toISOString().slice(0, day.length);
+}
+
 const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: DAY_MS };
 
 /** The start of the oldest period that is shown. */

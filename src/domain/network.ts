@@ -1,27 +1,80 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** An address with a port, which some proxies append in X-Forwarded-For: "192.0.2.7:1234" or "[2001:db8::5]:1234". */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
+/** In the first 96 bits of an IPv6 address that stands for one of IPv4 (RFC 4291 section 2.5.5.2). */
+const MAPPED_GROUPS = [0, 0, 0, 0, 0, 0xffff];
+const MAPPED_BITS = 96;
+
+/**
+ * The address in a text, without a port and a zone: IPv6 as RFC 5952 writes it, and an IPv4-mapped IPv6 address as IPv4.
+ * Returns `null` if the text contains no address.
+ */
+export function addressIn(text: string): string | null {
+  const address = withoutPort(text);
+  if (isIPv4(address)) return address;
+  return isIPv6(address) ? textOf(groupsOf(address)) : null;
+}
 
 /**
  * The network that one customer of a provider has: an IPv4 address, or the first 64 bits of an IPv6 address, because a customer
  * can change the other 64 at will (RFC 4291 section 2.5.4). An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(ip: string): string {
-  const [, bracketed, dotted] = WITH_PORT.exec(ip) ?? [];
-  const address = (bracketed ?? dotted ?? ip).replace(/%.*$/, '').toLowerCase();
-  const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1];
-  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  const address = withoutPort(ip).toLowerCase();
   if (!isIPv6(address)) return address.slice(0, 45);
-  const [head = '', tail] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  // After "::", the dotted form of IPv4 stands for two groups.
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = right.length + (tail?.includes('.') === true ? 1 : 0);
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - groups);
-  const all = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const groups = groupsOf(address);
+  return isMapped(groups) ? textOf(groups) : `${groups.slice(0, 4).map(hexOf).join(':')}::/64`;
+}
+
+/**
+ * An address or a subnet in canonical form: "10.1.2.3/8" as "10.0.0.0/8", "2001:DB8:0::1/128" as "2001:db8::1", and one of
+ * IPv4-mapped IPv6 addresses as IPv4. Returns `null` if the text is neither.
+ */
+export function canonicalNetwork(text: string): string | null {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return null;
+  const size = version === 4 ? 32 : 128;
+  const prefix = bits === undefined ? size : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  if (!(prefix <= size)) return null;
+  const prefixOfIPv6 = 128 - size + prefix;
+  const groups = groupsOf(version === 4 ? `::ffff:${address}` : address).map((group, i) => {
+    const kept = Math.min(16, Math.max(0, prefixOfIPv6 - 16 * i));
+    return group & (0xffff << (16 - kept)) & 0xffff;
+  });
+  const canonical = textOf(groups);
+  if (prefixOfIPv6 === 128) return canonical;
+  return `${canonical}/${isMapped(groups) ? prefixOfIPv6 - MAPPED_BITS : prefixOfIPv6}`;
+}
+
+function withoutPort(text: string): string {
+  const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
+  return (bracketed ?? dotted ?? text).replace(/%.*$/, '');
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const hexadecimal = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+    return `${hexOf(256 * a + b)}:${hexOf(256 * c + d)}`;
+  });
+  const [left = [], right = []] = hexadecimal
+    .split('::')
+    .map((part) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))));
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
+}
+
+function isMapped(groups: readonly number[]): boolean {
+  return MAPPED_GROUPS.every((group, i) => groups[i] === group);
+}
+
+function textOf(groups: readonly number[]): string {
+  const [high = 0, low = 0] = groups.slice(6);
+  if (isMapped(groups)) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+  return new SocketAddress({ address: groups.map(hexOf).join(':'), family: 'ipv6' }).address;
+}
+
+function hexOf(group: number): string {
+  return group.toString(16);
 }

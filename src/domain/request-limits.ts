@@ -25,3 +25,14 @@ export function limitsOf(own: OrganizationLimits, defaults: RequestLimits): Requ
     perAddress: defaults.perAddress,
   };
 }
+
+/** The highest limit that a key of its own may have, at least 1. */
+export function highestKeyLimit({ perKey, perOrganization }: RequestLimits): number {
+  return lowerLimit(perKey, perOrganization) || MAX_REQUESTS_PER_SECOND;
+}
+
+/** The lower one of two limits. */
+export function lowerLimit(one: number, other: number): number {
+  if (one === 0 || other === 0) return one + other;
+  return Math.min(one, other);
+}

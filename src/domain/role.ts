@@ -5,7 +5,7 @@ export type Role = (typeof ROLES)[number];
 export const PERMISSIONS = ['parent_programs:read', 'parent_programs:write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-const READ_PERMISSIONS = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
+export const READ_PERMISSIONS = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   administrator: PERMISSIONS,
@@ -16,6 +16,11 @@ const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
 
 export function permissionsOf(role: Role): readonly Permission[] {
   return PERMISSIONS_OF[role];
+}
+
+/** Whether one of the permissions allows more than to read. */
+export function mayWrite(permissions: readonly string[]): boolean {
+  return permissions.some((permission) => !READ_PERMISSIONS.some((reading) => reading === permission));
 }
 
 /** The roles that allow a permission. */
@@ -38,6 +43,8 @@ export type KeyPolicy = {
   readonly maxKeyLifeDays: number;
   /** Whether a new key may be one that never expires. */
   readonly allowsUnendingKeys: boolean;
+  /** Whether a key that may write needs a list of allowed addresses. */
+  readonly requiresAddresses: boolean;
 };
 
 const RANK: Record<Role, number> = { viewer: 0, member: 1, manager: 2, administrator: 3 };

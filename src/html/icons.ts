@@ -18,6 +18,7 @@ const SHAPES = {
   create: html`<path d="M10 4v12M4 10h12"/>`,
   rotate: html`<path d="M16 10a6 6 0 1 1-1.8-4.3M16 2.8v3.7h-3.7"/>`,
   rename: html`<path d="m4 16 .8-3.4 8.4-8.4a1.4 1.4 0 0 1 2 0l.6.6a1.4 1.4 0 0 1 0 2l-8.4 8.4zM11.8 5.6l2.6 2.6"/>`,
+  restrict: html`<path d="M3.5 6h6M13.5 6h3M3.5 14h3M10.5 14h6"/><circle cx="11.5" cy="6" r="2"/><circle cx="8.5" cy="14" r="2"/>`,
   move: html`<path d="M3.5 10h9M9.5 6.5 13 10l-3.5 3.5M12.5 3.5h3A1.5 1.5 0 0 1 17 5v10a1.5 1.5 0 0 1-1.5 1.5h-3"/>`,
   revoke: html`<circle cx="10" cy="10" r="6.5"/><path d="m5.5 5.5 9 9"/>`,
   search: html`<circle cx="9" cy="9" r="5"/><path d="m12.8 12.8 4 4"/>`,

@@ -6,8 +6,8 @@ import { Tally } from './instruments/tally.ts';
 import type { Observers } from './observers.ts';
 import { logRefusals } from './overload-log.ts';
 
-/** Why an accepted key may not do what a request asks: its organization is suspended, or it lacks the permission. */
-const FORBIDDEN_REASONS = ['suspended', 'permission'] as const;
+/** Why an active key may not do what a request asks: the client's address, a suspended organization, or a lacking permission. */
+const FORBIDDEN_REASONS = ['address', 'suspended', 'permission'] as const;
 type RefusalReason = KeyRefusalReason | (typeof FORBIDDEN_REASONS)[number];
 
 export type Reporter = ReturnType<typeof createReporter>;

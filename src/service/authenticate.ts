@@ -1,3 +1,4 @@
+import { isInList } from '../domain/address-list.ts';
 import {
   type Environment,
   hashKey,
@@ -9,7 +10,7 @@ import {
   type Verdict,
 } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { ExpiredKeyError, ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
+import { ExpiredKeyError, ForbiddenAddressError, ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
@@ -68,7 +69,10 @@ export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
 }
 
 /** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended. */
-export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller {
+export function callerOf(
+  { record, permissions, at, use }: AcceptedKey,
+  clientAddress: Caller['clientAddress'],
+): Caller {
   refuseSuspended(record);
   use.accepted(at);
   return {
@@ -81,7 +85,20 @@ export function callerOf({ record, permissions, at, use }: AcceptedKey): Caller 
     permissions,
     expiresAt: record.expiresAt,
     integration: record.integration,
+    clientAddress,
   };
+}
+
+/**
+ * Throws if the key may not be used from this address, as addressIn returns it. The message names the address, because a proxy
+ * may have changed it, but not the list.
+ */
+export function refuseAddress({ allowedAddresses }: Pick<JudgedKey, 'allowedAddresses'>, address: string | null): void {
+  if (allowedAddresses === null || isInList(allowedAddresses, address)) return;
+  const from = address === null ? 'an unknown address' : `your address, ${address}`;
+  throw new ForbiddenAddressError(
+    `This API key may not be used from ${from}. Use an allowed address, or ask the person who manages your keys to allow this one.`,
+  );
 }
 
 /** Throws if the key is not active at that time. */
@@ -112,12 +129,13 @@ export function requirePermission(permissions: readonly string[], permission: st
  * only now.
  */
 export function refuseWriter(
-  { scope, keyId, integration }: Pick<Caller, 'scope' | 'keyId' | 'integration'>,
+  { scope, keyId, integration, clientAddress }: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>,
   { refused: { key, at }, permission, keyUses }: { refused: RefusedKey; permission: Permission; keyUses: KeyUses },
 ): never {
   if (key === null) throw unknownKey();
   const use = keyUses.of({ organizationId: scope.organizationId, id: keyId }, at);
   const permissions = permissionsOfActive(key, { at, use, integration });
+  refuseAddress(key, clientAddress());
   refuseSuspended(key);
   requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');

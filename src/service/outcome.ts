@@ -14,12 +14,14 @@ export type NameTaken = { readonly kind: 'name-taken'; readonly message: string 
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
 /** Why no key of a user may be created, rotated or renamed. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
+/** The key was used within the last day from these networks, which the list locks out, and nobody has agreed to that yet. */
+export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
 /** The form was sent before, and its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
 /** Too many attempts. `retryAfterSeconds`: when the next one is judged, at least 1. */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
 
-export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | AlreadySent | RateLimited;
+export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | LocksOut | AlreadySent | RateLimited;
 
 export const ALREADY_SENT: AlreadySent = { kind: 'already-sent' };
 
@@ -41,6 +43,7 @@ const IS_COMMITTED = {
   conflict: false,
   'name-taken': false,
   refused: false,
+  'locks-out': false,
   'already-sent': false,
   'rate-limited': false,
   'dead-link': false,
@@ -116,6 +119,8 @@ export function errorOf(refusal: Refusal): DomainError {
     case 'conflict':
     case 'name-taken':
       return new DomainError('conflict', refusal.message);
+    case 'locks-out':
+      return new DomainError('conflict', `The list locks out ${refusal.networks.join(', ')}.`);
     case 'already-sent':
       return new DomainError('conflict', 'This form was sent before, and its action was done then.');
     case 'rate-limited':

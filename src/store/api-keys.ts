@@ -1,5 +1,8 @@
-import { Prisma } from '../../generated/prisma/client.ts';
+import { type ApiKey, Prisma } from '../../generated/prisma/client.ts';
+import type { AddressList } from '../domain/address-list.ts';
+import type { UsedNetwork } from '../domain/key-usage.ts';
 import { nameKeyOf } from '../domain/name.ts';
+import { canonicalNetwork } from '../domain/network.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
@@ -21,6 +24,9 @@ export type NewApiKey = {
   readonly permissions: Permission[];
   readonly expiresAt: Date | null;
   readonly createdAt: Date;
+  /** In canonical form. Empty by default. */
+  readonly allowedAddresses?: string[];
+  readonly requestsPerSecond?: number | null;
 };
 
 /** The user's keys that are neither rotated nor revoked, oldest first. Expired keys are included. */
@@ -81,11 +87,18 @@ export async function revokeApiKeysOf(
 
 export type Successor = Pick<NewApiKey, 'id' | 'keyHash' | 'keyPrefix'>;
 /** The successor's data, and the prefix of the key that it replaces. */
-export type ReplacedKey = { name: string; permissions: Permission[]; expiresAt: Date | null; replacedPrefix: string };
+export type ReplacedKey = {
+  name: string;
+  permissions: Permission[];
+  expiresAt: Date | null;
+  addresses: string[];
+  replacedPrefix: string;
+};
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
- * null if the user has no such key or the key is not active. `expiresAt` of the successor is by default that of the old key.
+ * null if the user has no such key or the key is not active. `expiresAt` and `addresses` of the successor are by default those of
+ * the old key, and its limit always is.
  */
 export async function replaceApiKey(
   tx: Transaction,
@@ -97,7 +110,12 @@ export async function replaceApiKey(
     byUserId,
     successor,
     expiresAt,
-  }: KeyChange & { successor: Successor; expiresAt?: Date | null | undefined },
+    addresses,
+  }: KeyChange & {
+    successor: Successor;
+    expiresAt?: Date | null | undefined;
+    addresses?: readonly string[] | undefined;
+  },
 ): Promise<ReplacedKey | null> {
   const now = at.toISOString();
   const newExpiry = expiresAt?.toISOString() ?? null;
@@ -107,17 +125,20 @@ export async function replaceApiKey(
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
         and ${isActiveAt(at)}
-      returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix),
+      returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix, allowed_addresses,
+                requests_per_second),
     successor as (
       insert into api_keys
         (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, expires_at,
-         created_at)
+         created_at, allowed_addresses, requests_per_second)
       select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, name_key, ${successor.keyHash}::bytea,
              ${successor.keyPrefix}, permissions,
-             case when ${expiresAt === undefined} then expires_at else ${newExpiry}::timestamptz end, ${now}::timestamptz
+             case when ${expiresAt === undefined} then expires_at else ${newExpiry}::timestamptz end, ${now}::timestamptz,
+             coalesce(${addresses ?? null}::varchar[], allowed_addresses), requests_per_second
       from ended
-      returning name, permissions, expires_at)
-    select successor.name, successor.permissions, successor.expires_at as "expiresAt", ended.key_prefix as "replacedPrefix"
+      returning name, permissions, expires_at, allowed_addresses)
+    select successor.name, successor.permissions, successor.expires_at as "expiresAt",
+           successor.allowed_addresses as addresses, ended.key_prefix as "replacedPrefix"
     from successor, ended`;
   return row ?? null;
 }
@@ -178,4 +199,59 @@ export async function renameApiKey(
     where k.organization_id = before.organization_id and k.id = before.id
     returning before.name as "oldName"`;
   return row ?? null;
+}
+
+/** A key with what limits it. */
+export type RestrictedKey = Pick<ApiKey, 'permissions' | 'expiresAt' | 'expiredAt' | 'rotatedAt' | 'revokedAt'> & {
+  readonly addresses: AddressList;
+  /** `null` if the key has the limit of its organization. */
+  readonly requestsPerSecond: number | null;
+  /** The last used networks, in canonical form, the latest first. */
+  readonly usedNetworks: readonly UsedNetwork[];
+};
+
+/** Returns `null` if the user has no such key. */
+export async function findRestrictedKey(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, userId }: { id: string; userId: string },
+): Promise<RestrictedKey | null> {
+  const found = await tx.apiKey.findFirst({
+    where: { organizationId, id, userId },
+    select: {
+      permissions: true,
+      expiresAt: true,
+      expiredAt: true,
+      rotatedAt: true,
+      revokedAt: true,
+      allowedAddresses: true,
+      requestsPerSecond: true,
+      usedNetworks: true,
+    },
+  });
+  if (found === null) return null;
+  const { allowedAddresses: addresses, usedNetworks, ...key } = found;
+  return { ...key, addresses, usedNetworks: networksFrom(usedNetworks) };
+}
+
+/** A proxy can name a client by something that is no address, which is left out. */
+function networksFrom(column: Prisma.JsonValue): UsedNetwork[] {
+  const days = Object.entries(Object(column)).flatMap(([text, day]) => {
+    const network = canonicalNetwork(text);
+    return network === null ? [] : [{ network, day: String(day) }];
+  });
+  return days.sort((one, other) => Number(one.day < other.day) - Number(one.day > other.day));
+}
+
+/** Lock the organization first, and make sure that the key is active. */
+export async function restrictApiKey(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, addresses, requestsPerSecond }: Pick<RestrictedKey, 'addresses' | 'requestsPerSecond'> & { id: string },
+): Promise<void> {
+  await tx.apiKey.update({
+    where: { organizationId_id: { organizationId, id } },
+    data: { allowedAddresses: [...addresses], requestsPerSecond },
+    select: { id: true },
+  });
 }

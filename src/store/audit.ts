@@ -9,6 +9,7 @@ export const ACTIONS = [
   'key.rotated',
   'key.revoked',
   'key.renamed',
+  'key.restricted',
   'key.moved',
   'user.invited',
   'user.role_changed',
@@ -70,6 +71,9 @@ export type AuditEvent = {
   readonly auditSource: AuditSource | null;
 };
 
+/** Room for the longest list of allowed addresses. */
+const MAX_DETAIL_CHARACTERS = 2500;
+
 /** Writes the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, auditSource } = event;
@@ -81,7 +85,9 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
       actorUserId,
       targetUserId,
       keyId,
-      detail: Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, storable(text, 1000)])),
+      detail: Object.fromEntries(
+        Object.entries(detail).map(([name, text]) => [name, storable(text, MAX_DETAIL_CHARACTERS)]),
+      ),
       ...storableClient(auditSource ?? { ip: '', userAgent: '' }),
       requestId: storable(auditSource?.requestId ?? '', 64),
     },

@@ -102,7 +102,7 @@ export async function isReachable({ pool }: Database): Promise<boolean> {
 }
 
 /** The writes of the API. They find rows by their keys only, so that one plan is right for all values. */
-const PREPARED = /\b(key_and_time_of_write|idempotency_keys)\b/;
+const PREPARED = /\b(key_and_addresses_of_write|idempotency_keys)\b/;
 
 /** Names the statements that each connection prepares once, because parsing and planning them takes longer than executing. */
 function createNames(): (statement: { sql: string }) => string {

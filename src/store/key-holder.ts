@@ -15,6 +15,10 @@ export type HolderWithPolicy = {
   readonly membersMayCreateKeys: boolean;
   readonly maxKeyLifeDays: number;
   readonly allowsUnendingKeys: boolean;
+  readonly requiresAddresses: boolean;
+  /** What the operator has set for the organization; `null` for the default of the installation. */
+  readonly requestsPerKey: number | null;
+  readonly requestsPerOrganization: number | null;
 };
 
 const HOLDER = {
@@ -23,7 +27,8 @@ const HOLDER = {
     select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt",
            u.owner_user_id as "ownerUserId", o.suspended_at as "organizationSuspendedAt",
            o.members_may_create_keys as "membersMayCreateKeys", o.max_key_life_days as "maxKeyLifeDays",
-           o.allows_unending_keys as "allowsUnendingKeys"
+           o.allows_unending_keys as "allowsUnendingKeys", o.requires_addresses as "requiresAddresses",
+           o.requests_per_key as "requestsPerKey", o.requests_per_organization as "requestsPerOrganization"
     from users u join organizations o on o.id = u.organization_id
     where u.organization_id = $1 and u.id = $2`,
 };

@@ -30,6 +30,10 @@ export type ListedKey = {
   /** Whether Charter revoked the key because it was not used. */
   readonly isUnused: boolean;
   readonly refusedUses: number;
+  /** The addresses and subnets from which the key may be used. Empty if any address may use it. */
+  readonly addresses: readonly string[];
+  /** The key's own limit; `null` if it has that of its organization. */
+  readonly requestsPerSecond: number | null;
   readonly holderId: string;
   readonly holderName: string;
   /** `null` exactly for an integration. */
@@ -50,6 +54,7 @@ export const COLUMNS = `
   k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
   k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses", k.is_leaked as "isLeaked",
   k.is_unused as "isUnused",
+  k.allowed_addresses as addresses, k.requests_per_second as "requestsPerSecond",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
   holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
   holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",

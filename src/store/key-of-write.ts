@@ -5,8 +5,8 @@ import { type Permission, rolesWith } from '../domain/role.ts';
 import type { Transaction } from './database.ts';
 import { dateOf } from './timestamp.ts';
 
-/** The key that writes, and the permission that the write needs. */
-export type Writer = { readonly keyId: string; readonly permission: Permission };
+/** The key that writes, and what the write needs: a permission, and the client's address, as addressIn returns it. */
+export type Writer = { readonly keyId: string; readonly permission: Permission; readonly address: string | null };
 
 /** A key that may not write; `key` is null if it does not exist. */
 export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | null; readonly at: Date };
@@ -23,7 +23,7 @@ export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | Refu
  */
 export function keyOfWrite(
   { organizationId }: OrganizationScope,
-  { keyId, permission }: Writer,
+  { keyId, permission, address }: Writer,
   { isLocked }: { isLocked: boolean },
 ): Prisma.Sql {
   return Prisma.sql`
@@ -31,13 +31,15 @@ export function keyOfWrite(
                      and (expires_at is null or expires_at > greatest(statement_timestamp(), expired_at))
                      and deactivated_at is null and suspended_at is null
                      and ${permission}::varchar = any(permissions) and role = any(${rolesWith(permission)}::role[])
+                     and (allowed_addresses = '{}' or ${address}::inet <<= any(allowed_addresses::inet[]))
            then null
            else json_build_object(
              'organizationName', organization_name, 'organizationSuspendedAt', suspended_at, 'permissions', permissions,
              'expiresAt', expires_at, 'expiredAt', expired_at, 'rotatedAt', rotated_at, 'revokedAt', revoked_at, 'role', role,
-             'userDeactivatedAt', deactivated_at, 'at', statement_timestamp())
+             'userDeactivatedAt', deactivated_at, 'at', statement_timestamp(),
+             'allowedAddresses', nullif(array_to_string(allowed_addresses, ' '), ''))
            end as refused, time_of_write
-    from key_and_time_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
+    from key_and_addresses_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
 }
 
 type StateAsJson = {

@@ -3,6 +3,7 @@ import { LIMITED_PER_HOUR } from '../domain/key-notice.ts';
 import {
   firstShown,
   type KeyUsage,
+  MAX_USED_NETWORKS,
   type OutcomeCounts,
   type PeriodUse,
   USE_PERIODS,
@@ -26,6 +27,8 @@ export type KeyUse = OutcomeCounts & {
   readonly network: string | null;
   /** The client's product at the last use; `null` if it is not known. */
   readonly client: string | null;
+  /** The networks of the clients, each with the day of its last use, such as "2026-01-31". */
+  readonly networks: ReadonlyMap<string, string>;
   /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
   /** Number of uses refused by a rate limit; they are among `refused`. */
@@ -33,6 +36,7 @@ export type KeyUse = OutcomeCounts & {
 };
 
 const IS_LATER = "held.last_used_at > coalesce(k.last_used_at, '-infinity')";
+const KNOWS_NETWORKS = 'k.used_networks @> all(held.networks)';
 
 const WRITE = {
   name: 'write_key_uses',
@@ -42,15 +46,17 @@ const WRITE = {
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
-          $9::text[], $10::text[], $11::bigint[])
-        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client, limited)),
+          $9::text[], $10::text[], $11::bigint[], $12::jsonb[])
+        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client,
+          limited, networks)),
     used as (
       select organization_id, key_id, max(last_used_at) as last_used_at, sum(refused_uses) as refused_uses,
              (array_agg(network order by last_used_at desc nulls last))[1] as network,
-             (array_agg(client order by last_used_at desc nulls last))[1] as client
+             (array_agg(client order by last_used_at desc nulls last))[1] as client,
+             array_agg(networks) as networks
       from seen group by organization_id, key_id),
     held as (
-      select k.organization_id, k.id, used.last_used_at, used.refused_uses, used.network, used.client
+      select k.organization_id, k.id, used.last_used_at, used.refused_uses, used.network, used.client, used.networks
       from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
       order by k.organization_id, k.id for no key update of k),
     counted as (
@@ -81,9 +87,16 @@ const WRITE = {
     set last_used_at = greatest(k.last_used_at, held.last_used_at),
         last_used_network = case when ${IS_LATER} then held.network else k.last_used_network end,
         last_used_client = case when ${IS_LATER} then held.client else k.last_used_client end,
-        refused_uses = least(k.refused_uses + held.refused_uses, 2147483647)::int
+        refused_uses = least(k.refused_uses + held.refused_uses, 2147483647)::int,
+        used_networks = case when ${KNOWS_NETWORKS} then k.used_networks else (
+          select jsonb_object_agg(kept.network, kept.day) from (
+            select found.key as network, max(found.value) as day
+            from unnest(held.networks || k.used_networks) as sources (networks)
+            cross join jsonb_each_text(sources.networks) as found
+            group by found.key order by max(found.value) desc, found.key limit ${MAX_USED_NETWORKS}) kept) end
     from held
-    where k.organization_id = held.organization_id and k.id = held.id and (held.refused_uses > 0 or ${IS_LATER})`,
+    where k.organization_id = held.organization_id and k.id = held.id
+      and (held.refused_uses > 0 or ${IS_LATER} or not ${KNOWS_NETWORKS})`,
 };
 
 /**
@@ -103,6 +116,7 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
     uses.map(({ network }) => network),
     uses.map(({ client }) => client),
     uses.map(({ limited }) => limited),
+    uses.map(({ networks }) => JSON.stringify(Object.fromEntries(networks))),
   ];
   await db.pool.query({ ...WRITE, values });
 }

@@ -1,6 +1,6 @@
 import { SOON_DAYS, SOON_SHARE } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import type { Permission } from '../domain/role.ts';
+import { type Permission, READ_PERMISSIONS } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
 import { likeInAnyCase, partPattern } from './like.ts';
@@ -19,6 +19,8 @@ export type KeyFilters = {
   readonly isUnused: boolean;
   /** Only keys that expire soon (isExpiringSoon). */
   readonly isExpiringSoon: boolean;
+  /** Only keys that may write from any address. */
+  readonly lacksAddresses: boolean;
 };
 
 /** A position in the list of all keys. `lastUsedAt` is `null` if the key has no recorded use. */
@@ -41,6 +43,8 @@ const IS_ACTIVE =
 /** The same condition as isExpiringSoon. */
 const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at - $2::timestamptz
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
+/** The same condition as lacksAddresses. */
+const LACKS_ADDRESSES = `k.allowed_addresses = '{}' and not k.permissions <@ array[${READ_PERMISSIONS.map((each) => `'${each}'`).join(', ')}]::varchar[]`;
 const USED_AT = "coalesce(k.last_used_at, '-infinity')";
 
 /** Whether the name or the prefix contains the text. */
@@ -49,7 +53,7 @@ function containsPart(pattern: string): string {
 }
 
 function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
-  const { search, holder, permission, isUnused, isExpiringSoon } = filters;
+  const { search, holder, permission, isUnused, isExpiringSoon, lacksAddresses } = filters;
   const values: unknown[] = [organizationId, now];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const bindPart = (text: string) => `${bind(partPattern(text))}::text`;
@@ -67,6 +71,7 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
   if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
   if (isUnused) conditions.push('k.last_used_at is null');
   if (isExpiringSoon) conditions.push(EXPIRES_SOON);
+  if (lacksAddresses) conditions.push(LACKS_ADDRESSES);
   return { values, bind, conditions };
 }
 
@@ -94,7 +99,14 @@ export async function listOrganizationKeys(
 }
 
 /** Active keys of the whole organization that need attention, whatever the filters. */
-export type AttentionCounts = { readonly expiringSoon: number; readonly unused: number };
+export type AttentionCounts = {
+  readonly expiringSoon: number;
+  readonly unused: number;
+  /** Keys that may write from any address. */
+  readonly lackingAddresses: number;
+  /** Whether the organization requires a list of allowed addresses for each key that may write. */
+  readonly requiresAddresses: boolean;
+};
 
 /** How many keys match, whatever the list page, and how many of all keys need attention. */
 export async function countOrganizationKeys(
@@ -110,10 +122,13 @@ export async function countOrganizationKeys(
     count('ended', `${isMatch} and not (${IS_ACTIVE})`),
     count('expiringSoon', `${IS_ACTIVE} and ${EXPIRES_SOON}`),
     count('unused', `${IS_ACTIVE} and k.last_used_at is null`),
+    count('lackingAddresses', `${IS_ACTIVE} and ${LACKS_ADDRESSES}`),
+    '(select o.requires_addresses from organizations o where o.id = $1) as "requiresAddresses"',
   ];
   const text = `select ${counts.join(', ')} from api_keys k where k.organization_id = $1`;
   const { rows } = await db.pool.query<KeyCounts & AttentionCounts>({ text, values });
-  return rows[0] ?? { active: 0, ended: 0, expiringSoon: 0, unused: 0 };
+  const none = { active: 0, ended: 0, expiringSoon: 0, unused: 0, lackingAddresses: 0 };
+  return rows[0] ?? { ...none, requiresAddresses: false };
 }
 
 const FIND_BY_HASH = {

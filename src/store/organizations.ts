@@ -38,13 +38,13 @@ export type OrganizationRecord = {
 
 export async function getOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
   const row = await tx.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
-  const { name, suspendedAt, createdAt, membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = row;
-  const { endsUnusedAfterDays, tellsNewNetworks } = row;
+  const { name, suspendedAt, createdAt, endsUnusedAfterDays, tellsNewNetworks } = row;
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = row;
   return {
     name,
     suspendedAt,
     createdAt,
-    policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+    policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses },
     notices: { endsUnusedAfterDays, tellsNewNetworks },
     limits: { perKey: row.requestsPerKey, perOrganization: row.requestsPerOrganization },
   };
@@ -61,10 +61,10 @@ export async function lockOrganization(tx: Transaction, scope: OrganizationScope
 }
 
 export async function setPolicy(tx: Transaction, scope: OrganizationScope, policy: KeyPolicy): Promise<void> {
-  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = policy;
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = policy;
   await tx.organization.update({
     where: { id: scope.organizationId },
-    data: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys },
+    data: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses },
   });
 }
 

@@ -22,7 +22,9 @@ const FIND_KEYS = {
              encode(k.key_hash, 'hex'), k.organization_id, o.name, o.suspended_at, o.version::text,
              encode(o.cursor_key, 'hex'), k.id, k.name, k.permissions, k.expires_at, k.expired_at, k.rotated_at,
              k.revoked_at, u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization,
-             case u.kind when 'integration' then json_build_array(u.id, u.name) end)
+             case u.kind when 'integration' then json_build_array(u.id, u.name) end,
+             k.requests_per_second,
+             case when k.allowed_addresses <> '{}' then array_to_string(k.allowed_addresses, ' ') end)
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
@@ -49,6 +51,8 @@ type FoundKey = readonly [
   requestsPerKey: number | null,
   requestsPerOrganization: number | null,
   integration: readonly [id: string, name: string] | null,
+  requestsPerSecond: number | null,
+  allowedAddresses: string | null,
 ];
 
 /** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
@@ -60,7 +64,7 @@ export async function findKeysByHash(db: Database, hashes: readonly string[]): P
 function recordOf(found: FoundKey): KeyRecord {
   const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
   const [id, name, permissions, expiresAt, expiredAt, rotatedAt, revokedAt, role, ...others] = key;
-  const [deactivatedAt, perKey, perOrganization, integration] = others;
+  const [deactivatedAt, perKey, perOrganization, integration, requestsPerSecond, allowedAddresses] = others;
   return {
     organizationId,
     organizationName,
@@ -68,6 +72,8 @@ function recordOf(found: FoundKey): KeyRecord {
     organizationVersion,
     cursorKey,
     organizationLimits: { perKey, perOrganization },
+    requestsPerSecond,
+    allowedAddresses,
     id,
     name,
     permissions,

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../domain/duration.ts';
-import type { Outcome } from '../domain/key-usage.ts';
+import { MAX_USED_NETWORKS, type Outcome } from '../domain/key-usage.ts';
 import type { Database } from '../store/database.ts';
 import { noteNetworks } from '../store/key-networks.ts';
 import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
@@ -127,6 +127,9 @@ class Batch {
 }
 
 const CLIENT_EVERY_MS = 1000;
+const DAY_CHARACTERS = '2026-01-31'.length;
+/** Shared by all keys, most of which are used without a request that records the client. */
+const NO_NETWORKS = new Map<string, string>();
 const MAX_REFUSED = 2_147_483_647;
 
 class PendingUse implements KeyHour, KeyUse, UseRecorder {
@@ -136,6 +139,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   lastUsedAt: Date | null = null;
   network: string | null = null;
   client: string | null = null;
+  networks = NO_NETWORKS;
   refusedUses = 0;
   successful = 0;
   refused = 0;
@@ -169,6 +173,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.network = network;
     use.client = client;
     use.#clientSeenAtMs = at.getTime();
+    if (network !== null) use.#addNetwork(network, at.toISOString().slice(0, DAY_CHARACTERS));
   }
 
   ended(): void {
@@ -182,7 +187,8 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     if (outcome === 'limited') use.refused += 1;
   }
 
-  add({ lastUsedAt, network, client, refusedUses, successful, refused, failed, limited }: KeyUse): void {
+  add({ lastUsedAt, network, client, networks, refusedUses, successful, refused, failed, limited }: KeyUse): void {
+    for (const [each, day] of networks) if (day > (this.networks.get(each) ?? '')) this.#addNetwork(each, day);
     if (lastUsedAt !== null && later(this.lastUsedAt, lastUsedAt) === lastUsedAt) {
       this.lastUsedAt = lastUsedAt;
       this.network = network;
@@ -193,6 +199,15 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.refused += refused;
     this.failed += failed;
     this.limited += limited;
+  }
+
+  #addNetwork(network: string, day: string): void {
+    const networks = this.networks === NO_NETWORKS ? new Map<string, string>() : this.networks;
+    networks.delete(network);
+    networks.set(network, day);
+    const [first] = networks.keys();
+    if (networks.size > MAX_USED_NETWORKS && first !== undefined) networks.delete(first);
+    this.networks = networks;
   }
 
   /** Differs from `this` only for a request that began before the last write. */

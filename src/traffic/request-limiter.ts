@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../domain/api-key.ts';
 import { OverloadError } from '../domain/errors.ts';
 import { networkOf } from '../domain/network.ts';
-import { limitsOf, type RequestLimits } from '../domain/request-limits.ts';
+import { limitsOf, lowerLimit, type RequestLimits } from '../domain/request-limits.ts';
 import { Generations } from './generations.ts';
 import { LeasedTokens } from './leased-tokens.ts';
 import { TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
@@ -10,6 +10,8 @@ import { TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 export type KeyLimits = {
   readonly perKey: number;
   readonly perOrganization: number;
+  /** Whether the limit of the key is one of its own, below that of its organization. */
+  readonly isOwn: boolean;
   readonly key: LeasedTokens | null;
   readonly organization: LeasedTokens | null;
 };
@@ -25,7 +27,7 @@ export type Admission = {
   readonly retryAfterSeconds?: number;
 };
 
-export type LimitedKey = Pick<KeyRecord, 'organizationId' | 'id' | 'organizationLimits'>;
+export type LimitedKey = Pick<KeyRecord, 'organizationId' | 'id' | 'organizationLimits' | 'requestsPerSecond'>;
 
 export type RequestLimiterOptions = Pick<TokenLeasesOptions, 'lease' | 'onFailure'> & {
   readonly limits: RequestLimits;
@@ -143,13 +145,16 @@ export class RequestLimiter {
 
   #limitsOf(key: LimitedKey, at: number): KeyLimits {
     this.#forgetIdle(at);
-    const { perKey, perOrganization } = limitsOf(key.organizationLimits, this.#limits);
+    const { perKey: perEachKey, perOrganization } = limitsOf(key.organizationLimits, this.#limits);
+    const perKey = key.requestsPerSecond === null ? perEachKey : lowerLimit(perEachKey, key.requestsPerSecond);
+    const isOwn = perKey !== perEachKey;
     const known = this.#keys.findRecent(key.id);
-    if (known !== undefined && known.perKey === perKey && known.perOrganization === perOrganization) return known;
+    if (known?.perKey === perKey && known.perOrganization === perOrganization && known.isOwn === isOwn) return known;
     const previous = this.#keys.find(key.id)?.key;
     const limits = {
       perKey,
       perOrganization,
+      isOwn,
       key: perKey === 0 ? null : previous?.rate === perKey ? previous : new LeasedTokens(`key:${key.id}`, perKey),
       organization:
         perOrganization === 0

@@ -135,6 +135,7 @@ const caller = (organizationId: string, organizationVersion: string): Caller => 
   organizationVersion,
   organizationName: 'O',
   integration: null,
+  clientAddress: () => null,
   cursorKey: '',
   keyId: 'k',
   keyName: 'K',

@@ -16,6 +16,7 @@ const paths = () => [
   '/profile/api-keys/new',
   `/profile/api-keys/${team.keyId}`,
   `/profile/api-keys/${team.keyId}/rotate`,
+  `/profile/api-keys/${team.keyId}/restrict`,
   '/organization/api-keys/requests',
   '/people/users',
   `/people/users/${team.manager.userId}`,
@@ -85,14 +86,16 @@ test('after each refused form, the focus is on the error summary at the top of t
   const forms = [
     { path: '/profile/api-keys/new', button: 'Create API Key' },
     { path: `/profile/api-keys/${team.keyId}/rename`, button: 'Rename', empty: 'Name' },
+    { path: `/profile/api-keys/${team.keyId}/restrict`, button: 'Save', wrong: 'Allowed addresses' },
     { path: '/people/users/invite', button: 'Invite' },
     { path: '/profile/password', button: 'Change password' },
     { path: '/organization/webhooks/new', button: 'Add the endpoint' },
     { path: '/organization', button: 'Save policy', empty: 'Longest life of a key' },
     { path: '/organization/audit-log?person=nobody', button: 'Filter' },
   ];
-  for (const { path, button, empty } of forms) {
+  for (const { path, button, empty, wrong } of forms) {
     await page.goto(path);
+    if (wrong !== undefined) await page.getByLabel(wrong).fill('x');
     if (empty !== undefined) await page.getByLabel(empty).fill('');
     await page.getByRole('main').getByRole('button', { name: button }).click();
     await focused(page.getByRole('alert'));

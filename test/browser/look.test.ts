@@ -56,6 +56,8 @@ const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
   { name: 'key-create', path: () => '/profile/api-keys/new' },
   { name: 'key-rotate', path: () => `/profile/api-keys/${team.keyId}/rotate` },
   { name: 'key-rename', path: () => `/profile/api-keys/${team.keyId}/rename` },
+  { name: 'key-restrict', path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}/restrict` },
+  { name: 'key-restricted', path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}` },
   { name: 'key-revoke', path: () => `/profile/api-keys/${team.keyId}/revoke` },
   {
     name: 'key-revoke-in-use',
@@ -177,6 +179,25 @@ test('pages that a form leads to pass the layout checks', async () => {
   await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/revoke`);
   await page.getByRole('button', { name: 'Revoke' }).click();
   wrong.push(...(await look(page, 'key-revoke-refused')));
+  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/restrict`);
+  await page.getByLabel('Allowed addresses').fill('example.org');
+  await page.getByLabel('Requests per second').fill('x');
+  await page.getByRole('button', { name: 'Save' }).click();
+  wrong.push(...(await look(page, 'key-restrict-refused')));
+  await page.getByLabel('Allowed addresses').fill('192.0.2.0/24');
+  await page.getByLabel('Requests per second').fill('20');
+  await page.getByRole('button', { name: 'Save' }).click();
+  wrong.push(...(await look(page, 'key-restrict-locks-out')));
+  await page.goto('/organization');
+  await page.getByLabel('Require allowed addresses').check();
+  await page.getByRole('button', { name: 'Save policy' }).click();
+  wrong.push(...(await look(page, 'organization-requires-addresses')));
+  await page.goto('/organization/api-keys?addresses=none');
+  wrong.push(...(await look(page, 'organization-keys-without-addresses')));
+  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/rotate`);
+  wrong.push(...(await look(page, 'key-rotate-requires-addresses')));
+  await page.goto('/profile/api-keys/new');
+  wrong.push(...(await look(page, 'key-create-requires-addresses')));
   await page.goto(`/people/users/${member.userId}`);
   await page.getByRole('button', { name: 'Make a reset link' }).click();
   wrong.push(...(await look(page, 'reset-link')));

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { MAX_REPORT } from '../../src/dashboard/report-key/size.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
+import { MAX_ALLOWED_ADDRESSES } from '../../src/domain/address-list.ts';
 import {
   CHECKSUM_CHARACTERS,
   DEFAULT_LIFE_DAYS,
@@ -25,7 +26,7 @@ import {
   UNUSED_GRACE_DAYS,
   USED_WITHIN_DAYS,
 } from '../../src/domain/key-notice.ts';
-import { SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
+import { MAX_USED_NETWORKS, SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import {
@@ -205,6 +206,8 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['No key ends sooner than # days after the setting', UNUSED_GRACE_DAYS],
   ['it is sent again, at most # times', MAIL_ATTEMPTS - 1],
   ['tries # more times within # hours', MAIL_ATTEMPTS - 1, RETRY_HOURS],
+  ['list of up to # IP addresses and subnets', MAX_ALLOWED_ADDRESSES],
+  ['was used in the past, up to #,', MAX_USED_NETWORKS],
   ['with up to # keys', MAX_REPORTED_KEYS],
   ['one of more than # KiB a 413', MAX_REPORT.bytes / KIB],
   ['any number of keys within # KiB', MAX_REPORT.bytes / KIB],

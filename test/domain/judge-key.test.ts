@@ -11,6 +11,8 @@ const ACTIVE: KeyRecord = {
   organizationSuspendedAt: null,
   organizationVersion: '0',
   organizationLimits: { perKey: null, perOrganization: null },
+  requestsPerSecond: null,
+  allowedAddresses: null,
   cursorKey: '',
   id: 'k',
   name: 'K',

@@ -109,6 +109,7 @@ test('refused keys count by reason', async () => {
     rotated: 0,
     revoked: 1,
     deactivated: 0,
+    address: 0,
     permission: 1,
     suspended: 0,
   });

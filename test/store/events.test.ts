@@ -37,7 +37,11 @@ async function end({ scope }: Tenant): Promise<string> {
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
-  return { db, caller: { scope: tenant.scope, keyId, integration: null }, keyUses: NO_KEY_USES };
+  return {
+    db,
+    caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },
+    keyUses: NO_KEY_USES,
+  };
 }
 
 /** Raw SQL; `$1` is the organization. */

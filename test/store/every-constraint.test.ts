@@ -161,6 +161,8 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   api_keys_name_key_check: { name_key: null },
   api_keys_permissions_check: { permissions: ['everything'] },
   api_keys_moved_check: { moved_at: new Date() },
+  api_keys_allowed_addresses_check: { allowed_addresses: Array.from({ length: 51 }, (_, i) => `192.0.2.${i}`) },
+  api_keys_requests_per_second_check: { requests_per_second: 0 },
   api_keys_state_check: { rotated_at: new Date(), revoked_at: new Date() },
   sessions_token_hash_check: { token_hash: Buffer.alloc(31) },
   access_links_token_hash_check: { token_hash: Buffer.alloc(31) },

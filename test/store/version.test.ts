@@ -33,7 +33,11 @@ async function countBumps({ scope }: Tenant): Promise<number> {
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(database.db, tenant);
-  return { db: database.db, caller: { scope: tenant.scope, keyId, integration: null }, keyUses: NO_KEY_USES };
+  return {
+    db: database.db,
+    caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },
+    keyUses: NO_KEY_USES,
+  };
 }
 
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };

@@ -2,9 +2,16 @@ import { DEFAULT_LIMITS, NO_LIMITS } from '../../src/domain/request-limits.ts';
 import { type LimitedKey, RequestLimiter, type RequestLimiterOptions } from '../../src/traffic/request-limiter.ts';
 import { until } from '../support/wait.ts';
 
-const key = (own: Partial<LimitedKey['organizationLimits']> = {}, id = 'a'): LimitedKey => ({
+const key = (
+  {
+    requestsPerSecond = null,
+    ...own
+  }: Partial<LimitedKey['organizationLimits'] & Pick<LimitedKey, 'requestsPerSecond'>> = {},
+  id = 'a',
+): LimitedKey => ({
   organizationId: 'o',
   id,
+  requestsPerSecond,
   organizationLimits: { perKey: null, perOrganization: null, ...own },
 });
 

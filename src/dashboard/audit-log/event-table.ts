@@ -15,6 +15,7 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'key.rotated': 'API key rotated',
   'key.revoked': 'API key revoked',
   'key.renamed': 'API key renamed',
+  'key.restricted': 'API key restricted',
   'key.moved': 'API key moved',
   'user.invited': 'User invited',
   'user.role_changed': 'Role changed',

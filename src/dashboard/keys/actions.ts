@@ -4,11 +4,12 @@ import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { urlOf } from '../http/url.ts';
 
-export type Action = 'Rotate' | 'Rename' | 'Move' | 'Revoke';
+export type Action = 'Rotate' | 'Rename' | 'Restrict' | 'Move' | 'Revoke';
 
 export const ACTION_ICONS: Record<Action, IconName> = {
   Rotate: 'rotate',
   Rename: 'rename',
+  Restrict: 'restrict',
   Move: 'move',
   Revoke: 'revoke',
 };
@@ -22,7 +23,7 @@ export function actionsOn(
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
 ): Action[] {
   const moves: Action[] = isIntegration(holder) ? [] : ['Move'];
-  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename', ...moves] : [];
+  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename', 'Restrict', ...moves] : [];
   const ends: Action[] = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
   return [...changes, ...ends];
 }

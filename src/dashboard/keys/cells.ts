@@ -1,8 +1,11 @@
 import type { KeyState } from '../../domain/api-key.ts';
 import { formatCount, formatNumber } from '../../domain/format.ts';
 import type { Holder } from '../../domain/holder.ts';
+import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/key-usage.ts';
+import { limitsOf, lowerLimit } from '../../domain/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
@@ -96,6 +99,50 @@ const EXPIRY_NAMES: Record<KeyState, string> = {
 
 export function expiryFact({ state, expiresAt }: KeyDetails): { name: string; value: HtmlValue } {
   return { name: EXPIRY_NAMES[state], value: expiresAt === null ? 'Never' : instant(expiresAt) };
+}
+
+const FEW_ADDRESSES = 4;
+
+export function addressesFact(
+  { addresses, permissions, state }: KeyDetails,
+  policy: KeyAccess['policy'],
+): { name: string; value: HtmlValue } {
+  const lacks = state === 'active' && findLackingAddresses({ permissions, addresses }, policy) !== null;
+  const list = html`<ul class="networks">${addresses.map((network) => html`<li><code>${network}</code></li>`)}</ul>`;
+  const value =
+    addresses.length === 0
+      ? html`Any${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`
+      : addresses.length <= FEW_ADDRESSES
+        ? list
+        : html`<details class="more"><summary>${addresses.length} addresses and subnets</summary>${list}</details>`;
+  return { name: 'Allowed addresses', value };
+}
+
+/** Of a key without a list, in an organization that requires one. */
+export const NO_ADDRESSES = 'May write from any address';
+
+type LimitProps = { readonly key: KeyDetails; readonly limits: KeyAccess['limits']; readonly usage: KeyUsage };
+
+/** The limit in effect, and how much of it the busiest hour took. */
+export function limitFact(
+  { dashboard }: Pick<KeyContext, 'dashboard'>,
+  { key: { requestsPerSecond }, limits, usage }: LimitProps,
+): { name: string; value: HtmlValue } {
+  const { perKey } = limitsOf(limits, dashboard.requestLimits);
+  const limit = requestsPerSecond === null ? perKey : lowerLimit(perKey, requestsPerSecond);
+  const words = limit === 0 ? 'None' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
+  const whose = limit === 0 ? '' : limit === perKey ? 'As each key of the organization. ' : 'A limit of its own. ';
+  const most = Math.max(...usage.hour.map(requestsOf));
+  const share = limit === 0 || most === 0 ? '' : ` (${percentage(most, limit * HOUR_SECONDS)} of the limit)`;
+  const use = `Most in an hour of the last ${SHOWN_PERIODS.hour}: ${formatNumber(most)} ${most === 1 ? 'request' : 'requests'}${share}`;
+  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>` };
+}
+
+const HOUR_SECONDS = 3600;
+
+function percentage(part: number, whole: number): string {
+  const percent = Math.round((100 * part) / whole);
+  return percent === 0 ? 'less than 1%' : `${percent}%`;
 }
 
 /** Does not say "Never" while a use may be unwritten: a user who trusts it would end a key that is in use. */

@@ -11,6 +11,7 @@ import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
 import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
 import { LIFE_LABEL } from './life-field.ts';
+import { RESTRICTION_LABELS } from './restriction-fields.ts';
 
 // Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
 
@@ -33,19 +34,21 @@ type Confirmation = {
   readonly holder: KeyAccess['holder'];
   readonly content: Html;
   readonly problem?: Problem | null;
+  /** Whether the response to the form is the form again, even if it was not refused. */
+  readonly isForm?: boolean;
 };
 
-const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL };
+const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL, ...RESTRICTION_LABELS };
 
 export function confirmationPage(
   context: KeyContext,
-  { verb, key, holder, content, problem = null }: Confirmation,
+  { verb, key, holder, content, problem = null, isForm = problem !== null }: Confirmation,
 ): View {
   const title = `${verb} ${key.name}`;
   const main = html`${head({ title, up: upToList(context) })}
 ${problemSummary(problem, LABELS)}
 ${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`;
-  return page(context, { title, main, problem });
+  return page(context, { title, main, problem, isForm });
 }
 
 export function buttons(label: string, kind: 'primary' | 'danger', backUrl: string): Html {

@@ -1,6 +1,7 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { DAY_MS } from '../../domain/duration.ts';
-import { type Permission, permissionsOf } from '../../domain/role.ts';
+import type { FieldErrors } from '../../domain/errors.ts';
+import { type Permission, permissionsOf, READ_PERMISSIONS } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/keys/key-access.ts';
@@ -28,6 +29,13 @@ import { type KeyContext, refuseElsewhere, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, ON_A_DAY, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
+import {
+  addressesField,
+  limitField,
+  RESTRICTION_LABELS,
+  type RestrictionValues,
+  readLimit,
+} from './restriction-fields.ts';
 
 /** The values of the form's fields. */
 type Values = {
@@ -36,7 +44,7 @@ type Values = {
   readonly expiry: string;
   /** A day such as "2026-01-31"; counts if `expiry` is ON_A_DAY. */
   readonly expiryDate: string;
-};
+} & RestrictionValues;
 
 export async function showCreate(context: KeyContext): Promise<View> {
   return createPage(context, null);
@@ -44,13 +52,15 @@ export async function showCreate(context: KeyContext): Promise<View> {
 
 export async function create(
   context: KeyContext,
-  form: Form<'name' | 'expiry' | 'expiry_date' | 'form_id' | 'permissions'>,
+  form: Form<'name' | 'expiry' | 'expiry_date' | 'addresses' | 'requests_per_second' | 'form_id' | 'permissions'>,
 ): Promise<View> {
   const values = {
     name: form.text('name'),
     permissions: form.all('permissions'),
     expiry: form.text('expiry'),
     expiryDate: form.text('expiry_date').trim(),
+    addresses: form.text('addresses'),
+    requestsPerSecond: form.text('requests_per_second'),
   };
   const formId = readFormId(context, form.text('form_id'));
   const { dashboard, actor, holderId } = context;
@@ -61,6 +71,11 @@ export async function create(
     lifeDays: readLifeDays(values.expiry),
     expiresAt: values.expiry === ON_A_DAY.value ? readLastMoment(values.expiryDate) : undefined,
     environment: dashboard.environment,
+    restrictions: {
+      addresses: values.addresses,
+      requestsPerSecond: readLimit(values.requestsPerSecond),
+      requestLimits: dashboard.requestLimits,
+    },
     formId,
   });
   switch (outcome.kind) {
@@ -97,7 +112,8 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
 
 /** The read permission and the default expiry only. Users select more where they need it. */
 function initialValues({ policy }: KeyAccess): Values {
-  return { name: '', permissions: ['parent_programs:read'], expiry: defaultLife(policy), expiryDate: '' };
+  const unrestricted = { addresses: '', requestsPerSecond: '' };
+  return { name: '', permissions: [...READ_PERMISSIONS], expiry: defaultLife(policy), expiryDate: '', ...unrestricted };
 }
 
 const LABELS = {
@@ -105,6 +121,7 @@ const LABELS = {
   permissions: 'Permissions',
   expiry: LIFE_LABEL,
   expiry_date: 'Last day',
+  ...RESTRICTION_LABELS,
 };
 
 type FormProps = {
@@ -144,7 +161,8 @@ function aboutKey(context: KeyContext, { access, activeKeys }: FormProps): Html 
   ]);
 }
 
-function createFields(context: KeyContext, { access: { holder, policy }, problem, values }: FormProps): Html {
+function createFields(context: KeyContext, { access, problem, values }: FormProps): Html {
+  const { holder, policy } = access;
   const { listUrl, formToken, now } = context;
   const fields = problem?.fields ?? {};
   return postForm(
@@ -180,8 +198,27 @@ ${field(
   (attributes) =>
     html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
 )}</div>
+${restrictionFields(context, { access, fields, values })}
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
   );
+}
+
+type RestrictionProps = Pick<FormProps, 'access' | 'values'> & { readonly fields: FieldErrors };
+
+/** Folded, because most keys need none. */
+function restrictionFields(
+  context: KeyContext,
+  { access: { policy, limits }, fields, values }: RestrictionProps,
+): Html {
+  const { addresses, requestsPerSecond } = values;
+  const isRefused = Object.keys(RESTRICTION_LABELS).some((name) => fields[name] !== undefined);
+  const isOpen = isRefused || policy.requiresAddresses || addresses !== '' || requestsPerSecond !== '';
+  const hint = policy.requiresAddresses
+    ? 'Your organization requires them for each key that may write.'
+    : 'If the field is empty, the key may be used from any address.';
+  return html`<details class="fold"${isOpen && html` open`}><summary>Restrict from where, and how much</summary>
+${addressesField({ hint, value: addresses, errors: fields })}
+${limitField(context, { limits, value: requestsPerSecond, errors: fields })}</details>`;
 }
 
 function activeWords(activeKeys: number): string {

@@ -13,7 +13,18 @@ import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, permissionChip } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl, type KeyUrls, keyUrl } from './actions.ts';
-import { createdCell, endWords, expiryFact, holderFact, keyCell, lastUse, stateCell, stateWords } from './cells.ts';
+import {
+  addressesFact,
+  createdCell,
+  endWords,
+  expiryFact,
+  holderFact,
+  keyCell,
+  lastUse,
+  limitFact,
+  stateCell,
+  stateWords,
+} from './cells.ts';
 import { keyIdOf } from './confirmation.ts';
 import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
@@ -55,7 +66,7 @@ function prefixLink(key: KeyDetails, context: KeyContext): Html {
   return key.holder.id === context.holderId ? html`<a href="${keyUrl(key, context)}">${prefix}</a>` : prefix;
 }
 
-function about({ key, holder, earlier, later }: KeyWithRotations, context: KeyContext): Html {
+function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRotations, context: KeyContext): Html {
   const { isOwn, listUrl, now } = context;
   const [predecessor, successor] = [earlier.at(-1), later.at(0)];
   return facts([
@@ -77,6 +88,8 @@ function about({ key, holder, earlier, later }: KeyWithRotations, context: KeyCo
       ? []
       : [{ name: 'Moved', value: html`${instant(key.movedAt)}<span class="under">from ${key.movedFrom}</span>` }]),
     expiryFact(key),
+    addressesFact(key, policy),
+    limitFact(context, { key, limits, usage }),
   ]);
 }
 

@@ -1,4 +1,5 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import { formatCount } from '../../domain/format.ts';
 import { mayManageIntegrations } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
@@ -34,7 +35,7 @@ export async function showList(context: KeyContext): Promise<View> {
 }
 
 /** The list, with a notice about what was just done with the key. */
-export function listUrlAfter(action: 'renamed' | 'revoked', context: KeyContext, keyId: string): string {
+export function listUrlAfter(action: 'renamed' | 'restricted' | 'revoked', context: KeyContext, keyId: string): string {
   const { back, backUrl, holderId } = context;
   const done = { done: action, key: keyId };
   if (back === null) return urlOf(backUrl, done);
@@ -56,10 +57,16 @@ export async function actionNotice(
   const key = listed ?? (await findKey(dashboard.db, actor, { userId, keyId, now }));
   if (key === null) return false;
   if (action === 'renamed') return doneNotice(`The key is now named ${key.name}.`);
+  if (action === 'restricted') return doneNotice(`${key.name} may be used ${placesWords(key)}, from now on.`);
   if (action === 'moved' && key.movedFrom !== null)
     return doneNotice(`${key.name} was moved here from ${key.movedFrom}. The key itself is the same.`);
   if (action !== 'revoked' || key.state !== 'revoked') return false;
   return doneNotice(`${key.name} was revoked. It is refused from now on.`);
+}
+
+function placesWords({ addresses }: KeyDetails): string {
+  if (addresses.length === 0) return 'from any address';
+  return `from ${formatCount(addresses.length, 'address or subnet', 'addresses and subnets')}`;
 }
 
 type ListProps = {

@@ -2,7 +2,16 @@ import { searchText } from '../../domain/name.ts';
 import { urlOf } from '../http/url.ts';
 import { ORGANIZATION_KEYS_URL, withoutKey } from './find.ts';
 
-export const FILTER_FIELDS = ['search', 'holder', 'permission', 'use', 'expiry', 'order', 'state'] as const;
+export const FILTER_FIELDS = [
+  'search',
+  'holder',
+  'permission',
+  'use',
+  'expiry',
+  'addresses',
+  'order',
+  'state',
+] as const;
 
 /** The values of the filter form's fields. An empty value is no filter, or the first of the choices. */
 export type FilterValues = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
@@ -17,6 +26,7 @@ export function filterValues(read: (name: (typeof FILTER_FIELDS)[number]) => str
     permission: text('permission'),
     use: text('use'),
     expiry: text('expiry'),
+    addresses: text('addresses'),
     order: text('order'),
     state: text('state'),
   };

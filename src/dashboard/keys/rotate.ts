@@ -3,9 +3,11 @@ import type { KeyPolicy } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from '../../service/keys/key-life.ts';
+import { findLackingAddresses, readAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { rotateKey } from '../../service/keys/rotate-key.ts';
-import { type Invalid, joinInvalid } from '../../service/outcome.ts';
+import { type Rotation, rotateKey } from '../../service/keys/rotate-key.ts';
+import { joinInvalid } from '../../service/outcome.ts';
+import { findRestrictedKey } from '../../store/api-keys.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -29,15 +31,17 @@ import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
+import { addressesField } from './restriction-fields.ts';
 
 /** What the form was filled in with. */
 type Sent = NameTyped & {
   /** `null` if it is shown for the first time. */
   readonly expiry: string | null;
+  readonly addresses: string;
 };
 
 export async function showRotate(context: KeyContext): Promise<View> {
-  return rotatePage(context, { ...NOTHING_TYPED, expiry: null });
+  return rotatePage(context, { ...NOTHING_TYPED, expiry: null, addresses: '' });
 }
 
 async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
@@ -45,32 +49,38 @@ async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   const refused = refusalOf(context, access, 'rotate');
   if (refused !== null) return refusedPage(context, refused);
   const content =
-    key.state === 'active' ? rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.backUrl);
+    key.state === 'active' ? await rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.backUrl);
   return confirmationPage(context, { verb: 'Rotate', key, holder: access.holder, content, problem: sent.problem });
 }
 
-export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_name' | 'expiry'>): Promise<View> {
+export async function rotate(
+  context: KeyContext,
+  form: Form<'form_id' | 'key_name' | 'expiry' | 'addresses'>,
+): Promise<View> {
   const { dashboard, actor, holderId } = context;
   const formId = readFormId(context, form.text('form_id'));
   const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
   const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
+  const addresses = form.has('addresses') ? form.text('addresses') : undefined;
+  const sent = { typed, expiry, addresses: addresses ?? '' };
   const mismatch = await findNameMismatch(context, typed);
   if (mismatch !== null) {
-    const wrongLife = await findWrongLife(context, lifeDays);
-    return rotatePage(context, { problem: problemOf(joinInvalid([wrongLife, mismatch])), typed, expiry });
+    const others = await findOtherMistakes(context, { lifeDays, addresses });
+    return rotatePage(context, { ...sent, problem: problemOf(joinInvalid([...others, mismatch])) });
   }
   const outcome = await rotateKey(dashboard.db, actor, {
     keyId: keyIdOf(context),
     userId: holderId,
     environment: dashboard.environment,
     lifeDays,
+    addresses,
     formId,
   });
   switch (outcome.kind) {
     case 'issued':
       return issuedPage(context, outcome, { replacedPrefix: outcome.replacedPrefix });
     case 'invalid':
-      return rotatePage(context, { problem: problemOf(outcome), typed, expiry });
+      return rotatePage(context, { ...sent, problem: problemOf(outcome) });
     case 'conflict':
       return conflictPage(context, outcome, toList(context));
     case 'refused':
@@ -80,26 +90,44 @@ export async function rotate(context: KeyContext, form: Form<'form_id' | 'key_na
   }
 }
 
-/** With an undefined `lifeDays`, the successor keeps the expiry. Returns `null` if the organization allows this life. */
-async function findWrongLife(context: KeyContext, lifeDays: number | null | undefined): Promise<Invalid | null> {
+type Renewal = Pick<Rotation, 'lifeDays' | 'addresses'>;
+
+/** The same as those that the rotation would find. */
+async function findOtherMistakes(context: KeyContext, { lifeDays, addresses: text }: Renewal) {
   const { key, policy } = await readKey(context);
   const life: Life = {
     field: 'expiry',
     lifeDays: lifeDays === undefined ? lifeUntil(key.expiresAt, context.now) : lifeDays,
   };
-  return findInvalidLife(life) ?? findBeyondPolicy(life, policy);
+  const list = text === undefined ? null : readAddresses(text);
+  const addresses = list?.kind === 'valid' ? list.value : key.addresses;
+  const wrongList = list?.kind === 'invalid' ? list : findLackingAddresses({ ...key, addresses }, policy);
+  return [findInvalidLife(life) ?? findBeyondPolicy(life, policy), wrongList];
 }
 
 type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };
 
-function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Html {
+async function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Promise<Html> {
   const { backUrl, formToken } = context;
-  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions. You see it once, on the next page.</p>
+  const lacksAddresses = findLackingAddresses(key, access.policy) !== null;
+  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${key.addresses.length > 0 && ' and allowed addresses'}. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
 ${postForm(
   { action: actionUrl(key, 'Rotate', context), formToken },
-  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}`,
+  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${lacksAddresses && (await requiredAddresses(context, key, sent))}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}`,
 )}`;
+}
+
+/** The organization requires a list since the key was created. */
+async function requiredAddresses(context: KeyContext, key: KeyDetails, { addresses, problem }: Sent): Promise<Html> {
+  const { dashboard, actor, holderId } = context;
+  const found = await findRestrictedKey(dashboard.db.prisma, actor.scope, { id: key.id, userId: holderId });
+  const used = found?.usedNetworks.map(({ network }) => network) ?? [];
+  return addressesField({
+    hint: html`Your organization requires them for each key that may write.${used.length > 0 && ` This key was used from ${used.join(', ')}.`}`,
+    value: addresses,
+    errors: problem?.fields,
+  });
 }
 
 const KEEP = 'keep';

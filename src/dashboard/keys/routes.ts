@@ -7,6 +7,7 @@ import { showKey } from './key.ts';
 import { showList } from './list.ts';
 import { move, showMove } from './move.ts';
 import { rename, showRename } from './rename.ts';
+import { restrict, showRestrict } from './restrict.ts';
 import { revoke, showRevoke } from './revoke.ts';
 import { rotate, showRotate } from './rotate.ts';
 
@@ -21,7 +22,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       path: list,
       get: get(showList),
       post: form(
-        ['name', 'expiry', 'expiry_date', 'form_id'],
+        ['name', 'expiry', 'expiry_date', 'addresses', 'requests_per_second', 'form_id'],
         (context, sent) => create(keyContext(context, place), sent),
         { lists: ['permissions'] },
       ),
@@ -31,12 +32,21 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: form(['form_id', 'key_name', 'expiry'], (context, sent) => rotate(keyContext(context, place), sent)),
+      post: form(['form_id', 'key_name', 'expiry', 'addresses'], (context, sent) =>
+        rotate(keyContext(context, place), sent),
+      ),
     },
     {
       path: `${one}/rename`,
       get: get(showRename),
       post: form(['name'], (context, sent) => rename(keyContext(context, place), sent)),
+    },
+    {
+      path: `${one}/restrict`,
+      get: get(showRestrict),
+      post: form(['addresses', 'requests_per_second', 'locked_out', 'take'], (context, sent) =>
+        restrict(keyContext(context, place), sent),
+      ),
     },
     {
       path: `${one}/move`,

@@ -18,18 +18,27 @@ type PageContent = {
   readonly problem?: Problem | null;
   /** The URL of the page with the form that was refused, if it is not that of the request. */
   readonly formUrl?: string | undefined;
+  /** Whether the response to a form is the form again, even if it was not refused. */
+  readonly isForm?: boolean;
   readonly status?: number;
 };
 
 /** A whole page. Signed-in people get the navigation beside it; others get the page centered. */
 export function page(
   context: RequestContext | SignedInContext,
-  { title, main, problem = null, formUrl = askedUrl(context), status = problem?.status ?? 200 }: PageContent,
+  {
+    title,
+    main,
+    problem = null,
+    formUrl = askedUrl(context),
+    isForm = problem !== null,
+    status = problem?.status ?? 200,
+  }: PageContent,
 ): View {
   const { assets, environment } = context.dashboard;
-  const isRefused = problem !== null && context.method === 'POST';
+  const isFormAgain = isForm && context.method === 'POST';
   const markup = html`<!doctype html>
-<html lang="en"${isRefused && html` data-form-url="${formUrl}"`}>
+<html lang="en"${isFormAgain && html` data-form-url="${formUrl}"`}>
 <head>
 <meta charset="utf-8">
 <title>${[409, 422, 429].includes(status) && 'Error: '}${title} · ${ENVIRONMENT_WORDS[environment]} · Charter</title>

@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../domain/format.ts';
 import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
+import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
 import type { AttentionCounts } from '../../store/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
@@ -9,7 +10,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
-import { holderCell, keyCell, lastUse, stateCell } from '../keys/cells.ts';
+import { holderCell, keyCell, lastUse, NO_ADDRESSES, stateCell } from '../keys/cells.ts';
 import { findKeyUrl, ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { actionNotice } from '../keys/list.ts';
 import { keyMenu } from '../keys/menu.ts';
@@ -24,7 +25,7 @@ import { organizationHead } from './head.ts';
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const values = filterValues((name) => query.get(name) ?? '');
-  const { search, holder, permission, use, expiry, order, state } = values;
+  const { search, holder, permission, use, expiry, addresses, order, state } = values;
   const isActive = state !== 'ended';
   const list = await listAllKeys(dashboard.db, actor, {
     filters: {
@@ -33,6 +34,7 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
       permission: isPermission(permission) ? permission : null,
       isUnused: use === 'never',
       isExpiringSoon: expiry === 'soon',
+      lacksAddresses: addresses === 'none',
     },
     isActive,
     isLatestFirst: order !== 'oldest',
@@ -47,7 +49,7 @@ ${filterForm(context, values)}
 <section aria-labelledby="keys"><h2 id="keys" class="unseen">API keys</h2>
 ${stateTabs(values, list, isActive)}
 ${attentionWords(list.counts)}
-${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list.keys, context)}
+${list.keys.length === 0 ? noKeys(values, isFirst) : keyTable(list, context)}
 ${pager({
   isFirst,
   previous: list.previous,
@@ -87,14 +89,18 @@ function notice(name: string): Html | false {
 }
 
 function filterForm({ formToken }: SignedInContext, values: FilterValues): Html {
-  const { holder, permission, use, expiry, order } = values;
+  const { holder, permission, use, expiry, addresses, order } = values;
   const text = (name: 'search' | 'holder', label: string) =>
     field(
       { name, label },
       (attributes) =>
         html`<input ${attributes} type="search" value="${values[name]}" maxlength="300" autocomplete="off" spellcheck="false">`,
     );
-  const choice = (name: 'permission' | 'use' | 'expiry' | 'order', label: string, options: [string, string][]) =>
+  const choice = (
+    name: 'permission' | 'use' | 'expiry' | 'addresses' | 'order',
+    label: string,
+    options: [string, string][],
+  ) =>
     field(
       { name, label },
       (attributes) =>
@@ -105,7 +111,7 @@ ${hidden('form_token', formToken)}${hidden('state', values.state)}
 <div class="filter-row">${text('search', 'Name, prefix or whole key')}
 <div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS_URL}">Clear</a></div></div>
 ${filterFold(
-  { isOpen: [holder, permission, use, expiry, order].some((value) => value !== '') },
+  { isOpen: [holder, permission, use, expiry, addresses, order].some((value) => value !== '') },
   html`${text('holder', 'Acts for')}
 ${choice('permission', 'Permission', [['', 'Any'], ...PERMISSIONS.map((each): [string, string] => [each, each])])}
 ${choice('use', 'Use', [
@@ -115,6 +121,10 @@ ${choice('use', 'Use', [
 ${choice('expiry', 'Expiry', [
   ['', 'Any'],
   ['soon', 'Expires soon'],
+])}
+${choice('addresses', 'Allowed addresses', [
+  ['', 'Any'],
+  ['none', 'None, may write'],
 ])}
 ${choice('order', 'Order', [
   ['', 'Last used first'],
@@ -136,13 +146,19 @@ function stateTabs(values: FilterValues, { counts }: OrganizationKeyList, isActi
 }
 
 /** How many keys need attention, with links to the lists of them; `false` if none does. */
-export function attentionWords({ expiringSoon, unused }: AttentionCounts): Html | false {
+export function attentionWords({
+  expiringSoon,
+  unused,
+  lackingAddresses,
+  requiresAddresses,
+}: AttentionCounts): Html | false {
+  const lacking = requiresAddresses ? lackingAddresses : 0;
   const link = (count: number, words: string, filters: Partial<FilterValues>) =>
     html`<a href="${urlOf(ORGANIZATION_KEYS_URL, filters)}">${words}: ${formatNumber(count)}</a>`;
-  if (expiringSoon === 0 && unused === 0) return false;
+  if (expiringSoon === 0 && unused === 0 && lacking === 0) return false;
   return html`<p class="attention">${expiringSoon > 0 && link(expiringSoon, 'Expiring soon', { expiry: 'soon' })}${
     unused > 0 && html` ${link(unused, 'No use recorded', { use: 'never' })}`
-  }</p>`;
+  }${lacking > 0 && html` ${link(lacking, NO_ADDRESSES, { addresses: 'none' })}`}</p>`;
 }
 
 function noKeys({ state }: FilterValues, isFirst: boolean): Html {
@@ -151,23 +167,30 @@ function noKeys({ state }: FilterValues, isFirst: boolean): Html {
   return html`<div class="card empty"><h3>No API keys</h3><p>No ${what} of your organization matches.</p><p><a class="button" href="${ORGANIZATION_KEYS_URL}">Show all active keys</a></p></div>`;
 }
 
-function keyTable(keys: readonly OrganizationKey[], { query, now }: SignedInContext): Html {
+function keyTable(
+  { keys, counts: { requiresAddresses } }: Pick<OrganizationKeyList, 'keys' | 'counts'>,
+  { query, now }: SignedInContext,
+): Html {
   const back = backFrom(query);
   return html`<div class="card flush">${table({
     name: 'organization-keys',
     label: `${formatCount(keys.length, 'API key')} of the organization`,
     columns: ['Key', 'Acts for', 'Status', 'Permissions', 'Last used', 'Actions'],
-    rows: keys.map((key) => ({ cells: cells(key, { back, now }), isEnded: key.state !== 'active' })),
+    rows: keys.map((key) => ({ cells: cells(key, { back, now, requiresAddresses }), isEnded: key.state !== 'active' })),
   })}</div>`;
 }
 
-function cells(key: OrganizationKey, { back, now }: { back: string; now: Date }) {
+function cells(
+  key: OrganizationKey,
+  { back, now, requiresAddresses }: { back: string; now: Date; requiresAddresses: boolean },
+) {
   const urls = { listUrl: keysUrlOf(key.holder), back };
+  const lacks = key.state === 'active' && findLackingAddresses(key, { requiresAddresses }) !== null;
   return [
     keyCell(key, urls),
     holderCell(key.holder),
     stateCell(key, now),
-    permissionWords(key.permissions),
+    html`${permissionWords(key.permissions)}${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`,
     html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
   ];

@@ -1,14 +1,15 @@
 import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
-import { formatNumber } from '../../domain/format.ts';
+import { formatCount, formatNumber } from '../../domain/format.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, ONE_NETWORK_DAYS, UNUSED_GRACE_DAYS } from '../../domain/key-notice.ts';
 import { limitsOf } from '../../domain/request-limits.ts';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/accounts/organization.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
 import type { OrganizationRecord } from '../../store/organizations.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { page } from '../markup/layout.ts';
@@ -22,6 +23,7 @@ type Values = {
   readonly membersMayCreateKeys: boolean;
   readonly maxKeyLifeDays: string;
   readonly allowsUnendingKeys: boolean;
+  readonly requiresAddresses: boolean;
 };
 
 type NoticeValues = { readonly endsUnusedAfterDays: string; readonly tellsNewNetworks: boolean };
@@ -39,12 +41,13 @@ export async function showPolicy(context: SignedInContext): Promise<View> {
 
 export async function savePolicy(
   context: SignedInContext,
-  form: Form<'members_may_create_keys' | 'max_key_life_days' | 'allows_unending_keys'>,
+  form: Form<'members_may_create_keys' | 'max_key_life_days' | 'allows_unending_keys' | 'requires_addresses'>,
 ): Promise<View> {
   const values = {
     membersMayCreateKeys: form.has('members_may_create_keys'),
     maxKeyLifeDays: form.text('max_key_life_days').trim(),
     allowsUnendingKeys: form.has('allows_unending_keys'),
+    requiresAddresses: form.has('requires_addresses'),
   };
   const maxKeyLifeDays = wholeNumber(values.maxKeyLifeDays);
   const outcome = await updatePolicy(context.dashboard.db, context.actor, { ...values, maxKeyLifeDays });
@@ -104,7 +107,7 @@ ${facts([
 ])}</section>
 <section class="card" aria-labelledby="policy"><h2 id="policy">API key policy</h2>
 <p class="quiet">It applies when a key is created or rotated. Until then, existing keys keep their expiry.</p>
-${policyForm(context, values, problem)}</section>
+${policyForm(context, { values, problem, lackingAddresses: counts.lackingAddresses })}</section>
 <section class="card" aria-labelledby="notices"><h2 id="notices">Unused keys and notices</h2>
 <p class="quiet">It applies to all keys of the organization.</p>
 ${noticeForm(context, noticeValues, problem)}</section>`;
@@ -124,7 +127,9 @@ function limitWords({ perKey, perOrganization }: { perKey: number; perOrganizati
   return html`${words(perKey)} for each API key<br>${words(perOrganization)} for all API keys together<span class="under">The API refuses further requests with 429. To change the limits, contact support.</span>`;
 }
 
-function policyForm({ formToken }: SignedInContext, values: Values, problem: Problem | null): Html {
+type FormProps = { readonly values: Values; readonly problem: Problem | null; readonly lackingAddresses: number };
+
+function policyForm({ formToken }: SignedInContext, { values, problem, lackingAddresses }: FormProps): Html {
   return postForm(
     { action: '/organization', formToken },
     html`${box('members_may_create_keys', values.membersMayCreateKeys, 'Members may create API keys', 'Otherwise only managers and administrators may.')}
@@ -139,6 +144,7 @@ ${field(
     html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${values.maxKeyLifeDays}" maxlength="5" required>`,
 )}
 ${box('allows_unending_keys', values.allowsUnendingKeys, 'Allow keys without an expiry', 'People who create or rotate a key can then choose “Never expires”.')}
+${box('requires_addresses', values.requiresAddresses, 'Require allowed addresses for keys that may write', html`Each new or rotated key with a write permission then needs a list of the addresses from which it may be used. ${concernedWords(lackingAddresses)}`)}
 <div class="actions"><button class="button primary">Save policy</button></div>`,
   );
 }
@@ -162,7 +168,13 @@ ${box('tells_new_networks', values.tellsNewNetworks, 'Mail about new networks', 
   );
 }
 
-function box(name: string, isChecked: boolean, label: string, hint: string): Html {
+function concernedWords(lackingAddresses: number): HtmlValue {
+  if (lackingAddresses === 0) return 'Every active key that may write has one.';
+  const [has, goes] = lackingAddresses === 1 ? ['has', 'stays'] : ['have', 'stay'];
+  return html`<a href="${urlOf(ORGANIZATION_KEYS_URL, { addresses: 'none' })}">${formatCount(lackingAddresses, 'active key')} that may write</a> ${has} none, and ${goes} valid until rotated.`;
+}
+
+function box(name: string, isChecked: boolean, label: string, hint: HtmlValue): Html {
   return html`<label class="choice"><input type="checkbox" name="${name}" value="yes"${isChecked && html` checked`}>
 <span>${label}<span class="hint">${hint}</span></span></label>`;
 }

@@ -15,7 +15,10 @@ export const organizationSection: Section = {
     {
       path: '/organization',
       get: showPolicy,
-      post: form(['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys'], savePolicy),
+      post: form(
+        ['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys', 'requires_addresses'],
+        savePolicy,
+      ),
     },
     {
       path: NOTICE_SETTINGS_URL,

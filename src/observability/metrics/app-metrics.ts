@@ -46,7 +46,7 @@ function requestMetrics({ requests, reporter: { keyRefusals } }: AppMeasures): M
     counter(
       {
         name: 'charter_keys_refused_total',
-        help: 'Requests that were refused because of their API key: it is missing or not accepted, lacks the permission, or its organization is suspended.',
+        help: 'Requests that were refused because of their API key: it is missing or not accepted, may not be used from the address, lacks the permission, or its organization is suspended.',
       },
       () => samplesBy('reason', keyRefusals.entries()),
     ),

@@ -23,19 +23,18 @@ export async function getPolicy(db: Database, actor: Actor): Promise<Organizatio
   return getOrganization(db.prisma, actor.scope);
 }
 
-/** Changes the policy for new keys; existing keys keep their expiry. */
+/** Changes the policy for new keys; existing keys keep their expiry, and stay valid without allowed addresses. */
 export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
-  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = policy;
+  const { maxKeyLifeDays } = policy;
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
     return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
   return runAction(db, async (tx) => {
     const before = (await lockOrganization(tx, actor.scope)).policy;
     const current = await lockActor(tx, actor);
     refuseToGovern(current.role);
-    const after = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys };
-    const detail = changesIn(wordsOf(before), wordsOf(after));
+    const detail = changesIn(wordsOf(before), wordsOf(policy));
     if (Object.keys(detail).length === 0) return DONE;
-    await setPolicy(tx, actor.scope, after);
+    await setPolicy(tx, actor.scope, policy);
     await recordAudit(tx, actor.scope, {
       action: 'organization.policy_changed',
       actorUserId: current.id,
@@ -102,10 +101,12 @@ function noticeWordsOf({ endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings
   };
 }
 
-function wordsOf({ membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy): Record<string, string> {
+function wordsOf(policy: KeyPolicy): Record<string, string> {
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = policy;
   return {
     'members may create keys': membersMayCreateKeys ? 'yes' : 'no',
     'longest key life': formatCount(maxKeyLifeDays, 'day'),
     'keys that never expire': allowsUnendingKeys ? 'allowed' : 'not allowed',
+    'allowed addresses of keys that may write': requiresAddresses ? 'required' : 'optional',
   };
 }

@@ -25,6 +25,14 @@ import {
 import { lockForKeyAction } from './key-authority.ts';
 import { findNameTaken } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+import {
+  addressWords,
+  findInvalidLimit,
+  findLackingAddresses,
+  limitWords,
+  type RestrictionRequest,
+  readAddresses,
+} from './key-restrictions.ts';
 import { tellHolder } from './tell-holder.ts';
 
 export type KeyRequest = OneTimeForm & {
@@ -38,6 +46,8 @@ export type KeyRequest = OneTimeForm & {
   /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
   readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
+  /** None if it is omitted. */
+  readonly restrictions?: RestrictionRequest;
 };
 
 export type IssuedKey = {
@@ -61,16 +71,26 @@ export async function issueKey(
   request: KeyRequest,
 ): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
   const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
+  const { restrictions } = request;
+  const list = readAddresses(restrictions?.addresses ?? '');
+  const addresses = list.kind === 'valid' ? list.value : [];
+  const requestsPerSecond = restrictions?.requestsPerSecond ?? null;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId: request.userId, action: 'create' });
     if (authority.kind === 'refused') return authority;
-    const { holder, policy, actorUserId } = authority;
+    const { holder, policy, limits, actorUserId } = authority;
     const now = new Date();
     const life = lifeOf(request, now);
     const mistakes = [
       findWrongPermissions(request.permissions) ?? findBeyondRole(request, holder.role),
       findInvalidLife(life) ?? (isOperator(actor) ? null : findBeyondPolicy(life, policy)),
+      list.kind === 'invalid'
+        ? list
+        : isOperator(actor)
+          ? null
+          : findLackingAddresses({ ...request, addresses }, policy),
+      restrictions === undefined ? null : findInvalidLimit(restrictions, limits),
     ].filter((each) => each !== null);
     if (parsedName.kind === 'invalid') return joinInvalid([parsedName, ...mistakes]);
     const name = parsedName.value;
@@ -94,13 +114,22 @@ export async function issueKey(
       permissions,
       expiresAt,
       createdAt: now,
+      allowedAddresses: [...addresses],
+      requestsPerSecond,
     });
     await recordAudit(tx, actor.scope, {
       action: 'key.created',
       actorUserId,
       targetUserId: holder.id,
       keyId: id,
-      detail: { name, prefix, permissions: permissions.join(', '), expires: expiresAt?.toISOString() ?? 'never' },
+      detail: {
+        name,
+        prefix,
+        permissions: permissions.join(', '),
+        expires: expiresAt?.toISOString() ?? 'never',
+        ...(addresses.length > 0 && { addresses: addressWords(addresses) }),
+        ...(requestsPerSecond !== null && { 'requests per second': limitWords(requestsPerSecond) }),
+      },
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId: actorUserId });

@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import type { Holder } from '../../domain/holder.ts';
 import { isId } from '../../domain/id.ts';
+import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers, type Role } from '../../domain/role.ts';
 import type { Database } from '../../store/database.ts';
 import { findKeyHolder } from '../../store/key-holder.ts';
@@ -16,7 +17,9 @@ import { findKeyRefusal, type KeyHolder } from './key-refusal.ts';
 export type KeyAccess = {
   readonly holder: KeyHolder & Holder & { readonly role: Role };
   readonly policy: KeyPolicy;
-  /** `null` if the actor may create, rotate and rename. */
+  /** What the operator has set for the organization. */
+  readonly limits: OrganizationLimits;
+  /** `null` if the actor may create, rotate, rename and restrict. */
   readonly refusal: KeyRefusal | null;
   readonly mayRevoke: boolean;
 };
@@ -33,12 +36,13 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   if (!isOwn && !isOwner) refuseUnlessSeesOthers(actor);
   if (holder === null) throw noSuchUser();
   const { id, name, email, role, deactivatedAt, ownerUserId } = holder;
-  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys } = holder;
-  const policy = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys };
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = holder;
+  const policy = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses };
   const current = { id: actor.userId, role: actor.role };
   return {
     holder: { id, name, email, role, deactivatedAt, ownerUserId },
     policy,
+    limits: { perKey: holder.requestsPerKey, perOrganization: holder.requestsPerOrganization },
     refusal: findKeyRefusal({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),
     mayRevoke: isOwn || isOwner || mayRevokeKeysOfOthers(actor.role),
   };

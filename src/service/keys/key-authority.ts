@@ -1,6 +1,7 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
+import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/role.ts';
 import type { Transaction } from '../../store/database.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations.ts';
@@ -12,15 +13,17 @@ export type KeyAuthority = {
   readonly kind: 'granted';
   readonly holder: LockedHolder;
   readonly policy: KeyPolicy;
+  /** What the operator has set for the organization. */
+  readonly limits: OrganizationLimits;
   /** `null` for an operator. */
   readonly actorUserId: string | null;
 };
 
 /**
- * Decides whether the actor may create, rotate or rename keys of a user. It reads the rows of both and locks them until the
+ * Decides whether the actor may create, rotate, rename or restrict keys of a user. It reads the rows of both and locks them until the
  * transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion is refused. The
- * organization's row is locked only for a rotation: a write of the API that is under way waits for the end of the rotation, or
- * the rotation for its end. Actions that lock the organization do so before they lock users.
+ * organization's row is locked only to rotate or restrict a key: a write of the API that is under way waits for the end of that
+ * action, or the action for its end. Actions that lock the organization do so before they lock users.
  */
 export async function lockForKeyAction(
   tx: Transaction,
@@ -28,10 +31,10 @@ export async function lockForKeyAction(
   { userId, action }: { userId: string; action: Exclude<KeyAction, 'move'> },
 ): Promise<KeyAuthority | KeyRefused> {
   const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
-  const { policy, suspendedAt } = organization;
+  const { policy, limits, suspendedAt } = organization;
   const reason = findKeyRefusal({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
   if (reason !== null) return refuseKey(reason, { holder, isOwn: current?.id === holder.id, action });
-  return { kind: 'granted', holder, policy, actorUserId: current?.id ?? null };
+  return { kind: 'granted', holder, policy, limits, actorUserId: current?.id ?? null };
 }
 
 /**
@@ -63,7 +66,7 @@ async function lockActorAndHolder(
 ): Promise<Locked> {
   if (!isId(userId)) throw noSuchUser();
   const ids = [...new Set([...(isOperator(actor) ? [] : [actor.userId]), userId, ...also])];
-  const locksOrganization = action === 'revoke' || action === 'rotate' || action === 'move';
+  const locksOrganization = ['revoke', 'rotate', 'restrict', 'move'].includes(action);
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
   const users = await lockHolders(tx, actor.scope, ids);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
@@ -84,7 +87,7 @@ async function lockActorAndHolder(
   };
 }
 
-export type MoveAuthority = Omit<KeyAuthority, 'policy'> & { readonly integration: LockedIntegration };
+export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
 
 /**
  * Decides whether the actor may move keys of a user to an integration: the actor must be one who may create keys for both. Locks

@@ -2,7 +2,7 @@ import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned, ty
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 
 /** An action that shows a key or keeps it in use. To revoke one needs less; see key-authority.ts. */
-export type KeyAction = 'create' | 'rotate' | 'rename' | 'move';
+export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
 
 export type KeyHolder = {
   readonly id: string;
@@ -22,7 +22,7 @@ type Situation = {
   readonly isSuspended: boolean;
 };
 
-/** Why the actor may not create, rotate or rename keys of the holder; `null` if the actor may. */
+/** Why the actor may not create, rotate, rename or restrict keys of the holder; `null` if the actor may. */
 export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;

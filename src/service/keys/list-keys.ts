@@ -36,6 +36,8 @@ export type KeyDetails = Pick<
   | 'movedAt'
   | 'isLeaked'
   | 'isUnused'
+  | 'addresses'
+  | 'requestsPerSecond'
 > & {
   readonly holder: Holder;
   readonly state: KeyState;
@@ -174,6 +176,7 @@ function positionOf(text: string | null): KeyPosition | null {
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {
   const { lastUsedAt, lastUsedNetwork, lastUsedClient, movedFromId, movedFrom, movedAt } = key;
   const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses, isLeaked, isUnused } = key;
+  const { addresses, requestsPerSecond } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
@@ -194,6 +197,8 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
     isLeaked,
     isUnused,
+    addresses,
+    requestsPerSecond,
     state: end?.kind ?? 'active',
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],

@@ -60,7 +60,14 @@ export async function listAllKeys(
   };
 }
 
-const ALL_KEYS = { search: '', holder: '', permission: null, isUnused: false, isExpiringSoon: false } as const;
+const ALL_KEYS = {
+  search: '',
+  holder: '',
+  permission: null,
+  isUnused: false,
+  isExpiringSoon: false,
+  lacksAddresses: false,
+} as const;
 
 /** How many keys the organization has, and how many need attention; in one statement. */
 export async function countAllKeys(db: Database, actor: Actor, now: Date): Promise<KeyCounts & AttentionCounts> {

@@ -6,11 +6,20 @@ import { replaceApiKey } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
-import { ALREADY_SENT, type AlreadySent, type Conflict, type Invalid, type KeyRefused, runAction } from '../outcome.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  type Invalid,
+  joinInvalid,
+  type KeyRefused,
+  runAction,
+} from '../outcome.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
 import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+import { addressWords, findLackingAddresses, readAddresses } from './key-restrictions.ts';
 import { tellHolder } from './tell-holder.ts';
 
 export type Rotation = OneTimeForm & {
@@ -23,6 +32,8 @@ export type Rotation = OneTimeForm & {
    * the organization's policy still allows that.
    */
   readonly lifeDays?: number | null | undefined;
+  /** The allowed addresses of the successor, as in a RestrictionRequest. If they are omitted, it keeps those of the old key. */
+  readonly addresses?: string | undefined;
   /** For tests. */
   readonly now?: () => Date;
 };
@@ -31,18 +42,19 @@ export type Rotation = OneTimeForm & {
 export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
 
 /**
- * Ends a key and creates its successor, with the same user, name and permissions. Once this has returned, every server
+ * Ends a key and creates its successor, with the same user, name, permissions and restrictions. Once this has returned, every server
  * refuses the old key. "conflict": the key has ended before; the message says who ended it.
  */
 export async function rotateKey(
   db: Database,
   actor: Actor,
-  { keyId, userId, environment, formId, lifeDays, now = () => new Date() }: Rotation,
+  { keyId, userId, environment, formId, lifeDays, addresses, now = () => new Date() }: Rotation,
 ): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
   const { scope, auditSource } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
   const invalidLife = renewed === null ? null : findInvalidLife(renewed);
-  if (invalidLife !== null) return invalidLife;
+  const list = addresses === undefined ? null : readAddresses(addresses);
+  if (invalidLife !== null || list?.kind === 'invalid') return joinInvalid([invalidLife, list]);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'rotate' });
@@ -59,13 +71,22 @@ export async function rotateKey(
       byUserId: actorUserId,
       successor,
       expiresAt: renewed === null ? undefined : expiryOf(at, renewed.lifeDays),
+      addresses: list?.value,
     });
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { name, permissions, expiresAt, replacedPrefix } = replaced;
     const life = renewed ?? { field: 'expiry', lifeDays: lifeUntil(expiresAt, at) };
-    const beyondPolicy = findBeyondPolicy(life, policy);
-    if (beyondPolicy !== null) return beyondPolicy;
-    const detail = { name, successor: successor.id, prefix };
+    const beyondPolicy = [
+      findBeyondPolicy(life, policy),
+      findLackingAddresses({ permissions, addresses: replaced.addresses }, policy),
+    ].filter((each) => each !== null);
+    if (beyondPolicy.length > 0) return joinInvalid(beyondPolicy);
+    const detail = {
+      name,
+      successor: successor.id,
+      prefix,
+      ...(list !== null && { addresses: addressWords(list.value) }),
+    };
     await recordAudit(tx, scope, {
       action: 'key.rotated',
       actorUserId,

@@ -11,14 +11,14 @@ import { refuseWriter } from '../authenticate.ts';
 /** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
 export type WriteContext = {
   readonly db: Database;
-  readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration'>;
+  readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>;
   readonly keyUses: KeyUses;
 };
 
 type WritesTo = Pick<Table<Stored>, 'writePermission'>;
 
-export function writerOf({ caller: { keyId } }: WriteContext, { writePermission }: WritesTo): Writer {
-  return { keyId, permission: writePermission };
+export function writerOf({ caller: { keyId, clientAddress } }: WriteContext, { writePermission }: WritesTo): Writer {
+  return { keyId, permission: writePermission, address: clientAddress() };
 }
 
 /** Throws if the key has been revoked meanwhile, or may not write for another reason. */

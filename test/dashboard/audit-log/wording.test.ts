@@ -13,7 +13,7 @@ import { createPeople, outcomeOf, READ_WRITE } from '../../support/data/actors.t
 import { wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
-const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 365, allowsUnendingKeys: false };
+const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 365, allowsUnendingKeys: false, requiresAddresses: false };
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d/;
 

@@ -164,7 +164,7 @@ const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([
 
 test('each key has the menu of what the role may do with it', async () => {
   for (const [role, own] of [
-    ['administrator', ['rotate', 'rename', 'move', 'revoke']],
+    ['administrator', ['rotate', 'rename', 'restrict', 'move', 'revoke']],
     ['manager', ['revoke']],
   ] as const) {
     const links = linksOn(await browsers[role].get(`${KEYS}?search=Nightly`));

@@ -7,7 +7,7 @@ import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 
-const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false };
+const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false, requiresAddresses: false };
 
 test('a policy change is audited with the old and new values, and an unchanged policy is not audited', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });

@@ -33,6 +33,8 @@ import { createPeople, outcomeOf } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
+const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true, requiresAddresses: true };
+
 // An integration has no e-mail, password, session or second factor. Each function of src/service/accounts must treat its id, its
 // name and any session or link that names it as if there were no such user.
 
@@ -86,13 +88,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   deactivateUser: [() => outcomeOf(deactivateUser(db, administrator, { userId })), NOBODY],
   reactivateUser: [() => outcomeOf(reactivateUser(db, administrator, { userId })), NOBODY],
   getPolicy: [() => changed(() => getPolicy(db, asIntegration)), false],
-  updatePolicy: [
-    () =>
-      outcomeOf(
-        updatePolicy(db, asIntegration, { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true }),
-      ),
-    SIGNED_OUT,
-  ],
+  updatePolicy: [() => outcomeOf(updatePolicy(db, asIntegration, POLICY)), SIGNED_OUT],
   updateNoticeSettings: [
     () => outcomeOf(updateNoticeSettings(db, asIntegration, { endsUnusedAfterDays: 9, tellsNewNetworks: true })),
     SIGNED_OUT,

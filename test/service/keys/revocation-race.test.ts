@@ -1,5 +1,7 @@
 import { UnauthenticatedError } from '../../../src/domain/errors.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
@@ -27,7 +29,11 @@ async function prepare() {
   const keyUses: KeyUses = {
     of: (key, at) => ({ ...NO_KEY_USES.of(key, at), ended: () => void refused.push(key.id) }),
   };
-  const context = { db, caller: { scope: people.scope, keyId, integration: null }, keyUses };
+  const context = {
+    db,
+    caller: { scope: people.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },
+    keyUses,
+  };
   return { people, keyId, context, refused };
 }
 
@@ -63,6 +69,13 @@ test.each(Object.entries(WRITES))('a %s that waits for the revocation of its key
   expect(await database.db.prisma.idempotencyKey.count({ where: { organizationId } })).toBe(0);
 });
 
+const ELSEWHERE = {
+  addresses: '198.51.100.0/24',
+  requestsPerSecond: null,
+  requestLimits: DEFAULT_LIMITS,
+  lockedOut: [],
+};
+
 const ENDS: Record<string, (people: People, keyId: string) => Promise<unknown>> = {
   revocation: ({ administrator, member: { userId } }, keyId) =>
     revokeKey(database.db, administrator, { keyId, userId }),
@@ -71,12 +84,14 @@ const ENDS: Record<string, (people: People, keyId: string) => Promise<unknown>> 
   'change of the role': ({ administrator, member: { userId } }) =>
     changeRole(database.db, administrator, { userId, role: 'viewer' }),
   deactivation: ({ administrator, member: { userId } }) => deactivateUser(database.db, administrator, { userId }),
+  restriction: ({ administrator, member: { userId } }, keyId) =>
+    restrictKey(database.db, administrator, { keyId, userId, ...ELSEWHERE }),
 };
 
 // The race: the write has checked the key, and is committed after the response to the revocation.
 test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key', async (_, end) => {
   const { people, keyId } = await prepare();
-  const writer = { keyId, permission: 'parent_programs:write' } as const;
+  const writer = { keyId, permission: 'parent_programs:write', address: '192.0.2.1' } as const;
   let isEnded = false;
   const ending = await transaction(database.db, async (tx) => {
     const program = { id: crypto.randomUUID(), content: CONTENT, writer };
@@ -136,6 +151,12 @@ const REFUSALS: readonly (readonly [string, string, string, RegExp])[] = [
     /lacks the permission parent_programs:write/,
   ],
   [
+    'that may only be used from elsewhere',
+    "update api_keys set allowed_addresses = '{198.51.100.0/24,2001:db8::/32}' where id = $1",
+    'forbidden',
+    /^This API key may not be used from your address, 192\.0\.2\.1\./,
+  ],
+  [
     'of a suspended organization',
     'update organizations set suspended_at = now() where id = (select organization_id from api_keys where id = $1)',
     'forbidden',
@@ -163,7 +184,10 @@ test('writes, revocations, role changes, deactivations and reactivations never d
   const many = (work: (i: number) => Promise<unknown>) =>
     Array.from({ length: 20 }, (_, i) => work(i).catch((error: unknown) => failures.push(error)));
   const other = await giveKey(db, administrator);
-  const caller = { ...context, caller: { scope: people.scope, keyId: other.id, integration: null } };
+  const caller = {
+    ...context,
+    caller: { scope: people.scope, keyId: other.id, integration: null, clientAddress: () => '192.0.2.1' },
+  };
   const keys = await Promise.all(Array.from({ length: 8 }, () => giveKey(db, member)));
   await Promise.all([
     ...many((i) => updateRow(caller, PARENT_PROGRAMS, { id, patch: { name: `Name ${i}` }, precondition: ANY })),

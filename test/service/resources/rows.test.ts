@@ -61,7 +61,11 @@ const ANY = () => {};
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
-  return { db, caller: { scope: tenant.scope, keyId, integration: null }, keyUses: NO_KEY_USES };
+  return {
+    db,
+    caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },
+    keyUses: NO_KEY_USES,
+  };
 }
 
 test('a row of any table is created, and found as it was returned', async () => {

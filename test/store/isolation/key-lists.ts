@@ -185,7 +185,14 @@ export const keyUseProofs: Proofs = {
   },
 };
 
-const EVERY = { search: '', holder: '', permission: null, isUnused: false, isExpiringSoon: false } as const;
+const EVERY = {
+  search: '',
+  holder: '',
+  permission: null,
+  isUnused: false,
+  isExpiringSoon: false,
+  lacksAddresses: false,
+} as const;
 
 export const organizationKeyProofs: Proofs = {
   async listOrganizationKeys({ db, ours, theirs }) {
@@ -204,10 +211,14 @@ export const organizationKeyProofs: Proofs = {
   async countOrganizationKeys({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
     const query = { filters: EVERY, now: NOW };
-    const none = { expiringSoon: 0, unused: 0 };
+    const none = { expiringSoon: 0, unused: 0, lackingAddresses: 0, requiresAddresses: false };
     expect(await countOrganizationKeys(db, ours.scope, query)).toEqual({ active: 0, ended: 0, ...none });
-    await createKeyRow(db, ours);
-    const one = { active: 1, ended: 0, ...none, unused: 1 };
+    await createKeyRow(db, ours, { permissions: ['parent_programs:write'] });
+    await db.prisma.organization.update({
+      where: { id: theirs.scope.organizationId },
+      data: { requiresAddresses: true },
+    });
+    const one = { active: 1, ended: 0, ...none, unused: 1, lackingAddresses: 1 };
     expect(await countOrganizationKeys(db, ours.scope, query)).toEqual(one);
   },
 

@@ -18,7 +18,7 @@ import {
 import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
-const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true };
+const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true, requiresAddresses: false };
 
 /** A user of ours with the same id as one of theirs: a change of one must not affect the other. */
 async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {

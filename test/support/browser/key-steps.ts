@@ -32,7 +32,7 @@ export async function openMenu(page: Page, name: string): Promise<void> {
 export async function chooseFromMenu(
   page: Page,
   name: string,
-  word: 'Rotate' | 'Rename' | 'Move' | 'Revoke',
+  word: 'Rotate' | 'Rename' | 'Restrict' | 'Move' | 'Revoke',
 ): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();

@@ -3,7 +3,7 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { type KeyPolicy, PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
-import { type IssuedKey, issueKey } from '../../../src/service/keys/issue-key.ts';
+import { type IssuedKey, issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { memberOf } from '../../../src/store/error-code.ts';
@@ -76,7 +76,7 @@ export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}
 export async function giveKey(
   db: Database,
   { scope, userId, role }: Actor,
-  change: { name?: string; permissions?: readonly Permission[]; lifeDays?: number | null } = {},
+  change: Partial<Pick<KeyRequest, 'name' | 'permissions' | 'lifeDays' | 'restrictions'>> = {},
 ): Promise<IssuedKey> {
   const permissions = role === 'viewer' ? READ : READ_WRITE;
   const request = {
@@ -99,6 +99,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
   'conflict',
   'name-taken',
   'refused',
+  'locks-out',
   'already-sent',
   'rate-limited',
   'dead-link',

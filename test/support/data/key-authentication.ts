@@ -7,7 +7,8 @@ import { outcomeOf } from './actors.ts';
 /** The caller of a request that is sent now. Throws if the key is refused. */
 export async function callerWith(db: Database, key: string): Promise<Caller> {
   const options = { findKey: findKeysIn(db), now: () => new Date(), keyUses: NO_KEY_USES };
-  return callerOf(acceptKey(await findKnownKey(hashOfKey(key, 'live'), options)));
+  const known = acceptKey(await findKnownKey(hashOfKey(key, 'live'), options));
+  return callerOf(known, () => '192.0.2.1');
 }
 
 /** "done", or the refusal of a request that is sent now. */

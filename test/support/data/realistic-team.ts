@@ -50,6 +50,7 @@ export async function createRealisticTeam(db: Database): Promise<RealisticTeam> 
   await age(db, leaked.id, { createdAgoMs: 61 * DAY_MS, usedAgoMs: 2 * DAY_MS });
   await useOften(db, nightly.id);
   await useOften(db, enrolment.id);
+  await restrict(db, enrolment.id);
   await age(db, staging.id, { createdAgoMs: 92 * DAY_MS, usedAgoMs: 5 * 60_000 });
   await age(db, enrolment.id, { createdAgoMs: 12 * DAY_MS, usedAgoMs: 7 * 60_000 });
   const { token } = await invite(db, administrator, 'Noor Haddad');
@@ -106,7 +107,15 @@ async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
     [organizationId, id],
   );
   const lastUse = { lastUsedNetwork: '2001:db8:12:34::/64', lastUsedClient: 'python-requests/2.32.3' };
-  await prisma.apiKey.updateMany({ where: { id }, data: lastUse });
+  const today = new Date().toISOString().slice(0, 10);
+  const usedNetworks = { '2001:db8:12:34::/64': today, '203.0.113.7': today, '198.51.100.23': '2026-01-31' };
+  await prisma.apiKey.updateMany({ where: { id }, data: { ...lastUse, usedNetworks } });
+}
+
+async function restrict({ prisma }: Database, id: string): Promise<void> {
+  const longest = '2001:db8:aaaa:bbbb:cccc:dddd:eeee:f000/127';
+  const allowedAddresses = ['203.0.113.0/24', '2001:db8:12:34::/64', '198.51.100.23', '192.0.2.16/28', longest];
+  await prisma.apiKey.updateMany({ where: { id }, data: { allowedAddresses, requestsPerSecond: 20 } });
 }
 
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);

@@ -77,7 +77,7 @@ export async function createKeyRow(
 /** A new key that may write. */
 export async function writerOf(db: Database, tenant: Tenant): Promise<Writer> {
   const { id } = await createKeyRow(db, tenant, { permissions: [...PERMISSIONS] });
-  return { keyId: id, permission: 'parent_programs:write' };
+  return { keyId: id, permission: 'parent_programs:write', address: null };
 }
 
 /** Throws if the key of the write was refused. */

@@ -1,0 +1,88 @@
+import type { Actor } from '../../domain/actor.ts';
+import { networksOutside } from '../../domain/address-list.ts';
+import { endOf } from '../../domain/api-key.ts';
+import { isId } from '../../domain/id.ts';
+import { isUsedLately } from '../../domain/key-usage.ts';
+import { findRestrictedKey, restrictApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type Conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  joinInvalid,
+  type KeyRefused,
+  type LocksOut,
+  runAction,
+} from '../outcome.ts';
+import { lockForKeyAction } from './key-authority.ts';
+import { explainEndedKey, noSuchKey } from './key-conflict.ts';
+import {
+  addressWords,
+  findInvalidLimit,
+  findLackingAddresses,
+  limitWords,
+  type RestrictionRequest,
+  readAddresses,
+} from './key-restrictions.ts';
+
+export type Restricting = RestrictionRequest & {
+  readonly keyId: string;
+  readonly userId: string;
+  /** The networks that the actor has agreed to lock out. */
+  readonly lockedOut: readonly string[];
+};
+
+/**
+ * Sets from where an active key may be used, and how much. Once this has returned, no request from another address is accepted
+ * or writes. "locks-out": the key was used within the last day from networks that the list locks out, and the actor has not
+ * agreed to that. "conflict": the key has ended.
+ */
+export async function restrictKey(
+  db: Database,
+  actor: Actor,
+  { keyId, userId, lockedOut, ...request }: Restricting,
+): Promise<Done | Invalid | LocksOut | Conflict | KeyRefused> {
+  const { scope, auditSource } = actor;
+  const list = readAddresses(request.addresses);
+  return runAction(db, async (tx) => {
+    const authority = await lockForKeyAction(tx, actor, { userId, action: 'restrict' });
+    if (authority.kind === 'refused') return authority;
+    const { holder, policy, limits, actorUserId } = authority;
+    const at = new Date();
+    const before = isId(keyId) ? await findRestrictedKey(tx, scope, { id: keyId, userId: holder.id }) : null;
+    if (before === null) throw noSuchKey();
+    if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
+    const invalidLimit = findInvalidLimit(request, limits);
+    if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
+    const addresses = list.value;
+    const lacking = findLackingAddresses({ permissions: before.permissions, addresses }, policy);
+    if (lacking !== null || invalidLimit !== null) return joinInvalid([lacking, invalidLimit]);
+    const used = before.usedNetworks.filter((each) => isUsedLately(each, at)).map(({ network }) => network);
+    const inUse = used.filter((network) => networksOutside(before.addresses, [network]).length === 0);
+    const networks = networksOutside(addresses, inUse).filter((network) => !lockedOut.includes(network));
+    if (networks.length > 0) return { kind: 'locks-out', networks };
+    const { requestsPerSecond } = request;
+    const detail = {
+      ...(addressWords(addresses) !== addressWords(before.addresses) && {
+        before: addressWords(before.addresses),
+        addresses: addressWords(addresses),
+      }),
+      ...(requestsPerSecond !== before.requestsPerSecond && {
+        'requests per second': `${limitWords(before.requestsPerSecond)} -> ${limitWords(requestsPerSecond)}`,
+      }),
+    };
+    if (Object.keys(detail).length === 0) return DONE;
+    await restrictApiKey(tx, scope, { id: keyId, addresses, requestsPerSecond });
+    await recordAudit(tx, scope, {
+      action: 'key.restricted',
+      actorUserId,
+      targetUserId: holder.id,
+      keyId,
+      detail,
+      auditSource,
+    });
+    return DONE;
+  });
+}

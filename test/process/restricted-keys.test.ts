@@ -1,0 +1,86 @@
+// Two processes behind a proxy: nothing is accepted by the old state of a key after its change was confirmed.
+import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
+import { restrictKey } from '../../src/service/keys/restrict-key.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createPeople, giveKey } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { Client } from '../support/http/client.ts';
+import { length } from '../support/length.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import { startCharter } from '../support/processes/charter.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const CLIENTS = 16;
+const CHANGES = length({ short: 6, full: 60 });
+const LIST = '/api/parent_programs';
+const HERE = '203.0.113.7';
+const ELSEWHERE = '198.51.100.9';
+
+type Sent = { readonly sentAt: number; readonly receivedAt: number; readonly address: string; readonly status: number };
+
+test('16 clients of two processes: none is accepted from an address after the answer to the change that forbids it', async () => {
+  await withScratchDatabase(async (DATABASE_URL) => {
+    const env = { DATABASE_URL, TRUSTED_PROXIES: 'loopback', PUBLIC_URL: 'http://charter.example.org' };
+    const processes = await Promise.all([startCharter(env), startCharter(env)]);
+    const db = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+    try {
+      const { administrator, member } = await createPeople(db);
+      const { id: keyId, key } = await giveKey(db, member);
+      const requestsSent: Sent[] = [];
+      let isEnding = false;
+      const run = async (i: number) => {
+        const client = new Client(processes[i % 2]?.url ?? '', key);
+        for (let n = 0; !isEnding; n += 1) {
+          const address = (i + n) % 4 < 2 ? HERE : ELSEWHERE;
+          const sending = { headers: { 'X-Forwarded-For': `${HERE}, ${address}` } };
+          const name = i % 4 === 0 ? undefined : `${i} ${n} from ${address}`;
+          const sentAt = performance.now();
+          const { status } =
+            name === undefined ? await client.get(LIST, sending) : await client.post(LIST, { name }, sending);
+          requestsSent.push({ sentAt, receivedAt: performance.now(), address, status });
+        }
+      };
+      const failures: unknown[] = [];
+      const clients = Array.from({ length: CLIENTS }, (_, i) => run(i).catch((error: unknown) => failures.push(error)));
+      const periods: { address: string; from: number; to: number }[] = [];
+      for (let i = 0; i < CHANGES; i += 1) {
+        const addresses = i % 2 === 0 ? `${HERE}/24` : '198.51.100.0/24';
+        const forbidden = i % 2 === 0 ? ELSEWHERE : HERE;
+        const change = { addresses, requestsPerSecond: null, requestLimits: DEFAULT_LIMITS };
+        const request = { keyId, userId: member.userId, ...change, lockedOut: [HERE, ELSEWHERE] };
+        expect(await restrictKey(db, administrator, request)).toEqual({ kind: 'done' });
+        const from = performance.now();
+        // Whatever was committed before the answer was allowed then.
+        const names = await writtenFrom(forbidden);
+        const since = requestsSent.length;
+        await until('more requests of both addresses', () => {
+          expect(failures).toEqual([]);
+          const more = requestsSent.slice(since);
+          return [200, 201, 403].every((status) => more.filter((each) => each.status === status).length > 4);
+        });
+        periods.push({ address: forbidden, from, to: performance.now() });
+        expect(await writtenFrom(forbidden)).toEqual(names);
+      }
+      isEnding = true;
+      await Promise.all(clients);
+      const late = periods.flatMap(({ address, from, to }) =>
+        requestsSent.filter((each) => each.address === address && each.sentAt > from && each.receivedAt < to),
+      );
+      expect(late.length).toBeGreaterThan(5 * CHANGES);
+      expect(late.filter(({ status }) => status !== 403 && status !== 503)).toEqual([]);
+      // A busy machine may refuse some under load.
+      const statuses = new Set(requestsSent.map(({ status }) => status).filter((status) => status !== 503));
+      expect(statuses).toEqual(new Set([200, 201, 403]));
+
+      async function writtenFrom(address: string): Promise<string[]> {
+        const where = { organizationId: member.scope.organizationId, name: { endsWith: ` from ${address}` } };
+        const rows = await db.prisma.parentProgram.findMany({ where, select: { name: true }, orderBy: { id: 'asc' } });
+        return rows.map(({ name }) => name);
+      }
+    } finally {
+      await db.close();
+      await Promise.all(processes.map(kill));
+    }
+  });
+});
