@@ -40,14 +40,14 @@ export const API_FAULTS: readonly Fault[] = [
   },
   {
     title: 'an atomic batch makes the changes that are not refused',
-    file: 'src/service/resources/batch.ts',
+    file: 'src/service/resources/changing.ts',
     find: 'if (isAtomic && refusals.size > 0)',
     replace: 'if (isAtomic && refusals.size > changes.length)',
     caughtBy: 'test/api/batch.test.ts',
   },
   {
     title: 'a change of a batch does not see the one before it',
-    file: 'src/service/resources/batch.ts',
+    file: 'src/service/resources/changing.ts',
     find: 'if (entry?.pending) await this.#write();',
     replace: 'if (entry?.pending && entry.row === null) await this.#write();',
     caughtBy: 'test/api/batch.test.ts',

@@ -17,8 +17,8 @@ async function noticesOn(browser: Browser, path: string): Promise<string[]> {
   const { status, text } = await browser.get(path);
   expect([path, status]).toEqual([path, 200]);
   const [section = ''] = /<section class="notice warn key-notices"[\s\S]*?<\/section>/.exec(text) ?? [];
-  return [...section.matchAll(/<li class="notice-line"><p class="notice-text">([\s\S]*?)<\/p>/g)].map(([, words = '']) =>
-    words.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' '),
+  return [...section.matchAll(/<li class="notice-line"><p class="notice-text">([\s\S]*?)<\/p>/g)].map(
+    ([, words = '']) => words.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' '),
   );
 }
 
