@@ -7,6 +7,7 @@ import { commandLine, IS_RELEASE, VERSION } from '../../src/domain/release.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { isOutage } from '../../src/store/database-errors.ts';
+import { addArchiveCommands } from './archive-commands.ts';
 import type { Execute } from './context.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
@@ -72,6 +73,7 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     }
   };
   addOrganizationCommands(program, { config, execute });
+  addArchiveCommands(program, { execute });
   addUserCommands(program, { config, execute });
   addKeyCommands(program, { config, execute });
   return program;

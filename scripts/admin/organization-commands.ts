@@ -39,10 +39,11 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
     .description('list the organizations, oldest first, at most 1,000')
     .action(() =>
       execute(async (db) => ({
-        organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, createdAt }) => ({
+        organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, move, createdAt }) => ({
           id,
           name,
           suspended_at: suspendedAt,
+          moving_since: move?.startedAt ?? null,
           created_at: createdAt,
         })),
       })),

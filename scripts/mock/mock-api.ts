@@ -70,6 +70,7 @@ const KEY: KeyRecord = {
   organizationId: '019b9c83-28c0-711e-8f67-8d111738f7d9',
   organizationName: 'Aurora Education Group',
   organizationSuspendedAt: null,
+  organizationIsMoving: false,
   organizationVersion: '1',
   cursorKey: '',
   organizationLimits: { perKey: null, perOrganization: null },

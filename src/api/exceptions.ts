@@ -5,7 +5,8 @@ import {
   type ErrorCode,
   type FieldErrors,
   ForbiddenError,
-  isOfLoad,
+  isNoFault,
+  MovingError,
   RateLimitedError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
@@ -62,7 +63,7 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** True for a bug or an outage, which is logged. A refusal under load is neither. */
+  /** True for a bug or an outage, which is logged. A refusal under load or during a move is neither. */
   readonly isFault: boolean;
 };
 
@@ -89,7 +90,8 @@ export function exceptionOf(error: unknown): Exception {
   }
   if (error instanceof DomainError && error.code !== 'unavailable')
     return refusal(error.code, error.message, {}, error.fields);
-  if (isOfLoad(error)) return refusal('unavailable', UNAVAILABLE, { 'Retry-After': '1' });
+  if (isNoFault(error))
+    return refusal('unavailable', UNAVAILABLE, { 'Retry-After': error instanceof MovingError ? '5' : '1' });
   if (error instanceof DomainError || isOutage(error)) {
     return { ...refusal('unavailable', UNAVAILABLE, { 'Retry-After': '5' }), isFault: true };
   }

@@ -123,7 +123,9 @@ function checksum(body: string): string {
 export type KeyRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
+  /** Also set while it is moving. */
   readonly organizationSuspendedAt: Date | null;
+  readonly organizationIsMoving: boolean;
   /** 64-bit integer in decimal. */
   readonly organizationVersion: string;
   /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
@@ -156,6 +158,7 @@ export type JudgedKey = Pick<
   KeyRecord,
   | 'organizationName'
   | 'organizationSuspendedAt'
+  | 'organizationIsMoving'
   | 'permissions'
   | 'expiresAt'
   | 'expiredAt'

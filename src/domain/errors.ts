@@ -139,7 +139,14 @@ export class AbandonedError extends DomainError {
   }
 }
 
-/** True for a request that was refused under load or abandoned by its client; neither is a bug or an outage. */
-export function isOfLoad(error: unknown): error is OverloadError | AbandonedError {
-  return error instanceof OverloadError || error instanceof AbandonedError;
+/** The organization is moving to another database. Nothing was changed. */
+export class MovingError extends DomainError {
+  constructor() {
+    super('unavailable', 'The organization is moving to another database. Try again in a moment.');
+  }
+}
+
+/** True for a request that was refused under load or during a move, or abandoned by its client; none is a bug or an outage. */
+export function isNoFault(error: unknown): error is OverloadError | AbandonedError | MovingError {
+  return error instanceof OverloadError || error instanceof AbandonedError || error instanceof MovingError;
 }

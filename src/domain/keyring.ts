@@ -60,7 +60,7 @@ export class Keyring {
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);
     const header = bytes.subarray(0, HEADER_BYTES);
-    const id = header.subarray(1).toString('hex');
+    const id = encryptionKeyIdOf(bytes);
     const key = this.#keys.get(id);
     if (header[0] !== VERSION) throw new Error(`A value of ${place.column} is not an encrypted secret.`);
     if (key === undefined) throw new MissingEncryptionKeyError(id, place);
@@ -85,6 +85,11 @@ export function parseKeyring(text: string): Keyring | null {
 /** A new key in base64. */
 export function mintEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString('base64');
+}
+
+/** The id of the key with which a secret is encrypted, in hexadecimal. */
+export function encryptionKeyIdOf(encrypted: Uint8Array): string {
+  return Buffer.from(encrypted.subarray(1, HEADER_BYTES)).toString('hex');
 }
 
 function derive(bytes: Uint8Array): EncryptionKey {

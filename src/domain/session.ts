@@ -27,6 +27,7 @@ export type SessionRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
   readonly organizationSuspendedAt: Date | null;
+  readonly organizationIsMoving: boolean;
   readonly userId: string;
   readonly name: string;
   readonly email: string;

@@ -10,7 +10,13 @@ import {
   type Verdict,
 } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { ExpiredKeyError, ForbiddenAddressError, ForbiddenError, UnauthenticatedError } from '../domain/errors.ts';
+import {
+  ExpiredKeyError,
+  ForbiddenAddressError,
+  ForbiddenError,
+  MovingError,
+  UnauthenticatedError,
+} from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
@@ -68,7 +74,7 @@ export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
   return { record, at, use, permissions: permissionsOfActive(record, { at, use, integration: record.integration }) };
 }
 
-/** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended. */
+/** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended or moving. */
 export function callerOf(
   { record, permissions, at, use }: AcceptedKey,
   clientAddress: Caller['clientAddress'],
@@ -113,8 +119,11 @@ function permissionsOfActive(
   return verdict.permissions;
 }
 
-function refuseSuspended(state: Pick<JudgedKey, 'organizationName' | 'organizationSuspendedAt'>): void {
+type OrganizationState = Pick<JudgedKey, 'organizationName' | 'organizationSuspendedAt' | 'organizationIsMoving'>;
+
+function refuseSuspended(state: OrganizationState): void {
   if (state.organizationSuspendedAt === null) return;
+  if (state.organizationIsMoving) throw new MovingError();
   throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
 }
 

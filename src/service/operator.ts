@@ -11,6 +11,7 @@ import type { Permission } from '../domain/role.ts';
 import { recordAudit } from '../store/audit.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
+import { findMove } from '../store/organization-moves.ts';
 import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../store/organizations.ts';
 import { retireOtherKeys } from '../store/secrets.ts';
 import {
@@ -25,6 +26,10 @@ import { insertUser, type NewUser } from '../store/users.ts';
 import { resetSecondFactor } from './accounts/reset-second-factor.ts';
 import { type IssuedKey, issueKey } from './keys/issue-key.ts';
 import { revokeKey } from './keys/revoke-key.ts';
+import { type ArchiveHead, readHead } from './organizations/archive-format.ts';
+import { deleteOrganization } from './organizations/delete-organization.ts';
+import { cancelMove, type Exported, exportOrganization } from './organizations/export-organization.ts';
+import { type Archive, type Imported, importOrganization } from './organizations/import-organization.ts';
 import { orThrow } from './outcome.ts';
 import { vouchForDomain } from './single-sign-on/domains.ts';
 import { stopRequiringSingleSignOn } from './single-sign-on/enforcement.ts';
@@ -162,6 +167,35 @@ async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
   );
 }
 
+export async function exportOrganizationById(
+  db: Database,
+  id: string,
+  request: Parameters<typeof exportOrganization>[2],
+): Promise<Exported> {
+  return exportOrganization(db, await scopeOf(db, id), request);
+}
+
+export async function cancelMoveById(db: Database, id: string): Promise<void> {
+  await cancelMove(db, await scopeOf(db, id));
+}
+
+/** `lines`: those of an archive. */
+export async function importOrganizationFrom(
+  db: Database,
+  lines: AsyncIterator<string>,
+  { sourceKeyring }: Pick<Archive, 'sourceKeyring'>,
+): Promise<Imported & ArchiveHead['organization']> {
+  const first = await lines.next();
+  const head = readHead(first.done === true ? '' : first.value);
+  const archive = { head, lines: { [Symbol.asyncIterator]: () => lines }, sourceKeyring };
+  const imported = await importOrganization(db, OrganizationScope.grant(head.organization.id), archive);
+  return { ...imported, ...head.organization };
+}
+
+export async function deleteOrganizationById(db: Database, id: string, request: { name: string }): Promise<number> {
+  return deleteOrganization(db, await scopeOf(db, id), request);
+}
+
 export async function suspendOrganization(db: Database, id: string): Promise<void> {
   await changeSuspension(db, await scopeOf(db, id), new Date());
 }
@@ -174,6 +208,9 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
   const action = at === null ? 'organization.resumed' : 'organization.suspended';
   await transaction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    if ((await findMove(tx, scope)) !== null)
+      throw new DomainError('conflict', 'The organization is moving to another database. Cancel the move first.');
     if (await setSuspended(tx, scope, at))
       await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
   });

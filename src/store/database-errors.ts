@@ -42,6 +42,16 @@ export function violatedUnique(error: unknown): string | undefined {
   return memberOf(cause, 'originalCode') === '23505' ? String(memberOf(cause, 'originalMessage')) : undefined;
 }
 
+/** True if a write was refused because its organization is moving: the code is that of the trigger of audit events. */
+export function isRefusedByMove(error: unknown): boolean {
+  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === 'CHMOV';
+}
+
+/** True if the database user lacks a privilege. */
+export function lacksPrivilege(error: unknown): boolean {
+  return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');
+}
+
 /** The foreign key that a write violated; undefined for any other error. */
 export function violatedReference(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');

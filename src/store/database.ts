@@ -2,7 +2,9 @@ import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { MovingError } from '../domain/errors.ts';
 import type { Keyring } from '../domain/keyring.ts';
+import { isRefusedByMove } from './database-errors.ts';
 import { PrimaryClient } from './primary-client.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
 
@@ -87,10 +89,19 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
 
 /**
  * Runs `work` in one transaction, which is rolled back if it throws. Every statement in it must be sent by `tx`. It waits at
- * most 5 seconds for a connection, lasts at most 15, and is idle between two statements for at most 10.
+ * most 5 seconds for a connection, lasts at most 15, and is idle between two statements for at most 10. Throws a MovingError if
+ * it changes what must stay while the organization moves.
  */
-export async function transaction<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return db.prisma.$transaction(work);
+export async function transaction<T>(
+  db: Database,
+  work: (tx: Transaction) => Promise<T>,
+  { timeoutSeconds = STATEMENT_SECONDS }: { timeoutSeconds?: number } = {},
+): Promise<T> {
+  try {
+    return await db.prisma.$transaction(work, { timeout: timeoutSeconds * 1000 });
+  } catch (error) {
+    throw isRefusedByMove(error) ? new MovingError() : error;
+  }
 }
 
 /** Whether the database responds to a statement. */

@@ -65,6 +65,9 @@ export async function insertActionNotice(
   );
 }
 
+/** The row `d` is not of an organization that moves: the database to which it moves tells the holders of its keys. */
+const STAYS = 'not exists (select from organization_moves m where m.organization_id = d.organization_id)';
+
 const ALL_DAYS = `unnest(array[${NOTICE_DAYS.join(', ')}]) as days`;
 const DAY = "interval '1 day'";
 
@@ -92,10 +95,10 @@ const CHECK = {
   // rows.
   text: `
     with due as materialized (
-      select k.organization_id, k.id, k.user_id, k.created_at, k.expires_at, k.last_used_at
-      from api_keys k
-      where k.next_check_at <= now() and k.rotated_at is null and k.revoked_at is null
-      order by k.next_check_at limit $1 for no key update skip locked),
+      select d.organization_id, d.id, d.user_id, d.created_at, d.expires_at, d.last_used_at
+      from api_keys d
+      where d.next_check_at <= now() and d.rotated_at is null and d.revoked_at is null and ${STAYS}
+      order by d.next_check_at limit $1 for no key update skip locked),
     keys as (
       select k.*, o.ends_unused_after_days as unused_days, ${UNUSED_END} as unused_end
       from due k
@@ -239,7 +242,7 @@ const CLAIM_MAILS = {
   // A claim is also the wait until the next attempt, which another process may make if this one is gone by then.
   text: `
     with due as materialized (
-      select organization_id, id from key_notices where mail_due_at <= now()
+      select organization_id, id from key_notices d where mail_due_at <= now() and ${STAYS}
       order by mail_due_at limit $1 for no key update skip locked),
     claimed as (
       update key_notices n

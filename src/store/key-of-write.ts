@@ -34,7 +34,8 @@ export function keyOfWrite(
                      and (allowed_addresses = '{}' or ${address}::inet <<= any(allowed_addresses::inet[]))
            then null
            else json_build_object(
-             'organizationName', organization_name, 'organizationSuspendedAt', suspended_at, 'permissions', permissions,
+             'organizationName', organization_name, 'organizationSuspendedAt', suspended_at,
+             'organizationIsMoving', is_moving(${organizationId}::uuid), 'permissions', permissions,
              'expiresAt', expires_at, 'expiredAt', expired_at, 'rotatedAt', rotated_at, 'revokedAt', revoked_at, 'role', role,
              'userDeactivatedAt', deactivated_at, 'at', statement_timestamp(),
              'allowedAddresses', nullif(array_to_string(allowed_addresses, ' '), ''))

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
-import type { Keyring, SecretPlace } from '../domain/keyring.ts';
+import { encryptionKeyIdOf, type Keyring, MissingEncryptionKeyError, type SecretPlace } from '../domain/keyring.ts';
 import { SECRET_BYTES } from '../domain/webhook-signature.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS } from './delete-in-batches.ts';
@@ -98,6 +98,33 @@ async function encryptBatch(sql: Queryable, keyring: Keyring, secretTable: Secre
     [rows.map(({ secret }) => secret), values, ...ids.map((_, i) => rows.map((row) => row.ids[i]))],
   );
   return rows.length;
+}
+
+export const SECRET_COLUMNS: readonly Pick<SecretTable, 'table' | 'column' | 'ids'>[] = TABLES;
+
+/**
+ * A row of this table, as JSON of PostgreSQL, with each of its secrets encrypted with the current key of `to`. `from`: the
+ * keyrings that may decrypt them.
+ */
+export function encryptAnew(
+  table: string,
+  row: string,
+  { from, to }: { readonly from: readonly Keyring[]; readonly to: Keyring },
+): string {
+  const places = TABLES.filter((each) => each.table === table);
+  if (places.length === 0) return row;
+  const values: Record<string, unknown> = JSON.parse(row);
+  return places.reduce((text, { column, ids }) => {
+    const shown = values[column];
+    if (typeof shown !== 'string') return text;
+    const hex = shown.replace('\\x', '');
+    const secret = Buffer.from(hex, 'hex');
+    const place = { column: `${table}.${column}`, ids: ids.map((id) => String(values[id])) };
+    const keyring = from.find((each) => each.has(encryptionKeyIdOf(secret)));
+    if (keyring === undefined) throw new MissingEncryptionKeyError(encryptionKeyIdOf(secret), place);
+    // As text, because a number of the row may have more digits than JavaScript keeps. A nonce makes each secret unique.
+    return text.replace(hex, to.encrypt(keyring.decrypt(secret, place), place).toString('hex'));
+  }, row);
 }
 
 /** A condition of SQL: the secret is not encrypted with the key whose id is $1. */

@@ -9,6 +9,10 @@ import { dateOf } from './timestamp.ts';
 
 // The few look-ups made before a scope exists. Every other statement names the organization of the rows that it reads.
 
+/** Looks an organization up only if it is suspended, as a moving one is. */
+const IS_MOVING =
+  'o.suspended_at is not null and exists (select from organization_moves m where m.organization_id = o.id)';
+
 /**
  * The result is one column, because pg parses the description of each column with every result. The hashes are one text, which
  * is quick to send, split in a sub-select, so that the planner does not know how many they are. A plan for one key only would
@@ -24,7 +28,7 @@ const FIND_KEYS = {
              k.revoked_at, u.role, u.deactivated_at, o.requests_per_key, o.requests_per_organization,
              case u.kind when 'integration' then json_build_array(u.id, u.name) end,
              k.requests_per_second,
-             case when k.allowed_addresses <> '{}' then array_to_string(k.allowed_addresses, ' ') end)
+             case when k.allowed_addresses <> '{}' then array_to_string(k.allowed_addresses, ' ') end, ${IS_MOVING})
     from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
     join organizations o on o.id = k.organization_id
@@ -53,6 +57,7 @@ type FoundKey = readonly [
   integration: readonly [id: string, name: string] | null,
   requestsPerSecond: number | null,
   allowedAddresses: string | null,
+  organizationIsMoving: boolean,
 ];
 
 /** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
@@ -64,11 +69,13 @@ export async function findKeysByHash(db: Database, hashes: readonly string[]): P
 function recordOf(found: FoundKey): KeyRecord {
   const [, organizationId, organizationName, suspendedAt, organizationVersion, cursorKey, ...key] = found;
   const [id, name, permissions, expiresAt, expiredAt, rotatedAt, revokedAt, role, ...others] = key;
-  const [deactivatedAt, perKey, perOrganization, integration, requestsPerSecond, allowedAddresses] = others;
+  const [deactivatedAt, perKey, perOrganization, integration, requestsPerSecond, ...last] = others;
+  const [allowedAddresses, organizationIsMoving] = last;
   return {
     organizationId,
     organizationName,
     organizationSuspendedAt: dateOf(suspendedAt),
+    organizationIsMoving,
     organizationVersion,
     cursorKey,
     organizationLimits: { perKey, perOrganization },
@@ -91,7 +98,8 @@ const FIND_SESSION = {
   name: 'find_session_by_hash',
   text: `
     select s.organization_id as "organizationId", o.name as "organizationName",
-           o.suspended_at as "organizationSuspendedAt", s.user_id as "userId", u.name, u.email, u.role,
+           o.suspended_at as "organizationSuspendedAt", ${IS_MOVING} as "organizationIsMoving",
+           s.user_id as "userId", u.name, u.email, u.role,
            u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
            s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete",
            (select count(*)::int from webhook_endpoints w
@@ -227,7 +235,7 @@ export async function listOrganizations(db: Database) {
   return db.prisma.organization.findMany({
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     take: MAX_ORGANIZATIONS,
-    select: { id: true, name: true, suspendedAt: true, createdAt: true },
+    select: { id: true, name: true, suspendedAt: true, createdAt: true, move: { select: { startedAt: true } } },
   });
 }
 

@@ -9,6 +9,7 @@ const ACTIVE: KeyRecord = {
   organizationId: 'o',
   organizationName: 'O',
   organizationSuspendedAt: null,
+  organizationIsMoving: false,
   organizationVersion: '0',
   organizationLimits: { perKey: null, perOrganization: null },
   requestsPerSecond: null,

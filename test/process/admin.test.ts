@@ -77,6 +77,7 @@ test('an operator makes an organization and a working key, suspends and resumes 
     id,
     name: 'Acme',
     suspended_at: expect.any(String),
+    moving_since: null,
     created_at: expect.any(String),
   });
   expect(await resultOf('resume-organization', '--id', id.toUpperCase())).toEqual({ resumed: id });

@@ -108,5 +108,5 @@ test('organizations are listed oldest first, without their cursor secrets', asyn
   const listed = await listOrganizations(database.db);
   const order = listed.map(({ id }) => id).filter((id) => made.some(({ scope }) => scope.organizationId === id));
   expect(order).toEqual(made.map(({ scope }) => scope.organizationId));
-  expect(Object.keys(listed[0] ?? {}).sort()).toEqual(['createdAt', 'id', 'name', 'suspendedAt']);
+  expect(Object.keys(listed[0] ?? {}).sort()).toEqual(['createdAt', 'id', 'move', 'name', 'suspendedAt']);
 });

@@ -22,9 +22,17 @@ const GLOBALLY_UNIQUE = [
   'access_links_token_hash_key',
   'api_keys_key_hash_key',
   'sessions_token_hash_key',
+  'sso_domains_verified_key',
+  'sso_sign_ins_token_hash_key',
   'users_email_key',
 ];
-const WITHOUT_ORGANIZATION = ['encryption_keys', 'organizations', 'rate_limits', 'sign_in_failures'];
+const WITHOUT_ORGANIZATION = [
+  'encryption_keys',
+  'operator_actions',
+  'organizations',
+  'rate_limits',
+  'sign_in_failures',
+];
 
 test('the primary key of every table with an organization_id begins with it', async () => {
   const others = await namesIn(`

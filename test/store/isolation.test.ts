@@ -14,6 +14,7 @@ import {
   organizationKeyProofs,
 } from './isolation/key-lists.ts';
 import { keyNoticeProofs } from './isolation/key-notices.ts';
+import { organizationMoveProofs, organizationRowProofs } from './isolation/organization-moves.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
@@ -44,6 +45,8 @@ const PROOFS: Record<string, Proofs> = {
   'key-rotations.ts': keyRotationProofs,
   'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,
+  'organization-moves.ts': organizationMoveProofs,
+  'organization-rows.ts': organizationRowProofs,
   'integrations.ts': integrationProofs,
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
@@ -60,7 +63,7 @@ const PROOFS: Record<string, Proofs> = {
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /**
- * Housekeeping, the write of key uses, the notices about keys, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
+ * Housekeeping, the actions of operators, the write of key uses, the notices about keys, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
  * reports of leaked keys, which cover all organizations in one statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
@@ -77,6 +80,8 @@ const OVER_ALL_ORGANIZATIONS = [
   'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',
   'name-keys.ts fillNameKeys',
+  'operator-actions.ts listOperatorActions',
+  'operator-actions.ts recordOperatorAction',
   'rate-limits.ts deleteIdleRateLimits',
   'reported-keys.ts findConcernedPeople',
   'reported-keys.ts revokeReportedKeys',
@@ -102,8 +107,8 @@ const BEFORE_ANY_ORGANIZATION = [
   'sign-in-failures.ts remember',
   'sign-in-failures.ts takeBackAttempt',
 ];
-/** Opens connections and runs transactions; reads no row. */
-const OF_THE_CONNECTION = ['database.ts'];
+/** Opens connections and runs transactions; reads no row of an organization. */
+const OF_THE_CONNECTION = ['database.ts', 'tenant-tables.ts'];
 /** Sends a statement that was built for a scope. */
 const OF_A_STATEMENT = ['list.ts readPage'];
 

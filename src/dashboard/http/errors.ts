@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError, type ErrorCode, isOfLoad, OverloadError } from '../../domain/errors.ts';
+import { DomainError, type ErrorCode, isNoFault, MovingError, OverloadError } from '../../domain/errors.ts';
 import { Exchange } from '../../domain/exchange.ts';
 import { html } from '../../html/html.ts';
 import type { Conflict } from '../../service/outcome.ts';
@@ -37,11 +37,15 @@ export function errorContent(error: unknown, requestId: string): ErrorResponse {
     return { ...PAGES[error.code], message: error.message, headers: {} };
   }
   if (error instanceof DomainError || isOutage(error)) {
-    const isRefused = isOfLoad(error);
+    const isRefused = isNoFault(error);
     const message = isRefused
       ? 'Nothing was changed. Wait a few seconds, then try again.'
       : 'Wait a few seconds, then reload this page. If you sent a form, check whether its change was made before you send it again.';
-    return { ...PAGES.unavailable, message, headers: { 'Retry-After': isRefused ? '1' : '5' } };
+    return {
+      ...PAGES.unavailable,
+      message,
+      headers: { 'Retry-After': isRefused && !(error instanceof MovingError) ? '1' : '5' },
+    };
   }
   const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${requestId}`;
   return { status: 500, title: 'That was our mistake', message, headers: {} };
@@ -61,7 +65,7 @@ export async function errorViewWithContacts(error: unknown, context: RequestCont
   const find = () => listAdministrators(dashboard.db, context.actor.scope);
   // An outage must not turn the 403 into a 503.
   const administrators = await context.inTurn(find).catch((reason: unknown) => {
-    if (!isOfLoad(reason)) dashboard.onFault(reason, auditSource.requestId);
+    if (!isNoFault(reason)) dashboard.onFault(reason, auditSource.requestId);
     return [];
   });
   return errorPage(context, { ...refusal, message: html`<p>${refusal.message}</p>${contactList(administrators)}` });
@@ -91,5 +95,5 @@ export function reportError(
 ): void {
   if (error instanceof OverloadError) dashboard.onOverload(error.overloaded, Exchange.of(res));
   const isRefusal = error instanceof RequestError || (error instanceof DomainError && error.code !== 'unavailable');
-  if (!isRefusal && !isOfLoad(error)) dashboard.onFault(error, auditSource.requestId);
+  if (!isRefusal && !isNoFault(error)) dashboard.onFault(error, auditSource.requestId);
 }

@@ -1,5 +1,6 @@
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import { normalEmail } from '../../domain/email.ts';
+import { MovingError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { isLongEnough } from '../../domain/password.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/session.ts';
@@ -197,6 +198,7 @@ export async function checkSession(
   const verdict = judgeSession(session, now);
   if (verdict === 'second-factor') return { kind: 'second-factor' };
   if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
+  if (session.organizationIsMoving) throw new MovingError();
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)

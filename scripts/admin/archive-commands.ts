@@ -1,0 +1,142 @@
+import { createReadStream } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { DomainError } from '../../src/domain/errors.ts';
+import { type Keyring, parseKeyring } from '../../src/domain/keyring.ts';
+import {
+  cancelMoveById,
+  deleteOrganizationById,
+  exportOrganizationById,
+  importOrganizationFrom,
+} from '../../src/service/operator.ts';
+import { codeOf } from '../../src/store/error-code.ts';
+import { listOperatorActions } from '../../src/store/operator-actions.ts';
+import { type Context, uuid } from './context.ts';
+
+export function addArchiveCommands(program: Command, { execute }: Pick<Context, 'execute'>): void {
+  program
+    .command('export-organization')
+    .description('write all data of an organization to a file of JSON Lines, without secrets')
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--file <path>', 'is replaced once the export is complete')
+    .option(
+      '--move',
+      'write the secrets, too, for import-organization; from now on, requests of the organization get 503',
+    )
+    .action(({ id, file, move = false }: { id: string; file: string; move?: boolean }) =>
+      execute(async (db) => {
+        const { name, moveId, rows } = await writeWhole(file, (write) =>
+          exportOrganizationById(db, id, { kind: move ? 'move' : 'data', write }),
+        );
+        return { organization_id: id, name, move_id: moveId, rows: sum(rows.values()), file };
+      }),
+    );
+
+  program
+    .command('import-organization')
+    .description('insert an organization that was exported with --move, and serve it from now on')
+    .requiredOption('--file <path>', 'the file that export-organization has written')
+    .option(
+      '--source-key <path>',
+      'a file with the encryption key of the other installation, unless both have the same',
+    )
+    .action(({ file, sourceKey }: { file: string; sourceKey?: string }) =>
+      execute(async (db) => {
+        const sourceKeyring = sourceKey === undefined ? undefined : await readKeyring(sourceKey);
+        const imported = await importOrganizationFrom(db, linesOf(file), { sourceKeyring });
+        const { id, name, rows, isNew } = imported;
+        return isNew
+          ? { organization_id: id, name, rows }
+          : { organization_id: id, name, note: 'It was imported before.' };
+      }),
+    );
+
+  program
+    .command('cancel-move')
+    .description(
+      'serve an organization here again that export-organization --move has stopped; only if it was imported nowhere',
+    )
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .action(({ id }: { id: string }) => execute((db) => cancelMoveById(db, id).then(() => ({ serves_again: id }))));
+
+  program
+    .command('delete-organization')
+    .description('delete an organization and all its data, irrevocably')
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--name <text>', "the organization's name, as a confirmation")
+    .action(({ id, name }: { id: string; name: string }) =>
+      execute(async (db) => ({ deleted: id, rows: await deleteOrganizationById(db, id, { name }) })),
+    );
+
+  program
+    .command('list-operator-actions')
+    .description('list the exports, moves and deletions of organizations, newest first, at most 1,000')
+    .action(() =>
+      execute(async (db) => ({
+        actions: (await listOperatorActions(db)).map(({ at, action, aboutId, aboutName, detail }) => ({
+          at,
+          action,
+          organization_id: aboutId,
+          name: aboutName,
+          detail: JSON.stringify(detail),
+        })),
+      })),
+    );
+}
+
+/** The file gets its name only when it is whole, and only its owner can read it. */
+async function writeWhole<T>(
+  path: string,
+  produce: (write: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const partial = `${path}.partial`;
+  try {
+    const file = await open(partial, 'w', 0o600);
+    try {
+      const produced = await produce(async (text) => void (await file.writeFile(text)));
+      await file.sync();
+      await rename(partial, path);
+      return produced;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw fileError(error, partial);
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<string, undefined> {
+  try {
+    let rest = '';
+    // Not node:readline, which also ends lines at U+2028, as a name may contain.
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+    if (rest !== '') yield rest;
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+async function readKeyring(path: string): Promise<Keyring> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw fileError(error, path);
+  });
+  const keyring = parseKeyring(text);
+  if (keyring === null) throw new DomainError('invalid', `${path} has no encryption key: 32 bytes in base64.`);
+  return keyring;
+}
+
+/** An error of the file system, in words; another one as it is. */
+function fileError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  return /^E[A-Z]+$/.test(code) && !/^E(CONN|PIPE|TIMEDOUT|HOST|NET)/.test(code)
+    ? new DomainError('invalid', `${path} cannot be read or written: ${code}.`)
+    : error;
+}
+
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
+}

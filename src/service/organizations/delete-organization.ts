@@ -1,0 +1,54 @@
+import { v7 as newId } from 'uuid';
+import { DomainError } from '../../domain/errors.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { lacksPrivilege } from '../../store/database-errors.ts';
+import { deleteInBatches } from '../../store/delete-in-batches.ts';
+import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { findMove, lockOrganizationAlone, startMove } from '../../store/organization-moves.ts';
+import { deleteRows } from '../../store/organization-rows.ts';
+import { listTenantTables, silenceTriggers, withOwnConnection } from '../../store/tenant-tables.ts';
+import { silencingRefused } from './import-organization.ts';
+
+/**
+ * Deletes every row of the organization, in batches, the organization itself last. `name`: repeats its name, so that no other
+ * one is deleted by mistake. From the start on, its requests get 503, and 401 once
+ * its keys are gone. Returns the number of rows. Repeat it if it was
+ * stopped.
+ */
+export async function deleteOrganization(
+  db: Database,
+  scope: OrganizationScope,
+  { name }: { name: string },
+): Promise<number> {
+  const organization = { id: scope.organizationId, name };
+  await transaction(db, async (tx) => {
+    const found = await lockOrganizationAlone(tx, scope);
+    if (found?.name !== name)
+      throw new DomainError('conflict', 'The organization has another name. Nothing was deleted.');
+    // So that nobody signs in or changes anything meanwhile.
+    if ((await findMove(tx, scope)) === null) await startMove(tx, scope, newId());
+    await recordOperatorAction(tx, { action: 'organization.deletion_started', organization });
+  });
+  const rows = await deleteAll(db, scope);
+  await transaction(db, (tx) =>
+    recordOperatorAction(tx, { action: 'organization.deleted', organization, detail: { rows: String(rows) } }),
+  );
+  return rows;
+}
+
+async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
+  return withOwnConnection(pool, async (query) => {
+    await silenceTriggers(query).catch((error: unknown) => {
+      throw lacksPrivilege(error) ? silencingRefused() : error;
+    });
+    const tables = (await listTenantTables(query)).reverse();
+    let deleted = 0;
+    for (;;) {
+      const before = deleted;
+      for (const table of tables) deleted += await deleteInBatches({}, () => deleteRows(query, scope, table));
+      // Transactions that began before may have inserted rows into a table that was empty already.
+      if (deleted === before) return deleted;
+    }
+  });
+}

@@ -1,0 +1,162 @@
+import { DomainError } from '../../domain/errors.ts';
+import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
+import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { endMove, wasMovedBy } from '../../store/organization-moves.ts';
+import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
+import { encryptAnew } from '../../store/secrets.ts';
+import {
+  listMigrations,
+  listTenantTables,
+  type Query,
+  queryIn,
+  removeTimeouts,
+  silenceTriggers,
+} from '../../store/tenant-tables.ts';
+import { type ArchiveHead, damaged, readLine } from './archive-format.ts';
+
+export type Imported = {
+  readonly rows: number;
+  /** False if an earlier import of this archive has been committed. */
+  readonly isNew: boolean;
+};
+
+export type Archive = {
+  readonly head: ArchiveHead;
+  /** Those after the head. */
+  readonly lines: AsyncIterable<string>;
+  /** The encryption keys of the database that the archive is from; undefined if they are those of this one. */
+  readonly sourceKeyring?: Keyring | undefined;
+};
+
+/** Rows are sent to PostgreSQL together, up to this many, or this many characters. */
+const BATCH = { rows: 200, characters: 4_000_000 };
+const DAY_SECONDS = 24 * 60 * 60;
+
+/**
+ * Inserts the organization of an archive that was exported for a move, in one transaction. From its commit on, this database
+ * serves the organization.
+ */
+export async function importOrganization(db: Database, scope: OrganizationScope, archive: Archive): Promise<Imported> {
+  const { kind, move_id: moveId, organization } = archive.head;
+  if (kind !== 'move' || moveId === null)
+    throw new DomainError('invalid', 'This archive has no secrets, so it cannot be imported. Export it with --move.');
+  try {
+    return await transaction(
+      db,
+      async (tx) => {
+        const query = queryIn(tx);
+        await removeTimeouts(query);
+        await refuseOtherMigrations(query, archive.head);
+        if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
+        await silenceTriggers(query, { isLocal: true });
+        const rows = await insertAll(query, db, { ...archive, scope });
+        await endMove(tx, scope);
+        const detail = { move: moveId };
+        await recordAudit(tx, scope, { action: 'organization.moved', actorUserId: null, detail, auditSource: null });
+        await recordOperatorAction(tx, { action: 'organization.moved', organization, detail });
+        return { rows, isNew: true };
+      },
+      { timeoutSeconds: DAY_SECONDS },
+    );
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+async function refuseOtherMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
+  const own = await listMigrations(query);
+  const difference = [
+    ...migrations.filter((each) => !own.includes(each)).map((each) => `only the archive has ${each}`),
+    ...own.filter((each) => !migrations.includes(each)).map((each) => `only this database has ${each}`),
+  ];
+  if (difference.length === 0) return;
+  throw new DomainError(
+    'conflict',
+    `The two databases have different versions of Charter: ${difference[0]}. Upgrade the older one, then export again.`,
+  );
+}
+
+/** Throws a conflict if the organization exists for another reason. */
+async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
+  const found = await wasMovedBy(tx, scope, moveId);
+  if (found === false) {
+    throw new DomainError(
+      'conflict',
+      `The organization ${scope.organizationId} exists in this database. If it was moved away before, delete it here first.`,
+    );
+  }
+  return found === true;
+}
+
+async function insertAll(query: Query, db: Database, archive: Archive & { scope: OrganizationScope }): Promise<number> {
+  const tables = new Map((await listTenantTables(query)).map((table) => [table.name, table]));
+  const from = [db.keyring, ...(archive.sourceKeyring === undefined ? [] : [archive.sourceKeyring])];
+  let inserted = 0;
+  for await (const { table, rows } of batchesOf(archive.lines)) {
+    const target = tables.get(table);
+    if (target === undefined) throw damaged();
+    const encrypted = rows.map((row) => encryptAnew(table, row, { from, to: db.keyring }));
+    // Fewer if one of the rows belongs to another organization.
+    if ((await insertRows(query, archive.scope, { table: target, rows: encrypted })) !== rows.length) throw damaged();
+    inserted += rows.length;
+  }
+  return inserted;
+}
+
+/** Throws unless the lines end with the counts of the rows before. */
+async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<RowsOfTable> {
+  const counts = new Map<string, number>();
+  let batch: { table: string; rows: string[]; characters: number } = { table: '', rows: [], characters: 0 };
+  let isWhole = false;
+  for await (const text of lines) {
+    const line = readLine(text);
+    if (isWhole) throw damaged();
+    const isFull = batch.rows.length >= BATCH.rows || batch.characters >= BATCH.characters;
+    if (batch.rows.length > 0 && (isFull || line.kind === 'end' || line.table !== batch.table)) {
+      yield batch;
+      batch = { table: '', rows: [], characters: 0 };
+    }
+    if (line.kind === 'end') {
+      const names = [...new Set([...counts.keys(), ...line.rows.keys()])];
+      if (names.some((name) => counts.get(name) !== line.rows.get(name))) throw damaged();
+      isWhole = true;
+    } else {
+      batch.table = line.table;
+      batch.rows.push(line.row);
+      batch.characters += line.row.length;
+      counts.set(line.table, (counts.get(line.table) ?? 0) + 1);
+    }
+  }
+  if (!isWhole) throw damaged();
+}
+
+/** An error that the operator can fix, in words. */
+function refusalOf(error: unknown): unknown {
+  const index = violatedUnique(error);
+  if (index !== undefined) {
+    return new DomainError(
+      'conflict',
+      `This database has a row that the archive has, too: ${index}. Change it, or delete its organization here.`,
+    );
+  }
+  if (lacksPrivilege(error)) return silencingRefused();
+  if (error instanceof MissingEncryptionKeyError) {
+    return new DomainError(
+      'invalid',
+      `${error.message.split(',')[0]}, which is not one of this installation. Give the encryption key of the other one: --source-key FILE.`,
+    );
+  }
+  return error;
+}
+
+export function silencingRefused(): DomainError {
+  return new DomainError(
+    'forbidden',
+    'The database user may not write rows as they are. As a superuser, run GRANT SET ON PARAMETER session_replication_role ' +
+      'TO the user, from PostgreSQL 15 on, or run this command with DATABASE_URL of a superuser.',
+  );
+}

@@ -1,0 +1,51 @@
+import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { Transaction } from './database.ts';
+
+export type Move = { readonly id: string; readonly startedAt: Date };
+
+export async function findMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<Move | null> {
+  return tx.organizationMove.findUnique({ where: { organizationId }, select: { id: true, startedAt: true } });
+}
+
+/**
+ * Locks the organization until the end of the transaction, for a change after which no request may change its data. It waits
+ * for every transaction that has inserted a row of the organization, those of `lockOrganization` included. Returns its name, or
+ * `null` if it does not exist.
+ */
+export async function lockOrganizationAlone(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<{ readonly name: string; readonly suspendedAt: Date | null } | null> {
+  await tx.$queryRaw`select 1 from organizations where id = ${organizationId}::uuid for update`;
+  return tx.organization.findUnique({ where: { id: organizationId }, select: { name: true, suspendedAt: true } });
+}
+
+/** Lock the organization alone before. From the commit on, its requests get 503, and nothing that they might change is lost. */
+export async function startMove(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
+  await tx.$executeRaw`
+    insert into organization_moves (organization_id, id, suspended_at)
+    select id, ${id}::uuid, suspended_at from organizations where id = ${organizationId}::uuid`;
+  await tx.$executeRaw`
+    update organizations set suspended_at = coalesce(suspended_at, now()) where id = ${organizationId}::uuid`;
+}
+
+/** The organization then is as it was before the move: active, or suspended. Returns false if it does not move. */
+export async function endMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
+  const changed = await tx.$executeRaw`
+    with ended as (
+      delete from organization_moves where organization_id = ${organizationId}::uuid returning organization_id, suspended_at)
+    update organizations o set suspended_at = ended.suspended_at from ended where o.id = ended.organization_id`;
+  return changed === 1;
+}
+
+/** Whether this move has brought the organization here; `null` if the organization does not exist. */
+export async function wasMovedBy(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  moveId: string,
+): Promise<boolean | null> {
+  if ((await tx.organization.count({ where: { id: organizationId } })) === 0) return null;
+  const detail = { path: ['move'], equals: moveId };
+  const action = 'organization.moved';
+  return (await tx.auditEvent.count({ where: { organizationId, action, detail } })) > 0;
+}

@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import type { Transaction } from './database.ts';
+
+/** Sends a statement on one connection, and returns its rows. */
+export type Query = <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** Sends statements in a transaction of Prisma. */
+export function queryIn(tx: Transaction): Query {
+  return (text, values = []) => tx.$queryRawUnsafe(text, ...values);
+}
+
+/** A table with rows of organizations: `organizations` itself, or one with a column organization_id. */
+export type TenantTable = {
+  readonly name: string;
+  /** The column that names the organization. */
+  readonly owner: 'id' | 'organization_id';
+  readonly columns: readonly string[];
+  /** Those of `columns` that hold a secret or the hash of one: all that are binary or named so. */
+  readonly secretColumns: readonly string[];
+};
+
+type TableRow = Omit<TenantTable, 'owner'> & { readonly references: readonly string[] };
+
+// From the catalogue, so that no table is forgotten that a later migration adds.
+const LIST = `
+  select t.relname::text as name,
+         (select array_agg(quote_ident(attname) order by attnum) from pg_attribute
+          where attrelid = t.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
+         (select coalesce(array_agg(quote_ident(attname)), '{}') from pg_attribute
+          where attrelid = t.oid and attnum > 0 and not attisdropped and attgenerated = ''
+            and (atttypid in ('bytea'::regtype, 'bytea[]'::regtype) or attname ~ '(^|_)(hash|secret|token)$')) as "secretColumns",
+         (select coalesce(array_agg(distinct other.relname::text), '{}') from pg_constraint c
+          join pg_class other on other.oid = c.confrelid
+          where c.conrelid = t.oid and c.contype = 'f' and c.confrelid <> t.oid) as references
+  from pg_class t
+  where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and not t.relispartition
+    and (t.relname = 'organizations'
+      or exists (select from pg_attribute where attrelid = t.oid and attname = 'organization_id' and not attisdropped))
+  order by t.relname`;
+
+/** Every table after those that it references. */
+export async function listTenantTables(query: Query): Promise<TenantTable[]> {
+  const waiting = await query<TableRow>(LIST);
+  const ordered: TableRow[] = [];
+  while (waiting.length > 0) {
+    const isWaiting = (name: string) => waiting.some((each) => each.name === name);
+    const next = waiting.findIndex(({ references }) => !references.some(isWaiting));
+    if (next === -1)
+      throw new Error(`These tables reference each other: ${waiting.map(({ name }) => name).join(', ')}.`);
+    ordered.push(...waiting.splice(next, 1));
+  }
+  return ordered.map(({ name, columns, secretColumns }) => {
+    return { name, owner: name === 'organizations' ? 'id' : 'organization_id', columns, secretColumns };
+  });
+}
+
+/** The migrations of this database, in their order. */
+export async function listMigrations(query: Query): Promise<string[]> {
+  const rows = await query<{ name: string }>(
+    'select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null order by 1',
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** A connection for work that may take long. It is closed afterwards, with its settings. */
+export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
+    return await work(async (text, values) => (await client.query(text, values)).rows);
+  } finally {
+    client.release(true);
+  }
+}
+
+/** Begins a transaction that reads one snapshot. */
+export async function beginSnapshot(query: Query): Promise<void> {
+  await query('begin transaction isolation level repeatable read, read only');
+}
+
+/**
+ * For tools that copy data: rows are written as they are, without events, deliveries or checks of foreign keys, and audit events
+ * can be deleted. Organizations still get new versions. `isLocal`: for the transaction only.
+ */
+export async function silenceTriggers(query: Query, { isLocal = false } = {}): Promise<void> {
+  await query(`set ${isLocal ? 'local ' : ''}session_replication_role = replica`);
+}
+
+/** For the rest of a transaction that may take long. */
+export async function removeTimeouts(query: Query): Promise<void> {
+  await query('set local statement_timeout = 0');
+  await query('set local idle_in_transaction_session_timeout = 0');
+}

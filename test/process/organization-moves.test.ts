@@ -1,0 +1,191 @@
+// An organization moves between two databases again and again, under the load of its own clients, while the commands are killed.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MovingError } from '../../src/domain/errors.ts';
+import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator.ts';
+import { Client, type Reply } from '../support/http/client.ts';
+import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
+import { createTestOrganization, type TestServer, useServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
+import { type Ended, startFile } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const MOVES = length({ short: 2, full: 10 });
+const CLIENTS = length({ short: 4, full: 16 });
+const PROGRAMS = length({ short: 200, full: 100_000 });
+/** Fewer than a statement inserts within its timeout. */
+const FILL_ROWS = 5000;
+const MINUTES = length({ short: 10, full: 60 });
+const RETRY_MS = 50;
+const LIST = '/api/parent_programs';
+
+const servers = [await useServer(), await useServer()] as const;
+const folder = await mkdtemp(join(tmpdir(), 'charter-moves-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Where clients send their requests, as the map of a proxy says. */
+let home: TestServer = servers[0];
+const elsewhere = () => (home === servers[0] ? servers[1] : servers[0]);
+
+const ours = await createTestOrganization(home);
+const statuses = new Set<number>();
+
+/** Sends a request until its status is not 503, each time to where the organization is then. */
+async function persist(key: string, request: (client: Client) => Promise<Reply>): Promise<Reply> {
+  for (;;) {
+    const reply = await request(new Client(home.url, key));
+    statuses.add(reply.status);
+    if (reply.status !== 503) return reply;
+    if (reply.headers['retry-after'] === undefined) throw new Error('A 503 lacks Retry-After.');
+    await delay(RETRY_MS);
+  }
+}
+
+type Writer = { readonly live: Map<string, string>; requests: number };
+
+/** Creates, changes and deletes programs of its own, and remembers what the server has acknowledged. */
+async function write(client: number, writer: Writer, isOver: () => boolean): Promise<void> {
+  for (let i = 0; !isOver(); i += 1) {
+    const name = `Client ${client}, ${i}`;
+    const [id] = writer.live.keys();
+    if (id === undefined || i % 3 === 0) {
+      const headers = { 'Idempotency-Key': `client-${client}-${i}` };
+      const { status, body } = await persist(ours.key, (each) => each.post(LIST, { name }, { headers }));
+      expect(status).toBe(201);
+      writer.live.set(body.id, name);
+    } else if (i % 3 === 1) {
+      expect((await persist(ours.key, (each) => each.patch(`${LIST}/${id}`, { name }))).status).toBe(200);
+      writer.live.set(id, name);
+    } else {
+      expect((await persist(ours.key, (each) => each.delete(`${LIST}/${id}`))).status).toBe(204);
+      writer.live.delete(id);
+    }
+    writer.requests += 1;
+  }
+}
+
+/** Follows the feed from the cursor until it has ended and no writer writes any more. */
+async function follow(from: string, isOver: () => boolean): Promise<FeedEvent[]> {
+  const seen: FeedEvent[] = [];
+  for (let cursor = from; ; ) {
+    const wasOver = isOver();
+    const { status, body } = await persist(ours.key, (each) => each.get(feedUrl(cursor, 'limit=100')));
+    expect(status).toBe(200);
+    seen.push(...body.data);
+    cursor = body.page.next_cursor;
+    if (wasOver && !body.page.has_more) return seen;
+  }
+}
+
+/** How long each command has taken, in milliseconds. */
+const durations = new Map<string, number>();
+
+/** Runs a command, kills it at a random moment, and repeats it until its end. */
+async function runWithKill({ databaseUrl }: TestServer, parameters: readonly string[]): Promise<void> {
+  const [command = ''] = parameters;
+  const start = () => startFile('scripts/admin/main.ts', parameters, { DATABASE_URL: databaseUrl });
+  const killed = start();
+  await Promise.race([delay(Math.random() * (durations.get(command) ?? 2000)), killed.ended]);
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  const startedAt = performance.now();
+  const { code, stderr }: Ended = await start().ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  durations.set(command, performance.now() - startedAt);
+}
+
+async function issue(name: string): Promise<{ id: string; key: string }> {
+  const request = { name, permissions: ['parent_programs:read'], lifeDays: 30, environment: 'live' } as const;
+  return issueKeyByEmail(home.db, { ...request, email: ours.email });
+}
+
+const statusAt = async (server: TestServer, key: string) => (await server.anonymous.get(LIST, { key })).status;
+
+/** Moves the organization. Returns how long its requests were refused, in milliseconds. */
+async function move(round: number, writers: readonly Writer[]): Promise<number> {
+  const [source, target] = [home, elsewhere()];
+  const file = join(folder, `${round}.jsonl`);
+  const [before, during, after] = [
+    await issue(`Before ${round}`),
+    await issue(`During ${round}`),
+    await issue(`After ${round}`),
+  ];
+  await revokeKeyById(source.db, before.id);
+  const startedAt = performance.now();
+  const exporting = ['export-organization', '--id', ours.id, '--file', file, '--move'];
+  await runWithKill(source, exporting);
+  // A revocation is either refused, so that whoever asks for it repeats it, or it moves along.
+  await expect(revokeKeyById(source.db, during.id)).rejects.toBeInstanceOf(MovingError);
+  await runWithKill(target, ['import-organization', '--file', file]);
+  home = target;
+  const refusedMs = performance.now() - startedAt;
+  expect(await statusAt(target, before.key)).toBe(401);
+  for (const { id, key } of [during, after]) {
+    expect(await statusAt(target, key)).toBe(200);
+    await revokeKeyById(target.db, id);
+    expect(await statusAt(target, key)).toBe(401);
+    // Where it was before, its keys are refused in any case.
+    expect([401, 503]).toContain(await statusAt(source, key));
+  }
+  // Every request that was sent to the source has its response by then.
+  const seen = writers.map(({ requests }) => requests + 1);
+  await until('requests to the target', () => writers.every(({ requests }, i) => requests > (seen[i] ?? 0)));
+  const { name } = await target.db.prisma.organization.findUniqueOrThrow({ where: { id: ours.id } });
+  await runWithKill(source, ['delete-organization', '--id', ours.id, '--name', name]).catch(async (error: unknown) => {
+    // The first one may have finished before it was killed.
+    if ((await source.db.prisma.organization.count({ where: { id: ours.id } })) > 0) throw error;
+  });
+  return refusedMs;
+}
+
+test(
+  `in ${MOVES} moves of ${PROGRAMS} programs under the load of ${CLIENTS} clients, with kills, no write and no event is lost or made twice`,
+  async () => {
+    for (let first = 1; first <= PROGRAMS; first += FILL_ROWS)
+      await home.db.pool.query(
+        `insert into parent_programs (organization_id, id, name, external_id)
+         select $1, gen_random_uuid(), 'Program ' || n, 'program-' || n from generate_series($2::int, $3::int) n`,
+        [ours.id, first, Math.min(first + FILL_ROWS - 1, PROGRAMS)],
+      );
+    const { body } = await ours.client.get(`/api/events?since=${new Date().toISOString()}`);
+    const writers = Array.from({ length: CLIENTS }, (): Writer => ({ live: new Map(), requests: 0 }));
+    let [isOver, isWritten] = [false, false];
+    const following = follow(body.page.next_cursor, () => isWritten);
+    const writing = Promise.all(writers.map((writer, client) => write(client, writer, () => isOver))).finally(() => {
+      isWritten = true;
+    });
+    const refused: number[] = [];
+    const moving = (async () => {
+      try {
+        for (let round = 0; round < MOVES; round += 1) refused.push(await move(round, writers));
+      } finally {
+        isOver = true;
+      }
+    })();
+    const [seen] = await Promise.all([following, writing, moving]);
+    expect([...statuses].toSorted()).toEqual([200, 201, 204, 503]);
+    const ids = seen.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    const expected = new Map(writers.flatMap(({ live }) => [...live]));
+    const named = (programs: ReadonlyMap<string, Program>) =>
+      new Map([...programs].map(([id, { name }]) => [id, name]));
+    expect(named(applied(seen))).toEqual(expected);
+    const { rows } = await home.db.pool.query<{ id: string; name: string }>(
+      `select id, name from parent_programs where organization_id = $1 and name like 'Client %'`,
+      [ours.id],
+    );
+    expect(new Map(rows.map(({ id, name }) => [id, name]))).toEqual(expected);
+    expect(await home.db.prisma.parentProgram.count({ where: { organizationId: ours.id } })).toBe(
+      PROGRAMS + expected.size,
+    );
+    const seconds = (ms: number) => (ms / 1000).toFixed(1);
+    const requests = writers.reduce((sum, writer) => sum + writer.requests, 0);
+    console.log(
+      `${requests} writes, ${seen.length} events; refused for ${refused.map(seconds).join(', ')} s with kills; ` +
+        [...durations].map(([command, ms]) => `${command} ${seconds(ms)} s`).join(', '),
+    );
+  },
+  MINUTES * 60_000,
+);

@@ -1,0 +1,178 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Keyring } from '../../../src/domain/keyring.ts';
+import { SECRET_COLUMNS } from '../../../src/store/secrets.ts';
+import type { TenantTable } from '../../../src/store/tenant-tables.ts';
+import { ENCRYPTION_KEY, KEYRING } from '../../support/data/encryption.ts';
+import { dropChecks, fillEveryTable } from '../../support/postgres/every-table.ts';
+import { useScratchDatabase } from '../../support/postgres/postgres.ts';
+import { runAdminCommand } from '../../support/processes/admin.ts';
+
+const OTHER_KEY = Buffer.alloc(32, 'other');
+const OTHER = { ENCRYPTION_KEY: OTHER_KEY.toString('base64') };
+const [source, target] = [await useScratchDatabase(), await useScratchDatabase()];
+const [sourceClient, targetClient] = [new pg.Client(source.url), new pg.Client(target.url)];
+await sourceClient.connect();
+await targetClient.connect();
+const folder = await mkdtemp(join(tmpdir(), 'charter-move-'));
+afterAll(async () => {
+  await Promise.all([sourceClient.end(), targetClient.end()]);
+  await rm(folder, { recursive: true });
+});
+
+const organizationId = crypto.randomUUID();
+const neighbourId = crypto.randomUUID();
+const deletedId = crypto.randomUUID();
+const exportedId = crypto.randomUUID();
+const tables = await fillEveryTable(sourceClient, organizationId);
+for (const id of [neighbourId, deletedId, exportedId]) await fillEveryTable(sourceClient, id);
+await sourceClient.query('delete from organization_moves');
+await dropChecks(targetClient, tables);
+// The installation of the target has a key of its own.
+await targetClient.query('delete from encryption_keys');
+
+/** The rows of the organization by table, with secrets decrypted, and without what a move changes. */
+async function rowsIn(client: pg.Client, keyring: Keyring, id = organizationId): Promise<Record<string, unknown[]>> {
+  const rows: Record<string, unknown[]> = {};
+  for (const table of tables) rows[table.name] = await rowsOf(client, { table, keyring, id });
+  return rows;
+}
+
+type From = { readonly table: TenantTable; readonly keyring: Keyring; readonly id: string };
+
+async function rowsOf(client: pg.Client, { table: { name, owner }, keyring, id }: From): Promise<unknown[]> {
+  // As text, so that JavaScript changes no value.
+  const { rows } = await client.query(
+    `select to_jsonb(t) - 'version' as row, t::text from ${name} t where ${owner} = $1 order by 2`,
+    [id],
+  );
+  return rows
+    .filter(({ row }) => !(name === 'audit_events' && row.act.startsWith('organization.move')))
+    .map(({ row, t }) => {
+      const secrets = SECRET_COLUMNS.filter(({ table }) => table === name).map(({ column, ids }) => {
+        const encrypted = String(row[column]).slice(2);
+        const place = { column: `${name}.${column}`, ids: ids.map((each) => String(row[each])) };
+        return { encrypted, plain: keyring.decrypt(Buffer.from(encrypted, 'hex'), place).toString('hex') };
+      });
+      const text = secrets.reduce((each, { encrypted, plain }) => each.replace(encrypted, plain), String(t));
+      // The version of an organization grows with the import.
+      return name === 'organizations' ? { ...row, cursor_key: secrets[0]?.plain } : text;
+    });
+}
+
+test('the tables of an organization are those with a column organization_id, each after those that it references', async () => {
+  const names = tables.map(({ name }) => name);
+  const { rows } = await sourceClient.query<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = 'public' and column_name = 'organization_id'`,
+  );
+  expect(names.toSorted()).toEqual(['organizations', ...rows.map(({ name }) => name)].toSorted());
+  expect(names[0]).toBe('organizations');
+  expect(names.indexOf('webhook_attempts')).toBeGreaterThan(names.indexOf('webhook_deliveries'));
+});
+
+test('each secret that the database wants encrypted is encrypted anew by a move', async () => {
+  const { rows } = await sourceClient.query<{ column: string }>(
+    `select tgrelid::regclass || '.' || replace(encode(tgargs, 'escape'), '\\000', '') as column
+     from pg_trigger where tgfoid = 'require_encryption_key'::regproc`,
+  );
+  expect(rows.map(({ column }) => column).toSorted()).toEqual(
+    SECRET_COLUMNS.map(({ table, column }) => `${table}.${column}`).toSorted(),
+  );
+});
+
+test('an export for people has every table and no secret', async () => {
+  const file = join(folder, 'data.jsonl');
+  const { code, stdout } = await runAdminCommand(source.url, [
+    'export-organization',
+    '--id',
+    exportedId,
+    '--file',
+    file,
+    '--json',
+  ]);
+  expect(code).toBe(0);
+  const lines = (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(JSON.parse(stdout)).toMatchObject({ organization_id: exportedId, move_id: null, rows: lines.length - 2 });
+  expect(lines[0]).toMatchObject({ charter_archive: 1, kind: 'data', organization: { id: exportedId } });
+  expect(lines.at(-1)).toMatchObject({ end: true });
+  const shown = new Map(lines.slice(1, -1).map(({ table, row }) => [table, Object.keys(row)]));
+  expect([...shown.keys()].toSorted()).toEqual(
+    tables
+      .map(({ name }) => name)
+      .filter((name) => name !== 'organization_moves')
+      .toSorted(),
+  );
+  const secret = /hash|secret$|token|cursor_key|recovery|name_key|response_body/;
+  expect([...shown.values()].flat().filter((column) => secret.test(column))).toEqual([]);
+  expect(shown.get('users')).toContain('email');
+  // An archive without secrets cannot be imported.
+  const refused = await runAdminCommand(target.url, ['import-organization', '--file', file], OTHER);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--move') });
+});
+
+describe('a move between two databases with different encryption keys', () => {
+  const file = join(folder, 'move.jsonl');
+  const keyFile = join(folder, 'source-key');
+  const importing = ['import-organization', '--file', file, '--source-key', keyFile];
+  const others = new Keyring([OTHER_KEY]);
+  let [before, neighbour]: Record<string, unknown[]>[] = [];
+
+  beforeAll(async () => {
+    [before, neighbour] = [await rowsIn(sourceClient, KEYRING), await rowsIn(sourceClient, KEYRING, neighbourId)];
+    const exporting = ['export-organization', '--id', organizationId, '--file', file, '--move'];
+    expect(await runAdminCommand(source.url, exporting)).toMatchObject({ code: 0, stderr: '' });
+    await writeFile(keyFile, ENCRYPTION_KEY);
+    expect(await runAdminCommand(target.url, importing, OTHER)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('keeps every value of every table', async () => {
+    const after = await rowsIn(targetClient, others);
+    expect(after).toEqual(before);
+    const empty = Object.entries(after).flatMap(([name, rows]) => (rows.length === 0 ? [name] : []));
+    expect(empty).toEqual(['organization_moves']);
+  });
+
+  test('changes nothing of other organizations', async () => {
+    expect(Object.values(await rowsIn(targetClient, others, neighbourId)).flat()).toEqual([]);
+    expect(await rowsIn(sourceClient, KEYRING, neighbourId)).toEqual(neighbour);
+  });
+
+  test('gives the organization a higher version than before', async () => {
+    const version = async (client: pg.Client) => {
+      const text = 'select version from organizations where id = $1';
+      return BigInt((await client.query(text, [organizationId])).rows[0].version);
+    };
+    expect(await version(targetClient)).toBeGreaterThan(await version(sourceClient));
+  });
+
+  test('can be repeated, which changes nothing', async () => {
+    const imported = await rowsIn(targetClient, others);
+    const { code, stdout } = await runAdminCommand(target.url, importing, OTHER);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('It was imported before.') });
+    expect(await rowsIn(targetClient, others)).toEqual(imported);
+  });
+});
+
+test('a deletion leaves no row of the organization, and every row of others', async () => {
+  const neighbour = await rowsIn(sourceClient, KEYRING, neighbourId);
+  const { rows } = await sourceClient.query('select name from organizations where id = $1', [deletedId]);
+  const deletion = ['delete-organization', '--id', deletedId, '--name'];
+  expect(await runAdminCommand(source.url, [...deletion, 'Another'])).toMatchObject({ code: 1 });
+  expect((await rowsIn(sourceClient, KEYRING, deletedId))['users']).toHaveLength(1);
+  expect(await runAdminCommand(source.url, [...deletion, rows[0].name])).toMatchObject({ code: 0, stderr: '' });
+  const left = await rowsIn(sourceClient, KEYRING, deletedId);
+  expect(Object.values(left).flat()).toEqual([]);
+  expect(await rowsIn(sourceClient, KEYRING, neighbourId)).toEqual(neighbour);
+  const { stdout } = await runAdminCommand(source.url, ['--json', 'list-operator-actions']);
+  const actions: { organization_id: string; action: string }[] = JSON.parse(stdout).actions;
+  expect(actions.filter((each) => each.organization_id === deletedId).map(({ action }) => action)).toEqual([
+    'organization.deleted',
+    'organization.deletion_started',
+  ]);
+});

@@ -1,0 +1,269 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PERMISSIONS } from '../../../src/domain/role.ts';
+import { issueKeyByEmail } from '../../../src/service/operator.ts';
+import { checkDueKeys, claimNoticeMails } from '../../../src/store/key-notices.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
+import { Client } from '../../support/http/client.ts';
+import { Browser } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { createTestOrganization, useServer } from '../../support/http/server.ts';
+import { untilWaiting } from '../../support/postgres/postgres.ts';
+import { inTransaction } from '../../support/postgres/transaction.ts';
+import { runAdminCommand } from '../../support/processes/admin.ts';
+
+const LIST = '/api/parent_programs';
+
+// The second one serves another database.
+const [source, target] = [await useDashboard(), await useServer()];
+const folder = await mkdtemp(join(tmpdir(), 'charter-moving-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, parameters);
+const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
+const fileOf = (id: string) => join(folder, `${id}.jsonl`);
+const startMove = (id: string) => admin('export-organization', '--id', id, '--file', fileOf(id), '--move');
+const importTo = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
+
+async function teamWithKey(): Promise<Team & { readonly key: string; readonly client: Client }> {
+  const team = await createTeam(source.db);
+  const request = { email: team.administrator.email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30 } as const;
+  const { key } = await issueKeyByEmail(source.db, { ...request, environment: 'live' });
+  return { ...team, key, client: new Client(source.url, key) };
+}
+
+const MOVING = { status: 503, headers: { 'retry-after': '5' } };
+
+test('requests of a moving organization get 503 with Retry-After, and none of them is logged as a fault', async () => {
+  const { organizationId, client } = await teamWithKey();
+  await client.post(LIST, { name: 'Before' });
+  expect(await startMove(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  const logged = source.logged.length;
+  for (const reply of [
+    await client.get(LIST),
+    await client.post(LIST, { name: 'Meanwhile' }),
+    await client.get('/api/key'),
+  ])
+    expect(reply).toMatchObject(MOVING);
+  expect(source.logged.slice(logged).filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  expect(await source.db.prisma.parentProgram.count({ where: { organizationId } })).toBe(1);
+});
+
+test('a cancelled move leaves the organization as it was: active, or suspended', async () => {
+  const [active, suspended] = [await teamWithKey(), await teamWithKey()];
+  await admin('suspend-organization', '--id', suspended.organizationId);
+  for (const { organizationId } of [active, suspended]) {
+    await startMove(organizationId);
+    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject({ code: 0 });
+  }
+  expect((await active.client.get(LIST)).status).toBe(200);
+  expect((await suspended.client.get(LIST)).status).toBe(403);
+  expect(await admin('cancel-move', '--id', active.organizationId)).toMatchObject({
+    code: 1,
+    stderr: 'The organization does not move.\n',
+  });
+});
+
+test('a suspended organization is suspended after its move, too', async () => {
+  const { organizationId, key } = await teamWithKey();
+  await admin('suspend-organization', '--id', organizationId);
+  await startMove(organizationId);
+  expect(await importTo(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(403);
+});
+
+test('a moving organization is neither suspended, resumed nor changed, but can be exported again', async () => {
+  const { organizationId, administrator } = await teamWithKey();
+  await startMove(organizationId);
+  const first = await readFile(fileOf(organizationId), 'utf8');
+  const issuing = ['issue-key', '--user', administrator.email, '--name', 'Late'];
+  for (const parameters of [
+    ['suspend-organization', '--id', organizationId],
+    ['resume-organization', '--id', organizationId],
+    issuing,
+    ['export-organization', '--id', organizationId, '--file', fileOf('data')],
+  ])
+    expect(await admin(...parameters)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is moving to another/),
+    });
+  await startMove(organizationId);
+  const withoutTime = (text: string) => text.replace(/"at":"[^"]*","migrations"/, '');
+  expect(withoutTime(await readFile(fileOf(organizationId), 'utf8'))).toBe(withoutTime(first));
+});
+
+describe('a person of a moving organization', () => {
+  test('gets 503 for every page and form, and changes nothing', async () => {
+    const { organizationId, administrator } = await teamWithKey();
+    const browser = new Browser(source.url);
+    await browser.signIn(administrator.email, PASSWORD);
+    expect((await browser.get('/people/users')).status).toBe(200);
+    const token = await browser.formToken();
+    await startMove(organizationId);
+    const page = await browser.get('/people/users');
+    expect(page).toMatchObject(MOVING);
+    expect(page.text).toContain('Nothing was changed');
+    const fields = { form_token: token, name: 'Late', email: 'late@example.test', role: 'viewer' };
+    expect((await browser.post('/people/users/invite', fields)).status).toBe(503);
+    expect(await source.db.prisma.user.count({ where: { organizationId } })).toBe(4);
+  });
+
+  test('cannot sign in, and is not counted as having failed to', async () => {
+    const { organizationId, administrator } = await teamWithKey();
+    await startMove(organizationId);
+    const browser = new Browser(source.url);
+    expect(await browser.signIn(administrator.email, PASSWORD)).toMatchObject({ status: 503 });
+    expect(await source.db.prisma.session.count({ where: { organizationId } })).toBe(0);
+  });
+});
+
+test('notices about keys of a moving organization are left to the database to which it moves', async () => {
+  const { organizationId } = await teamWithKey();
+  // There is one, because an operator has issued the key.
+  await startMove(organizationId);
+  const [claimed, checked] = [
+    await claimNoticeMails(source.db, { limit: 1000 }),
+    await checkDueKeys(source.db, { limit: 1000 }),
+  ];
+  expect([...claimed, ...checked].filter((each) => each.organizationId === organizationId)).toEqual([]);
+  await importTo(organizationId);
+  expect(await claimNoticeMails(target.db, { limit: 1000 })).toContainEqual(
+    expect.objectContaining({ organizationId }),
+  );
+  expect(await checkDueKeys(target.db, { limit: 1000 })).toContainEqual(expect.objectContaining({ organizationId }));
+});
+
+// The race: the write has begun, and sees in its snapshot an organization that does not move.
+test.each<[string, (client: Client, id: string) => ReturnType<Client['get']>]>([
+  ['POST', (client) => client.post(LIST, { name: 'Late' })],
+  [
+    'POST with an Idempotency-Key',
+    (client) => client.post(LIST, { name: 'Late' }, { headers: { 'Idempotency-Key': 'late' } }),
+  ],
+  ['PATCH', (client, id) => client.patch(`${LIST}/${id}`, { name: 'Late' })],
+  ['DELETE', (client, id) => client.delete(`${LIST}/${id}`)],
+  ['PUT', (client) => client.put(`${LIST}/by_external_id/late`, { name: 'Late' })],
+])('a %s that waits while the move begins gets 503, and changes nothing', async (_, write) => {
+  const { organizationId, client } = await teamWithKey();
+  const { body: program } = await client.post(LIST, { name: 'Before' });
+  const [moving, writing] = await inTransaction(source.db, async (held) => {
+    await held.query('select from organizations where id = $1 for update', [organizationId]);
+    const move = startMove(organizationId);
+    await untilWaiting(source.db.pool, 1);
+    const reply = write(client, program.id);
+    await untilWaiting(source.db.pool, 2);
+    await held.query('commit');
+    return Promise.all([move, reply]);
+  });
+  expect(moving).toMatchObject({ code: 0 });
+  expect(writing).toMatchObject(MOVING);
+  expect(await source.db.prisma.parentProgram.findMany({ where: { organizationId } })).toMatchObject([
+    { name: 'Before' },
+  ]);
+});
+
+test('an organization that moves goes on with its keys, cursors and idempotency keys', async () => {
+  const { organizationId, key, client } = await teamWithKey();
+  const after = new Client(target.url, key);
+  const headers = { 'Idempotency-Key': 'once' };
+  for (const name of ['A', 'B', 'C']) await client.post(LIST, { name });
+  const created = await client.post(LIST, { name: 'D' }, { headers });
+  const feed = await client.get('/api/events?limit=2');
+  const list = await client.get(`${LIST}?limit=2`);
+  await startMove(organizationId);
+  expect((await after.get(LIST)).status).toBe(401);
+  expect(await importTo(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  // The source does not serve it any more.
+  expect(await client.get(LIST)).toMatchObject(MOVING);
+  expect((await after.post(LIST, { name: 'D' }, { headers })).body).toEqual(created.body);
+  const next = await after.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
+  expect(next.body.data.map((event: { data: { name: string } }) => event.data.name)).toEqual(['C', 'D']);
+  const { body } = await after.post(LIST, { name: 'E' });
+  const latest = await after.get(`/api/events?cursor=${next.body.page.next_cursor}`);
+  expect(latest.body.data.map((event: { data: { id: string } }) => event.data.id)).toEqual([body.id]);
+  expect((await after.get(`${LIST}?limit=2&cursor=${list.body.page.next_cursor}`)).status).toBe(200);
+});
+
+test('it can move back once it was deleted where it came from', async () => {
+  const { organizationId, client, administrator } = await teamWithKey();
+  await startMove(organizationId);
+  await importTo(organizationId);
+  const back = ['export-organization', '--id', organizationId, '--file', fileOf('back'), '--move'];
+  expect(await adminOfTarget(...back)).toMatchObject({ code: 0 });
+  const importing = ['import-organization', '--file', fileOf('back')];
+  expect(await admin(...importing)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/exists in this database/),
+  });
+  expect(await admin('delete-organization', '--id', organizationId, '--name', ORGANIZATION)).toMatchObject({ code: 0 });
+  expect((await client.get(LIST)).status).toBe(401);
+  expect(await admin(...importing)).toMatchObject({ code: 0, stderr: '' });
+  expect((await client.get(LIST)).status).toBe(200);
+  const browser = new Browser(source.url);
+  expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
+});
+
+describe('an archive that is not whole is refused, and leaves no row', () => {
+  test.each<[string, (lines: string[]) => string[], RegExp]>([
+    ['without its end', (lines) => lines.slice(0, -1), /not a whole archive/],
+    ['without a row', (lines) => lines.toSpliced(3, 1), /not a whole archive/],
+    ['with a row twice', (lines) => lines.toSpliced(3, 0, lines[3] ?? ''), /has a row that the archive has, too/],
+    ['with a line that was cut', (lines) => lines.with(3, (lines[3] ?? '').slice(0, 60)), /not a whole archive/],
+    ['of nothing', () => [], /not a whole archive/],
+    ['with another text', () => ['{"charter_archive":2}'], /not a whole archive/],
+    [
+      'of a database of another version',
+      ([head = '', ...lines]) => [head.replace('"migrations":[', '"migrations":["20990101000000_later",'), ...lines],
+      /different versions of Charter: only the archive has 20990101000000_later/,
+    ],
+    [
+      // The attack: rows of another organization in an archive from elsewhere.
+      'with rows of another organization',
+      (lines) =>
+        lines.map((line, i) =>
+          i === 3 ? line.replace(/"organization_id":"[^"]*"/, `"organization_id":"${crypto.randomUUID()}"`) : line,
+        ),
+      /not a whole archive/,
+    ],
+  ])('%s', async (_, change, message) => {
+    const { organizationId, client } = await teamWithKey();
+    await client.post(LIST, { name: 'Program' });
+    await startMove(organizationId);
+    const lines = (await readFile(fileOf(organizationId), 'utf8')).trimEnd().split('\n');
+    await writeFile(
+      fileOf(organizationId),
+      change(lines)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(await importTo(organizationId)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+    expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
+    expect(await target.db.prisma.user.count({ where: { organizationId } })).toBe(0);
+  });
+});
+
+test('an import that finds an e-mail taken is refused, and says which', async () => {
+  const { organizationId, administrator } = await teamWithKey();
+  const other = await createTestOrganization(target);
+  await target.db.prisma.user.updateMany({ where: { email: other.email }, data: { email: administrator.email } });
+  await startMove(organizationId);
+  expect(await importTo(organizationId)).toMatchObject({ code: 1, stderr: expect.stringMatching(/users_email_key/) });
+});
+
+test.each([
+  ['export-organization', '--file', '/nowhere/archive.jsonl'],
+  ['import-organization', '--file', '/nowhere/archive.jsonl'],
+])('%s names a file that cannot be used', async (command, ...parameters) => {
+  const { organizationId } = await teamWithKey();
+  const id = command === 'export-organization' ? ['--id', organizationId] : [];
+  expect(await admin(command, ...id, ...parameters)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\/nowhere\/archive\.jsonl.* cannot be read or written: ENOENT\.\n$/),
+  });
+});
