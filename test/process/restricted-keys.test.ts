@@ -11,15 +11,21 @@ import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const CLIENTS = 16;
+const CLIENTS = 32;
 const CHANGES = length({ short: 6, full: 60 });
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';
 
-type Sent = { readonly sentAt: number; readonly receivedAt: number; readonly address: string; readonly status: number };
+type Sent = {
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  readonly address: string;
+  readonly status: number;
+  readonly policy: string | undefined;
+};
 
-test('16 clients of two processes: none is accepted from an address after the answer to the change that forbids it', async () => {
+test('32 clients of two processes: no response is by the addresses or the limit before a confirmed change', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
     const env = { DATABASE_URL, TRUSTED_PROXIES: 'loopback', PUBLIC_URL: 'http://charter.example.org' };
     const processes = await Promise.all([startCharter(env), startCharter(env)]);
@@ -36,18 +42,20 @@ test('16 clients of two processes: none is accepted from an address after the an
           const sending = { headers: { 'X-Forwarded-For': `${HERE}, ${address}` } };
           const name = i % 4 === 0 ? undefined : `${i} ${n} from ${address}`;
           const sentAt = performance.now();
-          const { status } =
+          const { status, headers } =
             name === undefined ? await client.get(LIST, sending) : await client.post(LIST, { name }, sending);
-          requestsSent.push({ sentAt, receivedAt: performance.now(), address, status });
+          const policy = headers['ratelimit-policy'];
+          requestsSent.push({ sentAt, receivedAt: performance.now(), address, status, policy });
         }
       };
       const failures: unknown[] = [];
       const clients = Array.from({ length: CLIENTS }, (_, i) => run(i).catch((error: unknown) => failures.push(error)));
-      const periods: { address: string; from: number; to: number }[] = [];
+      const periods: { address: string; from: number; to: number; limit: number }[] = [];
       for (let i = 0; i < CHANGES; i += 1) {
         const addresses = i % 2 === 0 ? `${HERE}/24` : '198.51.100.0/24';
         const forbidden = i % 2 === 0 ? ELSEWHERE : HERE;
-        const change = { addresses, requestsPerSecond: null, requestLimits: DEFAULT_LIMITS };
+        const limit = DEFAULT_LIMITS.perKey - 1 - (i % 2);
+        const change = { addresses, requestsPerSecond: limit, requestLimits: DEFAULT_LIMITS };
         const request = { keyId, userId: member.userId, ...change, lockedOut: [HERE, ELSEWHERE] };
         expect(await restrictKey(db, administrator, request)).toEqual({ kind: 'done' });
         const from = performance.now();
@@ -59,16 +67,20 @@ test('16 clients of two processes: none is accepted from an address after the an
           const more = requestsSent.slice(since);
           return [200, 201, 403].every((status) => more.filter((each) => each.status === status).length > 4);
         });
-        periods.push({ address: forbidden, from, to: performance.now() });
+        periods.push({ address: forbidden, from, to: performance.now(), limit });
         expect(await writtenFrom(forbidden)).toEqual(names);
       }
       isEnding = true;
       await Promise.all(clients);
-      const late = periods.flatMap(({ address, from, to }) =>
-        requestsSent.filter((each) => each.address === address && each.sentAt > from && each.receivedAt < to),
-      );
+      const sentIn = ({ from, to }: { from: number; to: number }) =>
+        requestsSent.filter(({ sentAt, receivedAt }) => sentAt > from && receivedAt < to);
+      const late = periods.flatMap((period) => sentIn(period).filter(({ address }) => address === period.address));
       expect(late.length).toBeGreaterThan(5 * CHANGES);
       expect(late.filter(({ status }) => status !== 403 && status !== 503)).toEqual([]);
+      for (const period of periods) {
+        const policies = sentIn(period).flatMap(({ policy }) => (policy === undefined ? [] : [policy]));
+        expect(new Set(policies)).toEqual(new Set([expect.stringContaining(`q=${period.limit};`)]));
+      }
       // A busy machine may refuse some under load.
       const statuses = new Set(requestsSent.map(({ status }) => status).filter((status) => status !== 503));
       expect(statuses).toEqual(new Set([200, 201, 403]));
