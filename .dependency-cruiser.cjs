@@ -129,6 +129,12 @@ module.exports = {
       to: { path: OPEN_TELEMETRY, dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'webauthn-in-one-file',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/service/passkeys/ceremony\\.ts$'] },
+      to: { path: ['node_modules/@simplewebauthn/'] },
+    },
+    {
       name: 'scopes-are-granted-in-few-places',
       comment:
         "Only authentication, the operator's commands and the delivery of webhooks establish the organization of an action.",
@@ -136,7 +142,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator|accounts/(sign-in|access-links)|single-sign-on/scope)\\.ts$',
+          '^src/service/(authenticate|operator|accounts/(sign-in|access-links)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },

@@ -11,8 +11,8 @@ export function addUserCommands(program: Command, { config, execute }: Context):
 
   program
     .command('reset-second-factor')
-    .description('remove a lost second factor of a user and end their sessions; the password stays')
-    .requiredOption('--user <email>', 'the user whose second factor is removed')
+    .description('remove a lost second factor and the passkeys of a user and end their sessions; the password stays')
+    .requiredOption('--user <email>', 'the user whose second factor and passkeys are removed')
     .action(({ user }: { user: string }) =>
       execute((db) => resetSecondFactorByEmail(db, user).then(({ email }) => ({ second_factor_removed: email }))),
     );

@@ -5,6 +5,7 @@ import { type Request, type Response, Router } from 'express';
 const TYPES = {
   'dashboard.css': 'text/css; charset=utf-8',
   'dashboard.js': 'text/javascript; charset=utf-8',
+  'passkeys.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const;
 
@@ -32,6 +33,7 @@ export function serveAssets(setPageHeaders: (res: Response) => void): { urls: As
   const urls = {
     'dashboard.css': serve('dashboard.css'),
     'dashboard.js': serve('dashboard.js'),
+    'passkeys.js': serve('passkeys.js'),
     'icon.svg': serve('icon.svg'),
   };
   return { urls, router };

@@ -7,6 +7,8 @@ export const SESSION_IDLE_MINUTES = 30;
 export const SESSION_HOURS = 12;
 /** The life of a session that waits for the second factor. */
 export const HALF_SESSION_MINUTES = 10;
+/** How long a proof of who somebody is serves: a sign-in, or one that a page asked for afterwards. */
+export const PROOF_MINUTES = 10;
 /** The precision of `lastSeenAt`. */
 export const LAST_SEEN_SECONDS = 60;
 
@@ -45,6 +47,7 @@ export type SessionRecord = {
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
   readonly isComplete: boolean;
+  readonly provedAt: Date | null;
 };
 
 /** Why a session ended. "ended": by a person or by a change of the account, or long ago. */
@@ -58,6 +61,11 @@ export function judgeSession(session: SessionRecord, now: Date): SessionVerdict 
   const idle = minutes(session.lastSeenAt, now);
   if (idle < SESSION_IDLE_MINUTES && age < SESSION_HOURS * 60) return 'signed-in';
   return age < SESSION_HOURS * 60 ? 'idle' : 'too-old';
+}
+
+/** `provedAt` in the future, from before the clock was set back, counts by its distance, too. */
+export function isProofFresh(provedAt: Date | null, now: Date): boolean {
+  return provedAt !== null && Math.abs(minutes(provedAt, now)) < PROOF_MINUTES;
 }
 
 function minutes(from: Date, to: Date): number {

@@ -28,6 +28,7 @@ const SHAPES = {
   link: html`<path d="m8 12 4-4M9 6l1.6-1.6a3.5 3.5 0 0 1 5 5L14 11M11 14l-1.6 1.6a3.5 3.5 0 0 1-5-5L6 9"/>`,
   password: html`<rect x="4.5" y="9" width="11" height="8" rx="1.5"/><path d="M7 9V6.5a3 3 0 0 1 6 0V9"/>`,
   'second-factor': html`<path d="m10 2.5 6 2.2v4.8c0 3.6-2.5 6.4-6 8-3.5-1.6-6-4.4-6-8V4.7z"/>`,
+  passkey: html`<circle cx="7.5" cy="6.5" r="3"/><path d="M2 16.5a5.5 5.5 0 0 1 8.6-4.5M14.5 12.2V17l-1-1M14.5 14.8h1.3"/><circle cx="14.5" cy="9.8" r="2.4"/>`,
   previous: html`<path d="m12 5-5 5 5 5"/>`,
   next: html`<path d="m8 5 5 5-5 5"/>`,
 };

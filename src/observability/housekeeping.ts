@@ -6,6 +6,7 @@ import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { deleteOldKeyNetworks } from '../store/key-networks.ts';
 import { deleteOldKeyNotices } from '../store/key-notices.ts';
 import { deleteOldKeyUses } from '../store/key-uses.ts';
+import { deleteExpiredChallenges } from '../store/passkey-challenges.ts';
 import { deleteIdleRateLimits } from '../store/rate-limits.ts';
 import { deleteExpiredSessions } from '../store/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
@@ -26,6 +27,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'access links': deleteExpiredAccessLinks,
   'sign-ins under way': deleteExpiredSsoSignIns,
   'failed sign-ins': deleteExpiredSignInFailures,
+  'passkey challenges': deleteExpiredChallenges,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
   'notices about keys': deleteOldKeyNotices,

@@ -13,6 +13,8 @@ export type NewSession = {
   /** `false` while the second factor is missing. */
   readonly isComplete: boolean;
   readonly at: Date;
+  /** When the user last proved who they are; `null` while the second factor is missing. */
+  readonly provedAt: Date | null;
   readonly auditSource: AuditSource;
   /** By single sign-on: the provider's id of the session, empty if it gave none. `null` by a password. */
   readonly ssoSid?: string | null | undefined;
@@ -21,7 +23,7 @@ export type NewSession = {
 export async function insertSession(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, tokenHash, isComplete, at, auditSource, ssoSid = null }: NewSession,
+  { userId, tokenHash, isComplete, at, provedAt, auditSource, ssoSid = null }: NewSession,
 ): Promise<void> {
   await tx.session.create({
     data: {
@@ -31,6 +33,7 @@ export async function insertSession(
       isComplete,
       createdAt: at,
       lastSeenAt: at,
+      provedAt,
       ssoSid,
       ...storableClient(auditSource),
     },
@@ -54,6 +57,19 @@ export async function hasSession(
     where: { tokenHash: Uint8Array.from(tokenHash), userId, organizationId: scope.organizationId },
   });
   return found === 1;
+}
+
+/** Records that the user has proved who they are. Returns false if the session has ended. */
+export async function recordProof(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash, at }: { userId: string; tokenHash: Buffer; at: Date },
+): Promise<boolean> {
+  const { count } = await tx.session.updateMany({
+    where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash), userId, isComplete: true },
+    data: { provedAt: at },
+  });
+  return count === 1;
 }
 
 /** Ends all sessions of the user, including those that wait for a second factor. */

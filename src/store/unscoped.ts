@@ -102,6 +102,7 @@ const FIND_SESSION = {
            s.user_id as "userId", u.name, u.email, u.role,
            u.deactivated_at as "userDeactivatedAt", u.totp_since is not null as "hasSecondFactor",
            s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.is_complete as "isComplete",
+           s.proved_at as "provedAt",
            (select count(*)::int from webhook_endpoints w
             where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter",
            exists (select 1 from users i
@@ -144,6 +145,21 @@ const FIND_CREDENTIALS = {
 /** For sign-in: one statement, whether the user exists or not. */
 export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
   const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
+  return rows[0] ?? null;
+}
+
+const FIND_PASSKEY = {
+  name: 'find_passkey_by_credential_id',
+  text: `select organization_id as "organizationId", user_id as "userId" from passkeys where credential_id = $1`,
+};
+
+/** For sign-in: whose passkey has this credential id. */
+export async function findPasskeyUser(
+  db: Database,
+  credentialId: Uint8Array,
+): Promise<{ readonly organizationId: string; readonly userId: string } | null> {
+  const values = [credentialId];
+  const { rows } = await db.pool.query<{ organizationId: string; userId: string }>({ ...FIND_PASSKEY, values });
   return rows[0] ?? null;
 }
 

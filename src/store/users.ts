@@ -132,12 +132,15 @@ export type UserDetails = {
   /** `false` if the user is invited and has not set a password. */
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
+  /** The number of passkeys. */
+  readonly passkeys: number;
   /** The user signs in by single sign-on. */
   readonly isLinked: boolean;
 };
 
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
   password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
+  (select count(*)::int from passkeys p where p.organization_id = users.organization_id and p.user_id = users.id) as passkeys,
   exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id) as "isLinked"`;
 
 /** A position in the list of users. */
@@ -281,6 +284,26 @@ export async function listAdministrators(db: Database, scope: OrganizationScope)
 export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
   const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
+}
+
+/** What a person can sign in with. */
+export type WaysIn = {
+  readonly hasPassword: boolean;
+  readonly hasSecondFactor: boolean;
+  readonly passkeys: number;
+  /** By single sign-on. */
+  readonly isLinked: boolean;
+};
+
+export async function findWaysIn(tx: Transaction, scope: OrganizationScope, id: string): Promise<WaysIn> {
+  const [found] = await tx.$queryRaw<WaysIn[]>`
+    select password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
+           (select count(*)::int from passkeys p
+            where p.organization_id = u.organization_id and p.user_id = u.id) as passkeys,
+           exists (select from sso_identities i
+                   where i.organization_id = u.organization_id and i.user_id = u.id) as "isLinked"
+    from users u where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and kind = 'person'`;
+  return found ?? { hasPassword: false, hasSecondFactor: false, passkeys: 0, isLinked: false };
 }
 
 export async function countRecoveryCodes(db: Database, scope: OrganizationScope, id: string): Promise<number> {

@@ -6,7 +6,6 @@ import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { codeAt } from '../support/data/accounts.ts';
 import { step } from '../support/data/history.ts';
-import { PASSWORD } from '../support/data/password.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.
@@ -54,7 +53,6 @@ const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
     await turnOnSecondFactor(page);
     await page.getByRole('link', { name: 'I have kept them' }).click();
     await page.getByRole('link', { name: 'Regenerate recovery codes' }).click();
-    await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Regenerate codes' }).click();
     await page.getByRole('heading', { name: 'Your new recovery codes' }).waitFor();
     return recoveryCodesOn(page);
@@ -80,7 +78,6 @@ async function recoveryCodesOn(page: Page): Promise<string[]> {
 
 async function beginSecondFactor(page: Page): Promise<{ uri: string; secret: string }> {
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
-  await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set up' }).click();
   const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
   return { uri, secret: new URL(uri).searchParams.get('secret') ?? '' };

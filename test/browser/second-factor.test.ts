@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { signIn, useSite } from '../support/browser/site.ts';
-import { codeAt } from '../support/data/accounts.ts';
+import { ageProofs, codeAt } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
 
 const site = await useSite();
@@ -15,14 +15,19 @@ function aMinuteLater(): void {
 
 const code = (uri: string) => codeAt(uri, new Date(Date.now() + aheadMs));
 
-async function setUp(page: Page, password: string): Promise<void> {
-  await page.getByLabel('Password').fill(password);
+async function setUp(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Set up' }).click();
+}
+
+/** On the page that asks for a proof. */
+async function prove(page: Page, password: string): Promise<void> {
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Confirm' }).click();
 }
 
 async function turnOn(page: Page) {
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
-  await setUp(page, PASSWORD);
+  await setUp(page);
   const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
   const secret = (await page.getByLabel('Secret').inputValue()).replaceAll(' ', '');
   expect(new URL(uri).searchParams.get('secret')).toBe(secret);
@@ -73,15 +78,11 @@ test('with a second factor the password alone does not sign in, and a code or a 
   expect(await page.getByRole('alert').innerText()).toBe('The code is not right, or was used already.');
 });
 
-test('turning off the second factor asks for the password, and after that the password alone signs in', async () => {
+test('after the second factor is turned off, the password alone signs in', async () => {
   const { member } = await site.team();
   const page = await site.visitAs(member);
   await turnOn(page);
   await page.getByRole('link', { name: 'Turn off the second factor' }).click();
-  await page.getByLabel('Password').fill('not the password of anybody');
-  await page.getByRole('button', { name: 'Turn off' }).click();
-  await page.getByRole('alert').waitFor();
-  await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Turn off' }).click();
   await page.getByText('Your second factor is off.').waitFor();
   await signOut(page);
@@ -93,7 +94,7 @@ test('a wrong first code does not turn on the second factor', async () => {
   const { member } = await site.team();
   const page = await site.visitAs(member);
   await page.goto('/profile/second-factor');
-  await setUp(page, PASSWORD);
+  await setUp(page);
   const secret = await page.getByLabel('Secret').inputValue();
   await page.getByLabel('Code').fill('000000');
   await page.getByRole('button', { name: 'Turn on' }).click();
@@ -105,15 +106,19 @@ test('a wrong first code does not turn on the second factor', async () => {
   expect(await page.getByRole('link', { name: 'Set up the second factor' }).count()).toBe(1);
 });
 
-test('setting up a second factor asks for the password, signs out every other browser and keeps this one', async () => {
+test('setting up a second factor late asks for the password, signs out every other browser and keeps this one', async () => {
   // The attack: an unlocked screen; a thief who is signed in elsewhere.
   const { member } = await site.team();
   const [page, other] = [await site.visitAs(member), await site.visitAs(member)];
   await other.getByRole('heading', { name: 'My profile' }).waitFor();
+  await ageProofs(site.server.db, member);
   await page.getByRole('link', { name: 'Set up the second factor' }).click();
-  await setUp(page, 'not the password of anybody');
+  await setUp(page);
+  await prove(page, 'not the password of anybody');
   expect(await page.getByRole('alert').innerText()).toContain('Password is not right.');
   expect(await page.getByLabel('Secret').count()).toBe(0);
+  await prove(page, PASSWORD);
+  await page.getByLabel('Secret').waitFor();
   await page.goto('/profile');
   await turnOn(page);
   await page.getByRole('heading', { name: 'My profile' }).waitFor();
@@ -126,10 +131,6 @@ test('new recovery codes replace the earlier ones and are shown once', async () 
   const page = await site.visitAs(member);
   const { recoveryCodes: old } = await turnOn(page);
   await page.getByRole('link', { name: 'Regenerate recovery codes' }).click();
-  await page.getByLabel('Password').fill('not the password of anybody');
-  await page.getByRole('button', { name: 'Regenerate codes' }).click();
-  expect(await page.getByRole('alert').innerText()).toContain('Password is not right.');
-  await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Regenerate codes' }).click();
   const fresh = (await page.getByLabel('Recovery codes').inputValue()).split('\n');
   expect(new Set([...old, ...fresh]).size).toBe(20);
@@ -150,14 +151,14 @@ test('an administrator who restores access after a lost phone and lost codes lea
   const page = await site.visitAs(administrator);
   await page.getByRole('link', { name: 'People' }).click();
   await page.getByRole('link', { name: member.name }).click();
-  await page.getByRole('link', { name: 'Remove the second factor' }).click();
-  await page.getByRole('heading', { name: `Remove the second factor of ${member.name}` }).waitFor();
+  await page.getByRole('link', { name: 'Remove the second factor and the passkeys' }).click();
+  await page.getByRole('heading', { name: `Remove the second factor and the passkeys of ${member.name}` }).waitFor();
   expect(await page.getByRole('main').innerText()).toContain('The password alone opens the account');
   await page.getByRole('link', { name: 'Cancel' }).click();
-  await page.getByRole('link', { name: 'Remove the second factor' }).click();
+  await page.getByRole('link', { name: 'Remove the second factor and the passkeys' }).click();
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByText(`The second factor of ${member.name} is removed`).waitFor();
-  expect(await page.getByRole('link', { name: 'Remove the second factor' }).count()).toBe(0);
+  await page.getByText(`The second factor and the passkeys of ${member.name} are removed`).waitFor();
+  expect(await page.getByRole('link', { name: 'Remove the second factor and the passkeys' }).count()).toBe(0);
 
   await theirs.reload();
   await theirs.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -182,7 +183,7 @@ test.each([true, false])(
     const { member } = await site.team();
     const page = await site.visitAs(member, { javaScriptEnabled });
     await page.goto('/profile/second-factor');
-    await setUp(page, PASSWORD);
+    await setUp(page);
     const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
     await page.getByLabel('Code').fill(code(uri));
     await page.getByRole('button', { name: 'Turn on' }).click();

@@ -21,6 +21,7 @@ const TENANT_TABLES = `select * from (${TABLES}) c where ${columnOf('c.oid')} is
 const GLOBALLY_UNIQUE = [
   'access_links_token_hash_key',
   'api_keys_key_hash_key',
+  'passkeys_credential_id_key',
   'sessions_token_hash_key',
   'sso_domains_verified_key',
   'sso_sign_ins_token_hash_key',
@@ -30,6 +31,7 @@ const WITHOUT_ORGANIZATION = [
   'encryption_keys',
   'operator_actions',
   'organizations',
+  'passkey_challenges',
   'rate_limits',
   'sign_in_failures',
 ];

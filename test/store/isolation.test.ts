@@ -17,6 +17,7 @@ import { keyNoticeProofs } from './isolation/key-notices.ts';
 import { organizationMoveProofs, organizationRowProofs } from './isolation/organization-moves.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
+import { passkeyProofs } from './isolation/passkeys.ts';
 import { peopleProofs, policyProofs } from './isolation/people.ts';
 import type { Proofs } from './isolation/proof.ts';
 import { rowBatchProofs } from './isolation/row-batches.ts';
@@ -51,6 +52,7 @@ const PROOFS: Record<string, Proofs> = {
   'list.ts': listProofs,
   'organizations.ts': { ...organizationProofs, ...policyProofs },
   'parent-program-list.ts': parentProgramListProofs,
+  'passkeys.ts': passkeyProofs,
   'row-batches.ts': rowBatchProofs,
   'rows.ts': rowProofs,
   'sessions.ts': sessionProofs,
@@ -82,6 +84,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'name-keys.ts fillNameKeys',
   'operator-actions.ts listOperatorActions',
   'operator-actions.ts recordOperatorAction',
+  'passkey-challenges.ts deleteExpiredChallenges',
   'rate-limits.ts deleteIdleRateLimits',
   'reported-keys.ts findConcernedPeople',
   'reported-keys.ts revokeReportedKeys',
@@ -97,8 +100,13 @@ const OVER_ALL_ORGANIZATIONS = [
   'webhook-expiry.ts eraseExpiredPreviousSecrets',
   'webhook-results.ts recordAttempts',
 ];
-/** Failed attempts are counted by hashes of the input, and requests without a key by address: no organization is known. */
+/**
+ * Failed attempts are counted by hashes of the input, and requests without a key by address, and a challenge is made before anybody
+ * has signed in: no organization is known.
+ */
 const BEFORE_ANY_ORGANIZATION = [
+  'passkey-challenges.ts insertChallenge',
+  'passkey-challenges.ts takeChallenge',
   'rate-limits.ts leaseTokens',
   'sign-in-failures.ts countAttempt',
   'sign-in-failures.ts resetAttempts',

@@ -10,7 +10,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
+import { doneNotice, field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';
 import { AUDIT_LOG_URL, organizationHead } from '../organization/head.ts';
 import { ACTION_WORDS, eventTable } from './event-table.ts';
@@ -27,7 +27,7 @@ export async function showAuditLog(context: SignedInContext): Promise<View> {
   const list = await listAudit(context.dashboard.db, context.actor, { ...filters, after, before });
   const { events, previous, next } = list;
   const total = await countAudit(context.dashboard.db, context.actor, filters);
-  const main = html`${filterForm(context, values, null)}
+  const main = html`${doneNotice(query.get('done') === 'proven' ? 'You have confirmed that it is you. Now export the events.' : undefined)}${filterForm(context, values, null)}
 <section aria-labelledby="events"><div class="section-head"><h2 id="events">Events <span class="small">${boundedCount(total, MAX_COUNTED_EVENTS)} ${isFiltered(values) ? 'found' : 'in all'}</span></h2>
 <a class="button" href="${urlOf(`${AUDIT_LOG_URL}.csv`, values)}">${icon('download')}Export as CSV</a></div>
 ${eventList(events)}

@@ -1,10 +1,18 @@
 import { form, type Section } from '../http/page-routes.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
+import { redirect } from '../http/view.ts';
 import { AUDIT_LOG_URL } from '../organization/head.ts';
+import { proofOf, provenPage } from '../proof/proven.ts';
 import { downloadAuditLog } from './export.ts';
-import { FILTER_FIELDS } from './filters.ts';
+import { FILTER_FIELDS, filterValuesIn } from './filters.ts';
 import { filterAuditLog, showAuditLog } from './page.ts';
+
+/** A file would leave the page that asked for the proof on the screen. */
+const toLog = ({ query }: SignedInContext) =>
+  redirect(urlOf(AUDIT_LOG_URL, { ...filterValuesIn(query), done: 'proven' }));
 
 export const auditLogPages: Section['pages'] = [
   { path: AUDIT_LOG_URL, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
-  { path: `${AUDIT_LOG_URL}.csv`, get: downloadAuditLog },
+  { path: `${AUDIT_LOG_URL}.csv`, get: provenPage(downloadAuditLog), post: proofOf(toLog) },
 ];

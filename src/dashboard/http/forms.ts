@@ -8,8 +8,8 @@ import { RequestError } from './request-error.ts';
 /** The largest body that is read, and the error for a larger one. */
 export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'report-too-large' };
 /** 10 KiB; most forms have at most seven short fields. */
-const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
-const TOKEN_FIELD = 'form_token';
+export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
+export const TOKEN_FIELD = 'form_token';
 
 /** The fields of a submitted form. */
 export type Form<Name extends string> = {
@@ -26,15 +26,32 @@ export type FormOptions<Name> = {
   readonly size?: MaxSize;
 };
 
-/** Reads a form with exactly these fields. Other fields are refused, so that no value is ever assigned by its name. */
+/** Reads a form with exactly these fields. */
 export async function readForm<Name extends string>(
   req: IncomingMessage,
   context: RequestContext,
   { fields, lists = [], size = MAX_FORM }: { fields: readonly Name[] } & FormOptions<Name>,
 ): Promise<Form<Name>> {
+  return formOf(await readFields(req, context, size), { fields, lists });
+}
+
+/** The fields as they were sent, of a form that our own page made for this session. */
+export async function readFields(
+  req: IncomingMessage,
+  context: RequestContext,
+  size: MaxSize,
+): Promise<URLSearchParams> {
   if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded') throw new RequestError('not-a-form');
   const sent = new URLSearchParams((await readBody(req, size)).toString('utf8'));
   if (!isSameText(sent.get(TOKEN_FIELD) ?? '', context.formToken)) throw new RequestError('forged');
+  return sent;
+}
+
+/** The form with exactly these fields. Other fields are refused, so that no value is ever assigned by its name. */
+export function formOf<Name extends string>(
+  sent: URLSearchParams,
+  { fields, lists = [] }: { fields: readonly Name[]; lists?: readonly Name[] },
+): Form<Name> {
   for (const [name, value] of sent) {
     const isKnown = name === TOKEN_FIELD || [...fields, ...lists].some((known) => known === name);
     if (!isKnown) throw new RequestError('unexpected-field');

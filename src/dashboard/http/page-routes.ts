@@ -17,9 +17,9 @@ import { urlOf } from './url.ts';
 import { redirect, sendView, type View } from './view.ts';
 
 /** Reads what was sent, and returns the function that acts on it. */
-type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
+export type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
 
-type Page<Context> = {
+export type Page<Context> = {
   /** As Express reads it. */
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;

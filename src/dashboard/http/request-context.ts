@@ -74,7 +74,12 @@ export type RequestContext = {
   readonly inTurn: <T>(task: () => T | Promise<T>) => Promise<T>;
 };
 
-export type SignedInContext = RequestContext & { readonly actor: Actor; readonly token: string };
+export type SignedInContext = RequestContext & {
+  readonly actor: Actor;
+  readonly token: string;
+  /** When the actor last proved who they are in this session; see isProofFresh. */
+  readonly provedAt: Date | null;
+};
 
 /** The path with the query. */
 export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>): string {
@@ -138,8 +143,10 @@ export async function findVisitor(context: RequestContext): Promise<Visitor> {
   if (token === null) return { kind: 'guest', end: null };
   const session = await inTurn(() => checkSession(dashboard.db, token, auditSource, now));
   switch (session.kind) {
-    case 'signed-in':
-      return { kind: 'signed-in', context: { ...context, token, actor: session.actor, formToken: formTokenOf(token) } };
+    case 'signed-in': {
+      const { actor, provedAt } = session;
+      return { kind: 'signed-in', context: { ...context, token, actor, provedAt, formToken: formTokenOf(token) } };
+    }
     case 'second-factor':
       return { kind: 'guest', end: null };
     case 'ended':

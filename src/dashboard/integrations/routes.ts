@@ -1,6 +1,7 @@
 import { mayManageIntegrations } from '../../domain/role.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
+import { provenForm } from '../proof/proven.ts';
 import { change, create, FIELDS, showChangeIntegration, showCreateIntegration } from './form.ts';
 import { reactivate, showIntegration, take } from './integration.ts';
 import { integrationHead } from './integration-head.ts';
@@ -14,8 +15,8 @@ const ONE = `${INTEGRATIONS_URL}/:integrationId`;
 export const integrationChangesSection: Section = {
   mayEnter: mayManageIntegrations,
   pages: [
-    { path: `${INTEGRATIONS_URL}/new`, get: showCreateIntegration, post: form([...FIELDS, 'form_id'], create) },
-    { path: `${ONE}/change`, get: showChangeIntegration, post: form(FIELDS, change) },
+    { path: `${INTEGRATIONS_URL}/new`, get: showCreateIntegration, post: provenForm([...FIELDS, 'form_id'], create) },
+    { path: `${ONE}/change`, get: showChangeIntegration, post: provenForm(FIELDS, change) },
     { path: `${ONE}/suspend`, get: showSuspend, post: form([], suspend) },
     { path: `${ONE}/reactivate`, post: form([], reactivate) },
     { path: `${ONE}/take`, post: form([], take) },

@@ -1,6 +1,7 @@
 import { form, type Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
+import { provenForm } from '../proof/proven.ts';
 import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
 import { create, showCreate } from './create.ts';
 import { showKey } from './key.ts';
@@ -21,7 +22,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: list,
       get: get(showList),
-      post: form(
+      post: provenForm(
         ['name', 'expiry', 'expiry_date', 'addresses', 'requests_per_second', 'form_id'],
         (context, sent) => create(keyContext(context, place), sent),
         { lists: ['permissions'] },
@@ -32,7 +33,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: form(['form_id', 'key_name', 'expiry', 'addresses'], (context, sent) =>
+      post: provenForm(['form_id', 'key_name', 'expiry', 'addresses'], (context, sent) =>
         rotate(keyContext(context, place), sent),
       ),
     },
@@ -44,19 +45,19 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/restrict`,
       get: get(showRestrict),
-      post: form(['addresses', 'requests_per_second', 'locked_out', 'take'], (context, sent) =>
+      post: provenForm(['addresses', 'requests_per_second', 'locked_out', 'take'], (context, sent) =>
         restrict(keyContext(context, place), sent),
       ),
     },
     {
       path: `${one}/move`,
       get: get(showMove),
-      post: form(['integration', 'name'], (context, sent) => move(keyContext(context, place), sent)),
+      post: provenForm(['integration', 'name'], (context, sent) => move(keyContext(context, place), sent)),
     },
     {
       path: `${one}/revoke`,
       get: get(showRevoke),
-      post: form(['key_name'], (context, sent) => revoke(keyContext(context, place), sent)),
+      post: provenForm(['key_name'], (context, sent) => revoke(keyContext(context, place), sent)),
     },
   ];
 }

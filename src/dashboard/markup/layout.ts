@@ -21,6 +21,8 @@ type PageContent = {
   /** Whether the response to a form is the form again, even if it was not refused. */
   readonly isForm?: boolean;
   readonly status?: number;
+  /** Whether the page has a form for a passkey, which needs the script for passkeys. */
+  readonly hasPasskeyForm?: boolean;
 };
 
 /** A whole page. Signed-in people get the navigation beside it; others get the page centered. */
@@ -33,6 +35,7 @@ export function page(
     formUrl = askedUrl(context),
     isForm = problem !== null,
     status = problem?.status ?? 200,
+    hasPasskeyForm = false,
   }: PageContent,
 ): View {
   const { assets, environment } = context.dashboard;
@@ -47,7 +50,7 @@ export function page(
 <meta name="robots" content="noindex">
 <link rel="icon" href="${assets['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets['dashboard.css']}">
-<script src="${assets['dashboard.js']}" defer></script>
+<script src="${assets['dashboard.js']}" defer></script>${hasPasskeyForm && html`\n<script src="${assets['passkeys.js']}" defer></script>`}
 </head>
 ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
 </html>

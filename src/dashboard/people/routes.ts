@@ -3,6 +3,7 @@ import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
+import { provenForm } from '../proof/proven.ts';
 import { sendLink } from './access-link.ts';
 import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
 import { invite, showInvite } from './invite.ts';
@@ -21,14 +22,14 @@ export const peopleSection: Section = {
   pages: [
     { path: '/people', get: () => redirect('/people/users') },
     { path: '/people/users', get: showUsers, post: form(['search', 'state'], searchUsers) },
-    { path: '/people/users/invite', get: showInvite, post: form(['name', 'email', 'role', 'form_id'], invite) },
+    { path: '/people/users/invite', get: showInvite, post: provenForm(['name', 'email', 'role', 'form_id'], invite) },
     { path: ONE, get: showUser },
-    { path: `${ONE}/role`, get: showDemotion, post: form(['role', NEW_OWNER], setRole) },
-    { path: `${ONE}/link`, post: form(['kind', 'form_id'], sendLink) },
+    { path: `${ONE}/role`, get: showDemotion, post: provenForm(['role', NEW_OWNER], setRole) },
+    { path: `${ONE}/link`, post: provenForm(['kind', 'form_id'], sendLink) },
     { path: `${ONE}/deactivate`, get: showDeactivation, post: form([NEW_OWNER], deactivate) },
-    { path: `${ONE}/unlink`, post: form([], unlink) },
+    { path: `${ONE}/unlink`, post: provenForm([], unlink) },
     { path: `${ONE}/reactivate`, post: form([], reactivate) },
-    { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: form([], removeSecondFactor) },
+    { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: provenForm([], removeSecondFactor) },
     ...keyPages({
       root: ONE,
       isOfIntegrations: false,

@@ -13,15 +13,15 @@ import { head, postForm } from '../markup/parts.ts';
 import { userPage } from './user.ts';
 import { userIdOf, userUrl } from './user-head.ts';
 
-/** For another user's second factor. One's own is turned off under My profile, with the password. */
+/** For another user's second factor and passkeys. One's own are changed under My profile. */
 export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
   if (user.id === actor.userId) return redirect('/profile/second-factor');
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
-  const title = `Remove the second factor of ${user.name}`;
+  const title = `Remove the second factor and the passkeys of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: user.email })}
-<div class="card narrow">${user.hasSecondFactor ? removalForm(user, formToken) : nothingToRemove(user)}</div>`;
+<div class="card narrow">${user.hasSecondFactor || user.passkeys > 0 ? removalForm(user, formToken) : nothingToRemove(user)}</div>`;
   return page(context, { title, main });
 }
 
@@ -32,11 +32,19 @@ export async function removeSecondFactor(context: SignedInContext): Promise<View
   return redirect(`${userUrl(userId)}?done=factor-removed`);
 }
 
-function removalForm({ id, name }: UserDetails, formToken: string): Html {
+/** What stops working, as the subject of a sentence. */
+function stoppingWords({ hasSecondFactor, passkeys }: UserDetails): string {
+  const factor = 'Their authenticator and their recovery codes';
+  if (!hasSecondFactor) return 'Their passkeys';
+  return passkeys > 0 ? `${factor}, and their passkeys,` : factor;
+}
+
+function removalForm(user: UserDetails, formToken: string): Html {
+  const { id, name } = user;
   const url = userUrl(id);
   return html`<div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
-<ul><li>The password alone opens the account of ${name}, until they set up a second factor again.</li>
-<li>Their authenticator and their recovery codes stop working.</li>
+<ul><li>The password alone opens the account of ${name}, until they set up a second factor or a passkey again.</li>
+<li>${stoppingWords(user)} stop working.</li>
 <li>Every session of ${name} ends.</li></ul></div>
 <p>First make sure that the request comes from ${name}: somebody who has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
 ${postForm(
@@ -46,6 +54,6 @@ ${postForm(
 }
 
 function nothingToRemove({ id, name }: UserDetails): Html {
-  return html`<p>${name} has no second factor, so there is nothing to remove.</p>
+  return html`<p>${name} has neither a second factor nor a passkey, so there is nothing to remove.</p>
 <p class="actions"><a class="button" href="${userUrl(id)}">See the user</a></p>`;
 }

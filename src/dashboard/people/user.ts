@@ -34,8 +34,10 @@ const DONE = new Map<string, (user: UserDetails) => string | undefined>([
   ],
   [
     'factor-removed',
-    ({ name, hasSecondFactor }) =>
-      hasSecondFactor ? undefined : `The second factor of ${name} is removed, and ${name} is signed out everywhere.`,
+    ({ name, hasSecondFactor, passkeys }) =>
+      hasSecondFactor || passkeys > 0
+        ? undefined
+        : `The second factor and the passkeys of ${name} are removed, and ${name} is signed out everywhere.`,
   ],
   ['unlinked', ({ name, isLinked }) => (isLinked ? undefined : `${name} is no longer linked for single sign-on.`)],
   [
@@ -70,6 +72,7 @@ ${facts([
     value: html`${ROLE_WORDS[user.role].name}<span class="under">${ROLE_WORDS[user.role].meaning}</span>`,
   },
   { name: 'Second factor', value: user.hasSecondFactor ? 'On' : 'Off' },
+  { name: 'Passkeys', value: user.passkeys === 0 ? 'None' : user.passkeys },
   ...(user.isLinked ? [{ name: 'Single sign-on', value: 'Linked' }] : []),
   { name: 'Added', value: day(user.createdAt) },
 ])}</section>
@@ -94,10 +97,10 @@ ${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="butto
   )}</div>
 ${!isSelf && linkSetting(context, user)}
 ${
-  user.hasSecondFactor &&
+  (user.hasSecondFactor || user.passkeys > 0) &&
   !isSelf &&
-  html`<div class="setting"><div><h3>Second factor</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes.</p></div>
-<a class="button danger-plain" href="${url}/second-factor">${icon('second-factor')}Remove<span class="unseen"> the second factor</span></a></div>`
+  html`<div class="setting"><div><h3>Second factor and passkeys</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes, or whose passkey somebody else may have.</p></div>
+<a class="button danger-plain" href="${url}/second-factor">${icon('second-factor')}Remove<span class="unseen"> the second factor and the passkeys</span></a></div>`
 }
 ${
   user.isLinked &&

@@ -13,16 +13,10 @@ export async function showPassword(context: SignedInContext): Promise<View> {
   return passwordPage(context, null);
 }
 
-export async function changeOwnPassword(
-  context: SignedInContext,
-  form: Form<'current_password' | 'password'>,
-): Promise<View> {
-  const { dashboard, actor, now } = context;
-  const outcome = await changePassword(dashboard.db, actor, {
-    currentPassword: form.text('current_password'),
-    password: form.text('password'),
-    now,
-  });
+export async function changeOwnPassword(context: SignedInContext, form: Form<'password'>): Promise<View> {
+  const { dashboard, actor, token, provedAt, now } = context;
+  const change = { password: form.text('password'), token, provedAt, now };
+  const outcome = await changePassword(dashboard.db, actor, change);
   if (outcome.kind !== 'session-renewed') return passwordPage(context, problemOf(outcome));
   return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }
@@ -30,11 +24,10 @@ export async function changeOwnPassword(
 function passwordPage(context: SignedInContext, problem: Problem | null): View {
   const { actor, formToken } = context;
   const main = html`${head({ title: 'Change password', up: { name: 'My profile', href: '/profile' } })}
-${problemSummary(problem, { current_password: 'Current password', password: 'New password' })}
+${problemSummary(problem, { password: 'New password' })}
 <div class="card narrow">${postForm(
     { action: '/profile/password', formToken },
     html`<input type="hidden" autocomplete="username" value="${actor.email}">
-${passwordField({ name: 'current_password', label: 'Current password', autocomplete: 'current-password', errors: problem?.fields })}
 ${passwordField({
   name: 'password',
   label: 'New password',

@@ -3,17 +3,22 @@ import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
+import { listPasskeys } from '../../service/passkeys/passkeys.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
+import { passkeySection } from './passkeys.ts';
 import { RECOVERY_CODES_URL } from './recovery-codes.ts';
 
 export const SESSIONS_URL = '/profile/sessions';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
 const DONE = new Map<string, (actor: Actor) => string | undefined>([
+  ['passkey-added', () => 'Your passkey is added.'],
+  ['passkey-renamed', () => 'Your passkey is renamed.'],
+  ['passkey-removed', () => 'Your passkey is removed.'],
   ['password', () => 'Your password is changed. Your other sessions have ended.'],
   ['factor-off', ({ hasSecondFactor }) => (hasSecondFactor ? undefined : 'Your second factor is off.')],
 ]);
@@ -36,6 +41,7 @@ export async function showProfile(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const { hasSecondFactor } = actor;
   const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
+  const passkeys = await listPasskeys(dashboard.db, actor);
   const { name: role, meaning } = ROLE_WORDS[actor.role];
   const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? '')?.(actor))}
 <section class="card" aria-labelledby="you"><h2 id="you">You</h2>
@@ -54,6 +60,7 @@ ${
   hasSecondFactor &&
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
 <a class="button" href="${RECOVERY_CODES_URL}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`
-}</section>`;
+}</section>
+${passkeySection(context, passkeys)}`;
   return page(context, { title: 'My profile', main });
 }

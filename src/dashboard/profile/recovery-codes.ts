@@ -8,7 +8,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { copyField, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 
 export const RECOVERY_CODES_URL = '/profile/second-factor/recovery-codes';
 const UP = { name: 'My profile', href: '/profile' };
@@ -17,16 +17,14 @@ export async function showRenew(context: SignedInContext): Promise<View> {
   return renewPage(context, null);
 }
 
-export async function renew(context: SignedInContext, form: Form<'password' | 'form_id'>): Promise<View> {
+export async function renew(context: SignedInContext, form: Form<'form_id'>): Promise<View> {
+  const { dashboard, actor, token } = context;
   const formId = readFormId(context, form.text('form_id'));
-  const request = { password: form.text('password'), formId };
-  const outcome = await renewRecoveryCodes(context.dashboard.db, context.actor, request);
+  const outcome = await renewRecoveryCodes(dashboard.db, actor, { token, formId });
   switch (outcome.kind) {
     case 'codes-made':
       return codesPage(context, 'Your new recovery codes', outcome.recoveryCodes);
-    case 'invalid':
     case 'conflict':
-    case 'rate-limited':
       return renewPage(context, problemOf(outcome));
     case 'already-sent':
       return alreadySentPage(context, 'recovery-codes', UP);
@@ -37,13 +35,11 @@ function renewPage(context: SignedInContext, problem: Problem | null): View {
   if (!context.actor.hasSecondFactor) return redirect('/profile/second-factor');
   const title = 'Regenerate recovery codes';
   const main = html`${head({ title, up: UP })}
-${problemSummary(problem, { password: 'Password' })}
+${problemSummary(problem, {})}
 <div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
 ${postForm(
   { action: RECOVERY_CODES_URL, formToken: context.formToken },
-  html`${hidden('form_id', newFormId(context))}
-${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
-<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });
 }

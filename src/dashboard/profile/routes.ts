@@ -1,8 +1,21 @@
 import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { DISMISS_URL } from '../markup/key-notices.ts';
+import { PROOF_OPTIONS_URL, sendProofOptions } from '../proof/page.ts';
+import { provenForm, provenPage } from '../proof/proven.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
 import { dismiss } from './notices.ts';
+import {
+  add,
+  NEW_PASSKEY_URL,
+  ONE_PASSKEY,
+  PASSKEY_OPTIONS_URL,
+  remove as removePasskey,
+  rename,
+  sendNewOptions,
+  showNewPasskey,
+  showPasskey,
+} from './passkeys.ts';
 import { changeOwnPassword, showPassword } from './password.ts';
 import { profileHead, SESSIONS_URL, showProfile } from './profile.ts';
 import { RECOVERY_CODES_URL, renew, showRenew } from './recovery-codes.ts';
@@ -14,11 +27,16 @@ export const profileSection: Section = {
   pages: [
     { path: '/sign-out', post: form([], submitSignOut) },
     { path: '/profile', get: showProfile },
-    { path: '/profile/password', get: showPassword, post: form(['current_password', 'password'], changeOwnPassword) },
-    { path: '/profile/second-factor', get: showSecondFactor, post: form(['password'], begin) },
-    { path: '/profile/second-factor/confirm', post: form(['code', 'secret'], confirm) },
-    { path: '/profile/second-factor/remove', post: form(['password'], remove) },
-    { path: RECOVERY_CODES_URL, get: showRenew, post: form(['password', 'form_id'], renew) },
+    { path: '/profile/password', get: showPassword, post: provenForm(['password'], changeOwnPassword) },
+    { path: '/profile/second-factor', get: showSecondFactor, post: provenForm([], begin) },
+    { path: '/profile/second-factor/confirm', post: provenForm(['code', 'secret'], confirm) },
+    { path: '/profile/second-factor/remove', post: provenForm([], remove) },
+    { path: RECOVERY_CODES_URL, get: showRenew, post: provenForm(['form_id'], renew) },
+    { path: NEW_PASSKEY_URL, get: provenPage(showNewPasskey), post: provenForm(['name', 'credential'], add) },
+    { path: PASSKEY_OPTIONS_URL, post: form([], sendNewOptions) },
+    { path: ONE_PASSKEY, get: showPasskey, post: form(['name'], rename) },
+    { path: `${ONE_PASSKEY}/remove`, post: provenForm([], removePasskey) },
+    { path: PROOF_OPTIONS_URL, post: form([], sendProofOptions) },
     { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
     { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },
     { path: `${SESSIONS_URL}/sign-out-everywhere`, post: form([], signOutEverywhere) },

@@ -1,4 +1,5 @@
 import { renderSVG } from 'uqr';
+import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   type Authenticator,
@@ -14,10 +15,10 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { copyField, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { codesPage } from './recovery-codes.ts';
 
-// One's own second factor: password -> secret for the authenticator -> first code -> recovery codes.
+// One's own second factor: secret for the authenticator -> first code -> recovery codes.
 
 const SECOND_FACTOR_URL = '/profile/second-factor';
 const UP = { name: 'My profile', href: '/profile' };
@@ -26,16 +27,16 @@ export async function showSecondFactor(context: SignedInContext): Promise<View> 
   return secondFactorPage(context, null);
 }
 
-export async function begin(context: SignedInContext, form: Form<'password'>): Promise<View> {
-  const { dashboard, actor } = context;
-  const outcome = await beginSecondFactor(dashboard.db, actor, { password: form.text('password') });
+export async function begin(context: SignedInContext): Promise<View> {
+  const { dashboard, actor, token } = context;
+  const outcome = await beginSecondFactor(dashboard.db, actor, { token });
   if (outcome.kind !== 'secret-made') return secondFactorPage(context, problemOf(outcome));
   return confirmPage(context, { problem: null, authenticator: outcome });
 }
 
 export async function confirm(context: SignedInContext, form: Form<'code' | 'secret'>): Promise<View> {
-  const { dashboard, actor, token, now } = context;
-  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
+  const { dashboard, actor, token, provedAt, now } = context;
+  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, provedAt, now });
   if (outcome.kind !== 'codes-made') {
     const authenticator = await findPendingSecret(dashboard.db, actor, { secret: form.text('secret') });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });
@@ -46,36 +47,34 @@ export async function confirm(context: SignedInContext, form: Form<'code' | 'sec
   return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isHttps)] };
 }
 
-export async function remove(context: SignedInContext, form: Form<'password'>): Promise<View> {
-  const { dashboard, actor } = context;
-  const outcome = await removeSecondFactor(dashboard.db, actor, { password: form.text('password') });
+export async function remove(context: SignedInContext): Promise<View> {
+  const { dashboard, actor, token } = context;
+  const outcome = await removeSecondFactor(dashboard.db, actor, { token });
   if (outcome.kind !== 'done') return secondFactorPage(context, problemOf(outcome));
   return redirect('/profile?done=factor-off');
 }
 
 function secondFactorPage(context: SignedInContext, problem: Problem | null): View {
   const main = html`${head({ title: 'Second factor', up: UP })}
-${problemSummary(problem, { password: 'Password' })}
-<div class="card narrow">${context.actor.hasSecondFactor ? removeForm(context, problem) : beginForm(context, problem)}</div>`;
+${problemSummary(problem, {})}
+<div class="card narrow">${context.actor.hasSecondFactor ? removeForm(context) : beginForm(context)}</div>`;
   return page(context, { title: 'Second factor', main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
-function removeForm({ formToken }: SignedInContext, problem: Problem | null): Html {
-  return html`<p>Sign-in asks for a code from your authenticator. After you turn this off, your password alone opens your account.</p>
+function removeForm({ formToken }: SignedInContext): Html {
+  return html`<p>Sign-in asks for a code from your authenticator. After you turn this off, your password alone opens your account. One shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
 ${postForm(
   { action: '/profile/second-factor/remove', formToken },
-  html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields })}
-<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}`;
 }
 
-function beginForm({ formToken }: SignedInContext, problem: Problem | null): Html {
+function beginForm({ formToken }: SignedInContext): Html {
   return html`<p>You need an authenticator: an app on your phone, or a password manager, that makes six-digit codes.</p>
 <p>You get a secret for it, then confirm with a first code. After that, each sign-in asks for the password and a code. Turning it on ends your other sessions.</p>
 ${postForm(
   { action: SECOND_FACTOR_URL, formToken },
-  html`${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hint: 'Once more, so that nobody else can set it up at your screen.', errors: problem?.fields })}
-<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
 )}`;
 }
 

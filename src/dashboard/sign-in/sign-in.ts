@@ -1,6 +1,7 @@
 import { normalEmail } from '../../domain/email.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/session.ts';
 import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
 import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped.ts';
@@ -12,9 +13,14 @@ import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { passkeyForm } from '../passkeys/form.ts';
+import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 import { goToProvider } from './provider.ts';
+
+export const PASSKEY_URL = '/sign-in/passkey';
+export const PASSKEY_OPTIONS_URL = `${PASSKEY_URL}/options`;
 
 const DONE = new Map([
   ['signed-out', 'You are signed out.'],
@@ -109,6 +115,7 @@ type Props = {
 export function signInPage(context: RequestContext, { email, next, problem, step }: Props): View {
   const done = DONE.get(context.query.get('done') ?? '');
   const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
+  const hasPasskeyForm = relyingPartyOf(context).kind === 'usable';
   const main = html`<section class="card guest-card"><h1>Sign in</h1>
 ${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem, {})}
 ${postForm(
@@ -118,14 +125,29 @@ ${emailField({ email, hasFocus: problem === null && step !== 'password' })}
 ${step !== 'email' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hasFocus: problem === null && step === 'password' })}
 <div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
+${passkeySignIn(context, next)}
 ${step !== 'email' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p>`}</section>`;
-  return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }) });
+  return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }), hasPasskeyForm });
+}
+
+function passkeySignIn(context: RequestContext, next: string): Html {
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeys(site)}</p>`;
+  return html`<div class="or"><span>or</span></div>
+${passkeyForm({
+  action: PASSKEY_URL,
+  formToken: context.formToken,
+  use: 'autofill',
+  optionsUrl: PASSKEY_OPTIONS_URL,
+  purpose: 'to sign in with a passkey',
+  content: html`${hidden('next', next)}<button class="button wide">${icon('passkey')}Sign in with a passkey</button>`,
+})}`;
 }
 
 function emailField({ email, hasFocus }: { email: string; hasFocus: boolean }): Html {
   return field(
     { name: 'email', label: 'E-mail' },
     (attributes) =>
-      html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${hasFocus && html` autofocus`}>`,
+      html`<input ${attributes} type="email" value="${email}" autocomplete="username webauthn" required${hasFocus && html` autofocus`}>`,
   );
 }

@@ -1,6 +1,7 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { WEBHOOKS_URL } from '../organization/head.ts';
+import { provenForm } from '../proof/proven.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
 import { createWebhook, NEW_WEBHOOK_URL, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
@@ -18,10 +19,10 @@ export const webhookChangesSection: Section = {
     {
       path: NEW_WEBHOOK_URL,
       get: showNewWebhook,
-      post: form(['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
+      post: provenForm(['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
     },
     { path: `${ENDPOINT}/change`, get: showChange, post: form(['url'], change, { lists: ['event_types'] }) },
-    { path: `${ENDPOINT}/rotate`, get: showRotateSecret, post: form(['form_id'], rotateSecret) },
+    { path: `${ENDPOINT}/rotate`, get: showRotateSecret, post: provenForm(['form_id'], rotateSecret) },
     { path: `${ENDPOINT}/disable`, get: showDisable, post: form([], disable) },
     { path: `${ENDPOINT}/enable`, post: form([], enable) },
     { path: `${ENDPOINT}/delete`, get: showDelete, post: form([], remove) },

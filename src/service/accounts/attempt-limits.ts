@@ -14,6 +14,7 @@ import {
 const QUARTER_HOUR = 900;
 const HOUR = 3600;
 const MAX_REPORTS = 60;
+const MAX_CHALLENGES = 300;
 
 /**
  * Limits on attempts to sign in or to request a reset link: for one network and account (`pair`), for one network, and for one
@@ -30,6 +31,12 @@ const LIMITS = {
     pair: { name: 'factor', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'factor-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'factor-account', attempts: 40, seconds: HOUR },
+  },
+  // The account is the passkey's id: whose it is, is not known yet.
+  passkey: {
+    pair: { name: 'passkey', attempts: 10, seconds: QUARTER_HOUR },
+    network: { name: 'passkey-network', attempts: 100, seconds: QUARTER_HOUR },
+    account: { name: 'passkey-account', attempts: 1000, seconds: HOUR },
   },
   'reset-request': {
     pair: { name: 'reset', attempts: 3, seconds: HOUR },
@@ -53,12 +60,15 @@ const LIMITS = {
 /** Reports of leaked keys, of one network. */
 const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, seconds: QUARTER_HOUR };
 
+/** Challenges for passkeys, of one network. Opening the sign-in page takes one. */
+const CHALLENGES: AttemptLimit = { name: 'challenge-network', attempts: MAX_CHALLENGES, seconds: QUARTER_HOUR };
+
 /** The mark of a network from which an account has signed in. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
 
 export type Attempt = {
   readonly at: keyof typeof LIMITS;
-  /** An e-mail, or the id of a user or an organization. */
+  /** An e-mail, or the id of a user, an organization or a passkey. */
   readonly account: string;
   readonly ip: string;
 };
@@ -94,6 +104,11 @@ export async function rememberNetwork(db: Database, { account, ip }: Omit<Attemp
 /** Counts a report of leaked keys, and returns whether it is within the limit of its network. */
 export async function admitReport(db: Database, ip: string): Promise<AttemptAdmission> {
   return countAttempt(db, REPORTS, networkOf(ip));
+}
+
+/** Counts a challenge for a passkey, and returns whether it is within the limit of its network. */
+export async function admitChallenge(db: Database, ip: string): Promise<AttemptAdmission> {
+  return countAttempt(db, CHALLENGES, networkOf(ip));
 }
 
 /** Accounts are hashed, so that a typed e-mail is not stored and its length does not matter. */

@@ -1,30 +1,36 @@
 import type { Actor } from '../../domain/actor.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { type Conflict, type Invalid, invalid, joinInvalid, type RateLimited, runAction } from '../outcome.ts';
+import { type Conflict, type Invalid, runAction } from '../outcome.ts';
+import { refusePasswords } from '../single-sign-on/requirement.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';
-import { lockProven, provePassword } from './prove-password.ts';
+import { lockSession } from './sessions.ts';
 import { startSession } from './start-session.ts';
 
 /** The actor's session continues under a new token, because somebody else may know the old one. */
 export type SessionRenewed = { readonly kind: 'session-renewed'; readonly token: string };
 
+type Change = {
+  readonly password: string;
+  /** Of the actor's session. */
+  readonly token: string;
+  /** The proof of the session, which the renewed one keeps: a password that somebody chose proves nothing. */
+  readonly provedAt: Date | null;
+  readonly now?: Date;
+};
+
 export async function changePassword(
   db: Database,
   actor: Actor,
-  { currentPassword, password, now = new Date() }: { currentPassword: string; password: string; now?: Date },
-): Promise<SessionRenewed | Invalid | Conflict | RateLimited> {
-  const given = { password: currentPassword, field: 'current_password', to: 'change the password' };
-  const proof = await provePassword(db, actor, given);
-  if (proof.kind === 'rate-limited') return proof;
+  { password, token, provedAt, now = new Date() }: Change,
+): Promise<SessionRenewed | Invalid | Conflict> {
   const weakness = findWeakness(password, actor);
-  if (proof.kind === 'invalid' || weakness !== null) return joinInvalid([proof, weakness]);
-  if (password === currentPassword) return invalid('password', 'is the one that you have. Choose another one.');
+  if (weakness !== null) return weakness;
   const passwordHash = await hashPassword(password);
   return runAction(db, async (tx) => {
-    const locked = await lockProven(tx, actor, proof);
-    if (locked.kind === 'conflict') return locked;
-    const { user } = locked;
+    const { user } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
     const tooWeakNow = findWeakness(password, { ...actor, hasSecondFactor: user.totpSince !== null });
     if (tooWeakNow !== null) return tooWeakNow;
     await replacePassword(tx, actor.scope, { user, passwordHash });
@@ -34,12 +40,13 @@ export async function changePassword(
       targetUserId: user.id,
       auditSource: actor.auditSource,
     });
-    const token = await startSession(tx, actor.scope, {
+    const newToken = await startSession(tx, actor.scope, {
       userId: user.id,
       isComplete: true,
       at: now,
+      provedAt,
       auditSource: actor.auditSource,
     });
-    return { kind: 'session-renewed', token };
+    return { kind: 'session-renewed', token: newToken };
   });
 }

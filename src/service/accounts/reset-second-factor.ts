@@ -1,6 +1,7 @@
 import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { endSessionsOf } from '../../store/sessions.ts';
 import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/users.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
@@ -9,9 +10,10 @@ import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
 import { lockToManage } from './people-authority.ts';
 
 /**
- * Removes the second factor of a user who lost the authenticator and the recovery codes; a pending set-up ends too. It needs
- * the right to make the user a reset link: both together open the account. It ends every session of the user, so that nobody
- * who is in one can set up a second factor of their own.
+ * Removes the second factor of a user who lost the authenticator and the recovery codes; a pending set-up ends too, and so do the
+ * passkeys, which somebody else may have: afterwards, only the password opens the account. It needs the right to make the user a
+ * reset link: both together open the account. It ends every session of the user, so that nobody who is in one can set up a
+ * second factor of their own.
  */
 export async function resetSecondFactor(
   db: Database,
@@ -20,11 +22,13 @@ export async function resetSecondFactor(
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     const target = await lockTarget(tx, actor, userId);
-    // An open session is not enough for one's own second factor: that takes the password.
+    // One's own has a page of its own, which keeps the last way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
-      return conflict('Turn off your own second factor under My profile, with your password.');
+      return conflict('Turn off your own second factor under My profile.');
     if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated. Reactivate the user first.`);
-    if (target.totpSecret === null) return conflict(`${target.email} has no second factor.`);
+    const passkeys = await deletePasskeysOf(tx, actor.scope, target.id);
+    if (target.totpSecret === null && passkeys === 0)
+      return conflict(`${target.email} has neither a second factor nor a passkey.`);
     // An operator is the last way in.
     const refusal = isOperator(actor) ? null : await refuseForBreakGlass(tx, actor.scope, target);
     if (refusal !== null) return refusal;
@@ -34,7 +38,10 @@ export async function resetSecondFactor(
       action: 'user.second_factor_removed',
       actorUserId: isOperator(actor) ? null : actor.userId,
       targetUserId: target.id,
-      detail: { before: target.totpSince === null ? 'begun, not confirmed' : 'on' },
+      detail: {
+        before: target.totpSince !== null ? 'on' : target.totpSecret !== null ? 'begun, not confirmed' : 'off',
+        ...(passkeys > 0 && { passkeys: String(passkeys) }),
+      },
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     return DONE;

@@ -1,5 +1,4 @@
 import type { Actor } from '../../domain/actor.ts';
-import { isLongEnough, PASSWORD_CHARACTERS } from '../../domain/password.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/recovery-code.ts';
 import { type AuditEvent, recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
@@ -21,9 +20,8 @@ import {
 import { refuseForBreakGlass, refusePasswords } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { lockActor } from './people-authority.ts';
-import { lockProven, provePassword } from './prove-password.ts';
 import { acceptedStep, mintSecret, secretIfKnown } from './second-factor-code.ts';
-import { sessionEnded, sessionHashOf } from './sessions.ts';
+import { lockSession, sessionEnded, sessionHashOf } from './sessions.ts';
 import { startSession } from './start-session.ts';
 
 /** The secret for the authenticator, in base 32 and as an otpauth: URI. */
@@ -33,21 +31,22 @@ export type Authenticator = { readonly secret: string; readonly uri: string };
 /** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
 export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
 
+/** The actor's session, whose token is sent with the form of each change. */
+type OfSession = { readonly token: string };
+
 /**
  * Makes a secret for the authenticator, which replaces that of an earlier set-up. Sign-in asks for no code until the set-up
- * is confirmed. It needs the password, so that nobody can connect their own authenticator from an open session.
+ * is confirmed.
  */
 export async function beginSecondFactor(
   db: Database,
   actor: Actor,
-  { password }: { password: string },
-): Promise<SecretMade | Invalid | Conflict | RateLimited> {
-  const proof = await provePassword(db, actor, { password, field: 'password', to: 'set up a second factor' });
-  if (proof.kind !== 'proven') return proof;
+  { token }: OfSession,
+): Promise<SecretMade | Conflict> {
   return runAction(db, async (tx) => {
-    const locked = await lockProven(tx, actor, proof);
-    if (locked.kind === 'conflict') return locked;
-    const { user } = locked;
+    const { user } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
     if (user.totpSince !== null)
       return conflict('You have a second factor already. Turn it off before you set up another one.');
     const { encrypted, base32, uri } = mintSecret(db.keyring, user);
@@ -63,7 +62,12 @@ export async function beginSecondFactor(
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
-  { code, token, now = new Date() }: { code: string; token: string; now?: Date },
+  {
+    code,
+    token,
+    provedAt,
+    now = new Date(),
+  }: OfSession & { code: string /** The proof of the session. */; provedAt: Date | null; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
   // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
@@ -93,6 +97,7 @@ export async function confirmSecondFactor(
         userId: user.id,
         isComplete: true,
         at: now,
+        provedAt,
         auditSource: actor.auditSource,
       });
       return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
@@ -104,7 +109,7 @@ export async function confirmSecondFactor(
 
 /**
  * The secret of the actor's pending set-up, to show it again to a page that sent this `secret`; `null` if the set-up has
- * another secret or does not exist. A session alone must not reveal the secret: only the password does.
+ * another secret or does not exist. A session alone must not reveal the secret.
  */
 export async function findPendingSecret(
   db: Database,
@@ -116,45 +121,34 @@ export async function findPendingSecret(
   return user.totpSince === null ? secretIfKnown(user, { keyring: db.keyring, secret }) : null;
 }
 
-/** Replaces the recovery codes that are left. It needs the password, because each code opens the account. */
+/** Replaces the recovery codes that are left. */
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
-  { password, formId }: OneTimeForm & { password: string },
-): Promise<CodesMade | Invalid | Conflict | RateLimited | AlreadySent> {
-  const proof = await provePassword(db, actor, { password, field: 'password', to: 'make recovery codes' });
-  if (proof.kind !== 'proven') return proof;
+  { token, formId }: OneTimeForm & OfSession,
+): Promise<CodesMade | Conflict | AlreadySent> {
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
-    const locked = await lockProven(tx, actor, proof);
-    if (locked.kind === 'conflict') return locked;
-    if (locked.user.totpSince === null) return conflict('You have no second factor.');
+    const { user } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
+    if (user.totpSince === null) return conflict('You have no second factor.');
     const { codes, hashes } = newRecoveryCodes();
-    await changeUser(tx, actor.scope, locked.user.id, { recoveryCodes: hashes });
+    await changeUser(tx, actor.scope, user.id, { recoveryCodes: hashes });
     await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
     return { kind: 'codes-made', recoveryCodes: codes };
   });
 }
 
-/** Turns the second factor off. It needs the password; one that is too short without a second factor has to be changed first. */
-export async function removeSecondFactor(
-  db: Database,
-  actor: Actor,
-  { password }: { password: string },
-): Promise<Done | Invalid | Conflict | RateLimited> {
-  const proof = await provePassword(db, actor, { password, field: 'password', to: 'turn off the second factor' });
-  if (proof.kind !== 'proven') return proof;
-  if (!isLongEnough(password, { hasSecondFactor: false }))
-    return conflict(
-      `Without a second factor a password must have at least ${PASSWORD_CHARACTERS} characters. Change yours first.`,
-    );
+/** Turns the second factor off. A password that is too short without one must be replaced at the next sign-in. */
+export async function removeSecondFactor(db: Database, actor: Actor, { token }: OfSession): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
-    const locked = await lockProven(tx, actor, proof);
-    if (locked.kind === 'conflict') return locked;
-    if (locked.user.totpSince === null) return conflict('You have no second factor.');
-    const refusal = await refuseForBreakGlass(tx, actor.scope, locked.user);
+    const { user } = await lockSession(tx, actor, token);
+    if (user.totpSince === null) return conflict('You have no second factor.');
+    const refusal =
+      (await refusePasswords(tx, actor.scope, user.id)) ?? (await refuseForBreakGlass(tx, actor.scope, user));
     if (refusal !== null) return refusal;
-    await changeUser(tx, actor.scope, locked.user.id, NO_SECOND_FACTOR);
+    await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);
     await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
     return DONE;
   });

@@ -12,6 +12,7 @@ import {
   type ListedSession,
   listSessionsOf,
 } from '../../store/sessions.ts';
+import type { LockedUser } from '../../store/users.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 
@@ -65,7 +66,7 @@ export async function endOwnSession(
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
   const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
-    const tokenHash = await lockSession(tx, actor, token);
+    const { tokenHash } = await lockSession(tx, actor, token);
     const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash });
     if (ended === 0) return DONE;
     await recordAudit(tx, scope, {
@@ -80,14 +81,18 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
 }
 
 /**
- * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Returns the SHA-256 of
- * the token. Throws "forbidden" if its session ended while the request was in transit or waited for the lock.
+ * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Throws
+ * "forbidden" if the session with the token ended while the request was in transit or waited for the lock. `tokenHash`: SHA-256.
  */
-async function lockSession(tx: Transaction, actor: Actor, token: string): Promise<Buffer> {
-  await lockActor(tx, actor);
+export async function lockSession(
+  tx: Transaction,
+  actor: Actor,
+  token: string,
+): Promise<{ readonly user: LockedUser; readonly tokenHash: Buffer }> {
+  const user = await lockActor(tx, actor);
   const tokenHash = sessionHashOf(token);
   if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
-  return tokenHash;
+  return { user, tokenHash };
 }
 
 /** The SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */

@@ -34,8 +34,8 @@ type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: stri
  */
 type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string };
 type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
-/** The e-mail, the password or the code is wrong. */
-type Wrong = { readonly kind: 'wrong' };
+/** The e-mail, the password, the code or the passkey is wrong. */
+export type Wrong = { readonly kind: 'wrong' };
 /** The session that waited for the second factor has ended, so the password has to be given again. */
 type Ended = { readonly kind: 'ended' };
 
@@ -181,7 +181,7 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
 
 /** The signed-in user, or why nobody is signed in with a token. */
 export type SessionCheck =
-  | { readonly kind: 'signed-in'; readonly actor: Actor }
+  | { readonly kind: 'signed-in'; readonly actor: Actor; readonly provedAt: Date | null }
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
@@ -208,6 +208,7 @@ export async function checkSession(
   const isSuspended = session.organizationSuspendedAt !== null;
   return {
     kind: 'signed-in',
+    provedAt: session.provedAt,
     actor: {
       scope,
       userId,

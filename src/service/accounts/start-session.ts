@@ -3,14 +3,18 @@ import { hashToken, mintToken } from '../../domain/session.ts';
 import type { Transaction } from '../../store/database.ts';
 import { insertSession, type NewSession } from '../../store/sessions.ts';
 
-/** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
+/**
+ * Starts a session under a new token, never under one that the browser sent: a planted token must not become a session.
+ * `provedAt` is given where a session continues: only what proves who the user is may start the time of a proof anew.
+ */
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,
-  session: Omit<NewSession, 'tokenHash'>,
+  session: Omit<NewSession, 'tokenHash' | 'provedAt'> & { readonly provedAt?: Date | null },
 ): Promise<string> {
   const { token, tokenHash } = mintHashedToken();
-  await insertSession(tx, scope, { ...session, tokenHash });
+  const { isComplete, at, provedAt = isComplete ? at : null } = session;
+  await insertSession(tx, scope, { ...session, provedAt, tokenHash });
   return token;
 }
 

@@ -1,12 +1,13 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/actor.ts';
-import { codeAt, createAccount, openSession } from '../../support/data/accounts.ts';
+import { ageProofs, codeAt, createAccount, openSession } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { textOf } from '../../support/http/forms.ts';
+import { giveProof } from '../../support/http/proof.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
@@ -94,8 +95,10 @@ test('each action on one’s own account records one event, and so does a failed
   ]);
   await expectEvent(await browser.signIn(account.email, PASSWORD), 'user.signed_in');
   const path = '/profile/second-factor';
-  await expectEvent(await browser.submit(path, { password: 'wrong' }), 'user.password_check_failed');
-  const setUp = await browser.submit(path, { password: PASSWORD });
+  await ageProofs(dashboard.db, account);
+  const asked = await browser.submit(path);
+  await expectEvent(await giveProof(browser, asked, { password: 'wrong' }), 'user.password_check_failed');
+  const setUp = await giveProof(browser, asked);
   const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(setUp.text) ?? [];
   const form_token = await browser.formToken();
   const code = codeAt(textOf(uri), dashboard.now());
@@ -103,14 +106,14 @@ test('each action on one’s own account records one event, and so does a failed
     await browser.post('/profile/second-factor/confirm', { form_token, code }),
     'user.second_factor_on',
   );
-  await expectEvent(await browser.submit(`${path}/recovery-codes`, { password: PASSWORD }), 'user.recovery_codes_made');
-  await expectEvent(await browser.submit(path, { password: PASSWORD }, `${path}/remove`), 'user.second_factor_off');
+  await expectEvent(await browser.submit(`${path}/recovery-codes`), 'user.recovery_codes_made');
+  await expectEvent(await browser.submit(path, {}, `${path}/remove`), 'user.second_factor_off');
   await openSession(dashboard.db, account, dashboard.now());
   await openSession(dashboard.db, account, dashboard.now());
   await expectEvent(await browser.submit('/profile/sessions'), 'user.session_ended');
   const everywhere = '/profile/sessions/sign-out-everywhere';
   await expectEvent(await browser.submit('/profile/sessions', {}, everywhere), 'user.signed_out_everywhere');
-  const change = { current_password: PASSWORD, password: 'seven otters juggle 93 lanterns' };
+  const change = { password: 'seven otters juggle 93 lanterns' };
   await expectEvent(await browser.submit('/profile/password', change), 'user.password_set');
   await expectEvent(await browser.submit('/profile', {}, '/sign-out'), 'user.signed_out');
 });
@@ -119,7 +122,7 @@ test('the log page names each action in words, in the list and in the filters', 
   for (const [action, words] of [
     ['user.second_factor_removed', 'Second factor removed'],
     ['user.recovery_codes_made', 'Recovery codes made'],
-    ['user.password_check_failed', 'Password check failed'],
+    ['user.password_check_failed', 'Proof of identity failed'],
   ] as const) {
     const scope = { organizationId: people.scope.organizationId, id: newId() };
     await dashboard.db.prisma.auditEvent.create({ data: { ...scope, action, detail: { to: 'do something' } } });

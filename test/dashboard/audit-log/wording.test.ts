@@ -2,8 +2,8 @@ import { permissionWords } from '../../../src/dashboard/markup/words.ts';
 import { changeRole, deactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { updatePolicy } from '../../../src/service/accounts/organization.ts';
 import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { prove } from '../../../src/service/accounts/prove.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
-import { beginSecondFactor } from '../../../src/service/accounts/second-factor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
@@ -34,7 +34,8 @@ orThrow(await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, al
 const account = await createAccount(db, { scope: administrator.scope });
 await addSecondFactor(db, account, new Date());
 orThrow(await resetSecondFactor(db, administrator, { userId: account.userId }));
-await outcomeOf(beginSecondFactor(db, account, { password: 'wrong' }));
+const wrongProof = { given: { kind: 'password', password: 'wrong', code: '' }, token: '', now: new Date() } as const;
+await outcomeOf(prove(db, account, wrongProof));
 orThrow(await deactivateUser(db, administrator, { userId }));
 const browser = await browserOf(dashboard, administrator);
 const [page, file] = [await browser.get('/organization/audit-log'), await browser.get('/organization/audit-log.csv')];
@@ -50,7 +51,7 @@ test('the log page describes events in words, with names, prefixes, roles and da
     'User invited As Viewer',
     'Role changed From Member to Manager',
     'Second factor removed It was on',
-    'Password check failed To set up a second factor',
+    'Proof of identity failed With the password',
     'Longest key life: from 365 days to 1 day',
     'Keys that never expire: from not allowed to allowed',
   ]) {

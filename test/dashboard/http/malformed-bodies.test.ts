@@ -57,7 +57,7 @@ test('a body of one megabyte gets 413, with or without Content-Length', async ()
   const start = ['POST /people/users/invite HTTP/1.1', 'Host: x', 'Connection: close', ...head];
   const told = [...start, 'Content-Length: 1048576', '', 'a'].join('\r\n');
   expect(await exchangeRaw(dashboard.url, told)).toMatch(/^HTTP\/1.1 413 /);
-  const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`;
+  const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
   const untold = [...start, 'Transfer-Encoding: chunked', '', chunk].join('\r\n');
   expect(await exchangeRaw(dashboard.url, untold)).toMatch(/^HTTP\/1.1 413 /);
 });

@@ -21,7 +21,7 @@ const browser = await browserOf(dashboard, administrator, { 'User-Agent': ATTACK
 
 /** No attack text is parsed as markup, and each page that shows it shows it in full. */
 function expectEscaped(where: string, page: Page): void {
-  const inside = page.text.replace(/<script src="\/assets\/[\w.]+" defer><\/script>/, '');
+  const inside = page.text.replaceAll(/<script src="\/assets\/[\w.]+" defer><\/script>/g, '');
   const found = /<script|<img|<svg\/|onload=alert\(1\)>|'><|"'>|<!--(?!\s*$)|<\/title>[\s\S]*<\/title>/i.exec(inside);
   expect([where, found?.[0]]).toEqual([where, undefined]);
   for (const tag of inside.match(/<[a-z][^>]*>/gi) ?? []) {

@@ -1,8 +1,9 @@
-import { createAccount } from '../../support/data/accounts.ts';
+import { ageProofs, createAccount } from '../../support/data/accounts.ts';
 import { createScope, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
+import { giveProof } from '../../support/http/proof.ts';
 
 const dashboard = await useDashboard();
 
@@ -80,13 +81,14 @@ test('a forged client address neither avoids the rate limit nor slows anybody el
 });
 
 test('a rate-limited form gets 429 with the time to wait, in the singular for one minute', async () => {
-  // The attack: guessing the password in an open session, through the forms that ask for it again.
+  // The attack: guessing the password in an open session, through the pages that ask for it again.
   const account = await createAccount(dashboard.db);
   const browser = browserFrom();
   await browser.signIn(account.email, PASSWORD);
-  const wrong = { current_password: 'wrong', password: 'another violet marmot 77' };
-  const form_token = await browser.formToken();
-  const responses = await times(30, () => browser.post('/profile/password', { ...wrong, form_token }));
+  await ageProofs(dashboard.db, account);
+  const asked = await browser.submit('/profile/password', { password: 'another violet marmot 77' });
+  const guess = (page: Page) => giveProof(browser, page, { password: 'wrong' });
+  const responses = await times(30, () => guess(asked));
   const limited = responses.filter(({ status }) => status === 429);
   expect([limited.length, responses.filter(({ status }) => status === 422).length]).toEqual([20, 10]);
   for (const page of limited) {
@@ -96,12 +98,9 @@ test('a rate-limited form gets 429 with the time to wait, in the singular for on
   }
   const soon = { expire: BigInt(Date.now() + 50_000) };
   await dashboard.db.prisma.signInFailure.updateMany({ where: { points: { gt: 10 } }, data: soon });
-  const posts = {
-    '/profile/password': wrong,
-    '/profile/second-factor/remove': { password: 'wrong' },
-  };
-  for (const [path, fields] of Object.entries(posts)) {
-    const page = await browser.post(path, { ...fields, form_token });
+  const form_token = await browser.formToken();
+  for (const path of ['/profile/password', '/profile/second-factor/remove']) {
+    const page = await guess(await browser.post(path, { form_token }));
     expect([path, page.status, Number(page.headers['retry-after']) <= 50]).toEqual([path, 429, true]);
     expect([path, wordsOf(page)]).toEqual([path, expect.stringContaining('Try again in 1 minute.')]);
   }

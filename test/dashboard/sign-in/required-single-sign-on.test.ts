@@ -2,22 +2,24 @@ import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { allowPasswords } from '../../../src/service/operator.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
+import { addSecondFactor, ageProofs, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL as publicUrl, urlIn } from '../../support/data/single-sign-on.ts';
 import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf } from '../../support/http/forms.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { addPasskeyTo, provePasskey, signInWithPasskey } from '../../support/http/passkeys.ts';
 import { startSmtp } from '../../support/http/smtp.ts';
 
 const smtp = await startSmtp();
 afterAll(() => smtp.close());
-const dashboard = await useDashboard({
-  webhooks: LOCAL,
-  publicUrl,
-  mail: { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' },
-});
+const mail = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl, mail });
+const SECURE = 'https://charter.example.org';
+/** The same by HTTPS, which passkeys need. */
+const secure = await useDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: SECURE, mail });
 const { db } = dashboard;
 const provider = await useIdentityProvider();
 
@@ -26,6 +28,13 @@ let [made, address] = [0, 0];
 function newBrowser(): Browser {
   address += 1;
   return new Browser(dashboard.url, { localAddress: `127.0.11.${address}` });
+}
+
+/** A browser by HTTPS, with the session of another one. */
+function secureBrowser(from?: Browser): Browser {
+  const browser = new Browser(secure.url, { localAddress: newBrowser().localAddress });
+  if (from !== undefined) browser.cookies.set('__Host-charter', from.cookies.get('charter') ?? '');
+  return browser;
 }
 
 const withPassword = (browser: Browser, email: string) =>
@@ -154,10 +163,43 @@ test('an invitation leads to the provider', async () => {
 test('nobody sets up a password or a second factor from a session by single sign-on', async () => {
   // The attack: a session that the provider cannot end.
   const { browser } = await required();
-  const change = { current_password: PASSWORD, password: 'another long enough password' };
+  const change = { password: 'another long enough password' };
   const page = await browser.submit('/profile/password', change);
   expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('requires single sign-on')]);
-  expect((await browser.submit('/profile/second-factor', { password: PASSWORD })).status).toBe(409);
+  expect((await browser.submit('/profile/second-factor')).status).toBe(409);
+});
+
+test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {
+  // The attack: the provider has ended the account of a person, whose passkey still works.
+  const { browser: own, administrator } = await required();
+  const browser = secureBrowser(own);
+  const authenticator = await addPasskeyTo(browser, SECURE);
+  const guest = secureBrowser();
+  expect([(await signInWithPasskey(guest, authenticator)).status, await isIn(guest)]).toEqual([422, false]);
+  await ageProofs(db, administrator);
+  const asked = await browser.submit('/profile/api-keys/new', { name: 'Late' }, '/profile/api-keys');
+  expect([asked.status, asked.text.includes('proof_password')]).toEqual([403, false]);
+  const proof = Object.fromEntries(formsOf(asked.text).flatMap(({ fields }) => fields));
+  const { form_token, sealed_form } = proof;
+  const byPassword = await browser.post('/profile/api-keys', { form_token, sealed_form, proof_password: PASSWORD });
+  expect(byPassword.status).toBe(422);
+  expect((await provePasskey(browser, asked, authenticator)).status).toBe(200);
+});
+
+test('the passkey of the break-glass administrator signs in, is recorded and mailed', async () => {
+  const { breakGlass, uri, browser } = await required();
+  const own = newBrowser();
+  await withPassword(own, breakGlass.email);
+  await own.submit('/sign-in/second-factor', { code: codeAt(uri, dashboard.now()) });
+  const authenticator = await addPasskeyTo(secureBrowser(own), SECURE);
+  await dashboard.outbox.settle();
+  const before = smtp.mails.length;
+  expect((await signInWithPasskey(secureBrowser(), authenticator)).status).toBe(303);
+  await secure.outbox.settle();
+  expect(smtp.mails.length).toBeGreaterThan(before);
+  const used = (await auditEventsOf(db, breakGlass)).filter(({ action }) => action === 'user.break_glass_used');
+  expect(used).toHaveLength(2);
+  expect(await isIn(browser)).toBe(true);
 });
 
 test('the break-glass administrator cannot be demoted, deactivated or lose the second factor meanwhile', async () => {
@@ -174,7 +216,7 @@ test('the break-glass administrator cannot be demoted, deactivated or lose the s
   const own = newBrowser();
   await withPassword(own, breakGlass.email);
   await own.submit('/sign-in/second-factor', { code: codeAt(uri, dashboard.now()) });
-  const removal = await own.submit('/profile/second-factor', { password: PASSWORD }, '/profile/second-factor/remove');
+  const removal = await own.submit('/profile/second-factor', {}, '/profile/second-factor/remove');
   expect([removal.status, wordsOf(removal)]).toEqual([409, expect.stringContaining('break-glass')]);
 });
 

@@ -1,4 +1,4 @@
-import { changePassword } from '../../../src/service/accounts/change-password.ts';
+import { prove } from '../../../src/service/accounts/prove.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource, signInAs } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
@@ -144,13 +144,12 @@ test('of the codes that come from many addresses for one account, at most 40 are
 });
 
 test('a stolen session cannot be used to guess the password', async () => {
-  // The attack: guess through the form that changes the password, because it is not the sign-in page.
+  // The attack: guess through the page that asks for a proof, because it is not the sign-in page.
   const account = await createAccount(db);
-  await signInAs(db, account);
-  const given = { password: 'another violet marmot 77' };
+  const token = await signInAs(db, account);
   const outcomes = await times(30, (i) =>
-    outcomeOf(changePassword(db, account, { ...given, currentPassword: `${i}` })),
+    outcomeOf(prove(db, account, { given: { kind: 'password', password: `${i}`, code: '' }, token, now: new Date() })),
   );
-  expect(outcomes.filter((each) => each.startsWith('invalid: current_password is not right'))).toHaveLength(ATTEMPTS);
+  expect(outcomes.filter((each) => each.startsWith('invalid: proof_password is not right'))).toHaveLength(ATTEMPTS);
   expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(30 - ATTEMPTS);
 });

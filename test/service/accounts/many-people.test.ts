@@ -125,7 +125,18 @@ test('a list and a user contain no hash and no secret', async () => {
   const user = await getUser(db, actor, actor.userId);
   expect(users).toEqual([user]);
   expect(Object.keys(user).toSorted()).toEqual(
-    ['id', 'name', 'email', 'role', 'createdAt', 'deactivatedAt', 'hasPassword', 'hasSecondFactor'].toSorted(),
+    [
+      'id',
+      'name',
+      'email',
+      'role',
+      'createdAt',
+      'deactivatedAt',
+      'hasPassword',
+      'hasSecondFactor',
+      'isLinked',
+      'passkeys',
+    ].toSorted(),
   );
 });
 

@@ -81,12 +81,14 @@ test.each(Object.entries(WAYS))(
 test.each(Object.entries(WAYS))('by %s: a pending set-up ends as well', async (_, remove) => {
   // The attack: an intruder’s pending secret is confirmed after the owner has the account back.
   const member = await colleague();
-  const { uri } = orThrow(await beginSecondFactor(db, member, { password: PASSWORD }));
   const before = await openSession(db, member, NOW);
+  const { uri } = orThrow(await beginSecondFactor(db, member, { token: before }));
   await remove(member);
   expect(await isSignedIn(db, before, NOW)).toBe(false);
   const token = await openSession(db, member, NOW);
-  expect(await codeOf(confirmSecondFactor(db, member, { code: codeAt(uri, NOW), token, now: NOW }))).toBe('conflict');
+  expect(
+    await codeOf(confirmSecondFactor(db, member, { code: codeAt(uri, NOW), token, provedAt: NOW, now: NOW })),
+  ).toBe('conflict');
   expect(await row(member)).toMatchObject(NOTHING);
   expect(await eventsOf(member)).toMatchObject([{ detail: { before: 'begun, not confirmed' } }]);
 });
@@ -107,13 +109,11 @@ test('a manager can remove it only for members and viewers, and these for nobody
   }
 });
 
-test('nobody can remove their own this way, because it asks for no password', async () => {
+test('nobody can remove their own this way, which would not keep the last way to sign in', async () => {
   // The attack: at an administrator’s unlocked screen, open the administrator’s own user page.
   const owner = await colleague('administrator');
   await addSecondFactor(db, owner, NOW);
-  expect(await outcomeOf(reset(owner, owner))).toBe(
-    'conflict: Turn off your own second factor under My profile, with your password.',
-  );
+  expect(await outcomeOf(reset(owner, owner))).toBe('conflict: Turn off your own second factor under My profile.');
   expect((await row(owner)).totpSince).not.toBeNull();
 });
 
@@ -142,7 +142,7 @@ test('removal is refused and not audited for a user without a second factor or a
   await addSecondFactor(db, gone, NOW);
   orThrow(await deactivateUser(db, administrator, { userId: gone.userId }));
   for (const [target, words] of [
-    [none, `${none.email} has no second factor.`],
+    [none, `${none.email} has neither a second factor nor a passkey.`],
     [gone, `${gone.email} is deactivated. Reactivate the user first.`],
   ] as const) {
     for (const remove of Object.values(WAYS)) expect(await outcomeOf(remove(target))).toBe(`conflict: ${words}`);

@@ -4,6 +4,7 @@ import { changePassword } from '../../../src/service/accounts/change-password.ts
 import {
   beginSecondFactor,
   confirmSecondFactor,
+  removeSecondFactor,
   renewRecoveryCodes,
 } from '../../../src/service/accounts/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.ts';
@@ -26,31 +27,29 @@ const { db } = await useDatabase();
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const OTHER = 'seven otters juggle 93 lanterns';
 
-const begin = (actor: Actor, password = PASSWORD) => beginSecondFactor(db, actor, { password });
+const begin = async (actor: Actor) => beginSecondFactor(db, actor, { token: await openSession(db, actor, NOW) });
+const confirmed = (actor: Actor, { code, token }: { code: string; token: string }) =>
+  confirmSecondFactor(db, actor, { code, token, provedAt: NOW, now: NOW });
 const row = ({ userId }: Actor) => db.prisma.user.findFirstOrThrow({ where: { id: userId } });
 const actsOf = async ({ userId }: Actor) =>
   (await db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } })).map(
     ({ action }) => action,
   );
 
-test('starting the set-up requires the password, and a wrong one creates no secret', async () => {
-  // The attack: an open or stolen session binds the account to another person’s authenticator.
+test('a session that has ended starts no set-up, replaces no recovery codes and turns nothing off', async () => {
+  // The attack: the owner ends all sessions, and the thief’s pending form goes on.
   const account = await createAccount(db);
-  expect(await outcomeOf(begin(account, 'not the password of anybody'))).toMatch(/^invalid: password is not right/);
-  expect(await outcomeOf(begin(account, ''))).toMatch(/^invalid: password is not right/);
+  const token = await openSession(db, account, NOW);
+  await db.prisma.session.deleteMany({ where: { userId: account.userId } });
+  const ended = 'forbidden: Your session has ended. Sign in again.';
+  expect(await outcomeOf(beginSecondFactor(db, account, { token }))).toBe(ended);
   expect(await row(account)).toMatchObject({ totpSecret: null, totpSince: null });
-  orThrow(await begin(account));
-  expect((await row(account)).totpSecret).toHaveLength(57);
-});
-
-test('of 30 password guesses ten are checked, and then the right password is rate-limited too', async () => {
-  // The attack: guess the password through the second-factor form, because it is not the sign-in page.
-  const account = await createAccount(db);
-  const outcomes = await times(30, (i) => codeOf(begin(account, `guess ${i}`)));
-  expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
-  expect(outcomes.filter((each) => each === 'rate-limited')).toHaveLength(20);
-  expect(await outcomeOf(begin(account))).toBe('rate-limited');
-  expect((await row(account)).totpSecret).toBeNull();
+  await addSecondFactor(db, account, NOW);
+  const before = await row(account);
+  expect(await outcomeOf(renewRecoveryCodes(db, account, { token }))).toBe(ended);
+  expect(await outcomeOf(removeSecondFactor(db, account, { token }))).toBe(ended);
+  expect(await outcomeOf(changePassword(db, account, { password: OTHER, token, provedAt: NOW }))).toBe(ended);
+  expect(await row(account)).toEqual(before);
 });
 
 test('confirming ends every other session, including those that wait for the second factor, and continues this one under a new token', async () => {
@@ -60,7 +59,7 @@ test('confirming ends every other session, including those that wait for the sec
   const mine = await signInAs(db, account, { now: NOW });
   const { uri } = orThrow(await begin(account));
   expect(await isSignedIn(db, stolen, NOW)).toBe(true);
-  const { token } = orThrow(await confirmSecondFactor(db, account, { code: codeAt(uri, NOW), token: mine, now: NOW }));
+  const { token } = orThrow(await confirmed(account, { code: codeAt(uri, NOW), token: mine }));
   expect(token).not.toBe(mine);
   expect(await isSignedIn(db, token, NOW)).toBe(true);
   for (const ended of [stolen, mine]) expect(await isSignedIn(db, ended, NOW)).toBe(false);
@@ -72,7 +71,7 @@ test('a wrong first code ends no session', async () => {
   const account = await createAccount(db);
   const [mine, other] = [await openSession(db, account, NOW), await openSession(db, account, NOW)];
   orThrow(await begin(account));
-  expect(await codeOf(confirmSecondFactor(db, account, { code: '1', token: mine, now: NOW }))).toBe('invalid');
+  expect(await codeOf(confirmed(account, { code: '1', token: mine }))).toBe('invalid');
   for (const token of [mine, other]) expect(await isSignedIn(db, token, NOW)).toBe(true);
 });
 
@@ -83,8 +82,7 @@ test('a session that ended while its form was in transit confirms nothing and is
   const token = await openSession(db, account, NOW);
   await db.prisma.session.deleteMany({ where: { userId: account.userId } });
   for (const gone of [token, 'nonsense']) {
-    const confirmation = { code: codeAt(uri, NOW), token: gone, now: NOW };
-    expect(await outcomeOf(confirmSecondFactor(db, account, confirmation))).toBe(
+    expect(await outcomeOf(confirmed(account, { code: codeAt(uri, NOW), token: gone }))).toBe(
       'forbidden: Your session has ended. Sign in again.',
     );
   }
@@ -100,7 +98,7 @@ test('of 30 guesses at the first code ten are checked, then the right one is rat
   const token = await openSession(db, account, NOW);
   const right = codeAt(uri, NOW);
   const wrong = right === '000000' ? '000001' : '000000';
-  const guess = (code: string) => codeOf(confirmSecondFactor(db, account, { code, token, now: NOW }));
+  const guess = (code: string) => codeOf(confirmed(account, { code, token }));
   const outcomes = await times(30, () => guess(wrong));
   expect(outcomes.filter((each) => each === 'invalid')).toHaveLength(10);
   expect(await guess(right)).toBe('rate-limited');
@@ -118,7 +116,7 @@ test('changing the password ends a pending set-up and keeps an active factor', a
   orThrow(await begin(half));
   await addSecondFactor(db, whole, NOW);
   for (const actor of [half, whole])
-    orThrow(await changePassword(db, actor, { currentPassword: PASSWORD, password: OTHER }));
+    orThrow(await changePassword(db, actor, { password: OTHER, token: await openSession(db, actor), provedAt: null }));
   expect((await row(half)).totpSecret).toBeNull();
   expect((await row(whole)).totpSince).not.toBeNull();
 });
@@ -132,13 +130,11 @@ test('a reset link ends a pending set-up as well', async () => {
   expect((await row(member)).totpSecret).toBeNull();
 });
 
-test('new recovery codes require the password and a factor, invalidate the earlier ones, and are audited', async () => {
-  // The attack: a person at an unlocked screen copies ten recovery codes.
+test('new recovery codes require a factor, invalidate the earlier ones, and are audited', async () => {
   const account = await createAccount(db);
-  expect(await codeOf(renewRecoveryCodes(db, account, { password: PASSWORD }))).toBe('conflict');
-  const { recoveryCodes: old } = await addSecondFactor(db, account, NOW);
-  expect(await codeOf(renewRecoveryCodes(db, account, { password: 'not the password' }))).toBe('invalid');
-  const { recoveryCodes: fresh } = orThrow(await renewRecoveryCodes(db, account, { password: PASSWORD }));
+  expect(await codeOf(renewRecoveryCodes(db, account, { token: await openSession(db, account) }))).toBe('conflict');
+  const { recoveryCodes: old, token } = await addSecondFactor(db, account, NOW);
+  const { recoveryCodes: fresh } = orThrow(await renewRecoveryCodes(db, account, { token }));
   expect(new Set([...old, ...fresh]).size).toBe(20);
   const give = async (code = '') => {
     const half = await signIn(db, {
@@ -152,7 +148,6 @@ test('new recovery codes require the password and a factor, invalidate the earli
   };
   expect([await give(old[0]), await give(fresh[0])]).toEqual(['wrong', 'signed-in']);
   expect(await actsOf(account)).toEqual([
-    ...['user.second_factor_on', 'user.password_check_failed', 'user.recovery_codes_made'],
-    ...['user.sign_in_failed', 'user.signed_in'],
+    ...['user.second_factor_on', 'user.recovery_codes_made', 'user.sign_in_failed', 'user.signed_in'],
   ]);
 });

@@ -12,6 +12,7 @@ import { changePassword } from '../../../src/service/accounts/change-password.ts
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/accounts/organization.ts';
 import { getUser, inviteUser, listUsers } from '../../../src/service/accounts/people.ts';
+import { findWaysToProve, prove } from '../../../src/service/accounts/prove.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
 import {
@@ -57,7 +58,14 @@ const outbox: Outbox = {
   settle: async () => void (await Promise.all(inBackground)),
 };
 
-await insertSession(db.prisma, people.scope, { userId, tokenHash, isComplete: true, at: new Date(), auditSource });
+await insertSession(db.prisma, people.scope, {
+  userId,
+  tokenHash,
+  isComplete: true,
+  at: new Date(),
+  provedAt: null,
+  auditSource,
+});
 await insertAccessLink(db.prisma, people.scope, {
   userId,
   tokenHash,
@@ -80,10 +88,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   makeOwnLink: [() => makeOwnLink(db, { email: integration.name, auditSource, now: new Date() }), null],
   openLink: [() => openLink(db, token), null],
   setPassword: [() => outcomeOf(setPassword(db, { token, password, auditSource })), 'dead-link'],
-  changePassword: [
-    () => changed(() => changePassword(db, asIntegration, { currentPassword: password, password: `${password}s` })),
-    false,
-  ],
+  changePassword: [() => changed(() => changePassword(db, asIntegration, { password, token, provedAt: null })), false],
   changeRole: [() => outcomeOf(changeRole(db, administrator, { userId, role: 'administrator' })), NOBODY],
   deactivateUser: [() => outcomeOf(deactivateUser(db, administrator, { userId })), NOBODY],
   reactivateUser: [() => outcomeOf(reactivateUser(db, administrator, { userId })), NOBODY],
@@ -108,12 +113,24 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
     false,
   ],
   resetSecondFactor: [() => outcomeOf(resetSecondFactor(db, administrator, { userId })), NOBODY],
-  beginSecondFactor: [() => changed(() => beginSecondFactor(db, asIntegration, { password })), false],
-  confirmSecondFactor: [() => changed(() => confirmSecondFactor(db, asIntegration, { code: '000000', token })), false],
+  beginSecondFactor: [() => changed(() => beginSecondFactor(db, asIntegration, { token })), false],
+  confirmSecondFactor: [
+    () => changed(() => confirmSecondFactor(db, asIntegration, { code: '000000', token, provedAt: null })),
+    false,
+  ],
   findPendingSecret: [() => changed(() => findPendingSecret(db, asIntegration, { secret: 'AAAA' })), false],
-  renewRecoveryCodes: [() => changed(() => renewRecoveryCodes(db, asIntegration, { password })), false],
-  removeSecondFactor: [() => changed(() => removeSecondFactor(db, asIntegration, { password })), false],
+  renewRecoveryCodes: [() => changed(() => renewRecoveryCodes(db, asIntegration, { token })), false],
+  removeSecondFactor: [() => changed(() => removeSecondFactor(db, asIntegration, { token })), false],
   countRecoveryCodesLeft: [() => countRecoveryCodesLeft(db, asIntegration), 0],
+  findWaysToProve: [
+    () => findWaysToProve(db, asIntegration),
+    { hasPassword: false, hasSecondFactor: false, passkeys: 0, isLinked: false },
+  ],
+  prove: [
+    () =>
+      outcomeOf(prove(db, asIntegration, { given: { kind: 'password', password, code: '' }, token, now: new Date() })),
+    SIGNED_OUT,
+  ],
   listSessions: [() => changed(() => listSessions(db, asIntegration, { token, now: new Date() })), false],
   endOwnSession: [() => outcomeOf(endOwnSession(db, asIntegration, { sessionId: userId, token })), SIGNED_OUT],
   endOtherSessions: [() => outcomeOf(endOtherSessions(db, asIntegration, { token })), SIGNED_OUT],
@@ -126,6 +143,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
 /** They concern no user, or get one that was locked as a person. */
 const OF_NO_USER = [
   'addLink',
+  'admitChallenge',
   'admitReport',
   'acceptedStep',
   'clearAttempt',
@@ -134,12 +152,11 @@ const OF_NO_USER = [
   'hashPassword',
   'linkMail',
   'lockActor',
-  'lockProven',
+  'lockSession',
   'lockToManage',
   'mintHashedToken',
   'mintSecret',
   'parseRole',
-  'provePassword',
   'refuseToGovern',
   'refuseToManage',
   'rememberNetwork',

@@ -9,6 +9,7 @@ import {
   findMatchingUsers,
   findPasswordHash,
   findUser,
+  findWaysIn,
   insertUser,
   listAdministrators,
   listUsers,
@@ -90,6 +91,14 @@ export const peopleProofs: Proofs = {
     expect(await findPasswordHash(db, ours.scope, theirs.userId)).toBeNull();
     await withSameId(db, ours, theirs);
     expect(await findPasswordHash(db, ours.scope, theirs.userId)).toBeNull();
+  },
+
+  async findWaysIn({ db, ours, theirs }) {
+    await changeUser(db.prisma, theirs.scope, theirs.userId, { passwordHash: 'theirs' });
+    const none = { hasPassword: false, hasSecondFactor: false, passkeys: 0, isLinked: false };
+    expect(await findWaysIn(db.prisma, ours.scope, theirs.userId)).toEqual(none);
+    await withSameId(db, ours, theirs);
+    expect(await findWaysIn(db.prisma, ours.scope, theirs.userId)).toEqual(none);
   },
 
   async countRecoveryCodes({ db, ours, theirs }) {

@@ -15,6 +15,7 @@ import {
   hasSsoSession,
   insertSession,
   listSessionsOf,
+  recordProof,
   touchSession,
 } from '../../../src/store/sessions.ts';
 import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
@@ -27,14 +28,15 @@ const LATER = new Date('2026-05-04T13:00:00.000Z');
 
 async function openSession({ prisma }: Database, { scope, userId }: Tenant): Promise<Buffer> {
   const tokenHash = randomBytes(32);
-  await insertSession(prisma, scope, { userId, tokenHash, isComplete: true, at: AT, auditSource: newAuditSource() });
+  const session = { userId, tokenHash, isComplete: true, at: AT, provedAt: AT, auditSource: newAuditSource() };
+  await insertSession(prisma, scope, session);
   return tokenHash;
 }
 
 async function openSsoSession({ prisma }: Database, { scope, userId }: Tenant, ssoSid = 'sid'): Promise<Buffer> {
   const tokenHash = randomBytes(32);
-  const session = { userId, tokenHash, isComplete: true, at: AT, auditSource: newAuditSource(), ssoSid };
-  await insertSession(prisma, scope, session);
+  const session = { userId, tokenHash, isComplete: true, at: AT, provedAt: AT, auditSource: newAuditSource() };
+  await insertSession(prisma, scope, { ...session, ssoSid });
   return tokenHash;
 }
 
@@ -53,6 +55,7 @@ export const sessionProofs: Proofs = {
       tokenHash: randomBytes(32),
       isComplete: true,
       at: AT,
+      provedAt: AT,
       auditSource: newAuditSource(),
     };
     await expect(insertSession(db.prisma, ours.scope, session)).rejects.toMatchObject({ code: 'P2003' });
@@ -68,6 +71,12 @@ export const sessionProofs: Proofs = {
     const session = { userId: theirs.userId, tokenHash: await openSession(db, theirs) };
     expect(await hasSession(db.prisma, ours.scope, session)).toBe(false);
     expect(await hasSession(db.prisma, theirs.scope, session)).toBe(true);
+  },
+
+  async recordProof({ db, ours, theirs }) {
+    const session = { userId: theirs.userId, tokenHash: await openSession(db, theirs), at: LATER };
+    expect(await recordProof(db.prisma, ours.scope, session)).toBe(false);
+    expect(await findSessionByHash(db, session.tokenHash)).toMatchObject({ provedAt: AT });
   },
 
   async endSessionsOf({ db, ours, theirs }) {

@@ -24,16 +24,18 @@ export type Site = {
 };
 
 /**
- * One server and one Chromium for the tests of a file. `script`: a file that each page runs first.
+ * One server and one Chromium for the tests of a file. `script`: a file that each page runs first. `host`: the name by which the
+ * pages are opened; there are no passkeys at an IP address.
  */
-export async function useSite({ script }: { script?: string } = {}): Promise<Site> {
+export async function useSite({ script, host }: { script?: string; host?: string } = {}): Promise<Site> {
   const server = await useServer();
+  const origin = host === undefined ? server.url : server.url.replace('127.0.0.1', host);
   const browser = await connectBrowser();
   afterAll(() => browser.close());
   const problems: string[] = [];
   const open = (options: ContextOptions = {}) =>
-    openContext(browser, { baseURL: server.url, problems, script, ...options });
-  const pool = createPagePool(server.url, open);
+    openContext(browser, { baseURL: origin, problems, script, ...options });
+  const pool = createPagePool(origin, open);
   afterEach(async () => {
     await pool.reset();
     expect(problems.splice(0)).toEqual([]);
@@ -41,7 +43,7 @@ export async function useSite({ script }: { script?: string } = {}): Promise<Sit
   const switchTo = async (actor: Actor, page: Page) => {
     const token = await openSession(server.db, actor);
     await page.context().clearCookies();
-    await page.context().addCookies([{ name: 'charter', value: token, url: server.url }]);
+    await page.context().addCookies([{ name: 'charter', value: token, url: origin }]);
   };
   return {
     server,

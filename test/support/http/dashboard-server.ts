@@ -145,6 +145,7 @@ export async function rowsOf({ pool }: Database): Promise<unknown[]> {
     'parent_programs',
     'access_links',
     'sessions',
+    'passkeys',
     'audit_events',
     'webhook_endpoints',
     'webhook_deliveries',

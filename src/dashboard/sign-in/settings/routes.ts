@@ -1,6 +1,7 @@
 import { mayGovern } from '../../../domain/role.ts';
-import { form, type Section } from '../../http/page-routes.ts';
+import type { Section } from '../../http/page-routes.ts';
 import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
+import { provenForm } from '../../proof/proven.ts';
 import {
   add,
   allowPasswords,
@@ -20,21 +21,21 @@ import { ROLES_URL } from './roles-section.ts';
 
 const takesTurns = true;
 
-/** For administrators. */
+/** For administrators. All forms change how people sign in, so they need a fresh proof. */
 export const signInSettingsSection: Section = {
   mayEnter: mayGovern,
   pages: [
     { path: SIGN_IN_SETTINGS_URL, get: (context) => settingsPage(context) },
     {
       path: CONNECTION_URL,
-      post: form(['issuer', 'client_id', 'client_secret', 'act'], changeConnection, { takesTurns }),
+      post: provenForm(['issuer', 'client_id', 'client_secret', 'act'], changeConnection, { takesTurns }),
     },
-    { path: `${CONNECTION_URL}/remove`, get: showRemoval, post: form([], remove) },
-    { path: DOMAINS_URL, post: form(['domain'], add) },
-    { path: `${DOMAINS_URL}/check`, post: form(['domain'], check, { takesTurns }) },
-    { path: `${DOMAINS_URL}/remove`, post: form(['domain'], removeOne) },
-    { path: ROLES_URL, post: form(['new_people', 'groups_claim', 'group_roles'], changeRoles) },
-    { path: REQUIRE_URL, post: form(['break_glass'], requireIt) },
-    { path: ALLOW_PASSWORDS_URL, post: form([], allowPasswords) },
+    { path: `${CONNECTION_URL}/remove`, get: showRemoval, post: provenForm([], remove) },
+    { path: DOMAINS_URL, post: provenForm(['domain'], add) },
+    { path: `${DOMAINS_URL}/check`, post: provenForm(['domain'], check, { takesTurns }) },
+    { path: `${DOMAINS_URL}/remove`, post: provenForm(['domain'], removeOne) },
+    { path: ROLES_URL, post: provenForm(['new_people', 'groups_claim', 'group_roles'], changeRoles) },
+    { path: REQUIRE_URL, post: provenForm(['break_glass'], requireIt) },
+    { path: ALLOW_PASSWORDS_URL, post: provenForm([], allowPasswords) },
   ],
 };

@@ -1,0 +1,91 @@
+// Passkeys: browsers offer them to scripts only. Each form with data-passkey gets its options from the server, asks the browser
+// for a passkey, and is sent with it.
+
+const isSupported = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
+/** The server takes a challenge for ten minutes. */
+const RENEWAL_MS = 9 * 60_000;
+
+let pending = new AbortController();
+
+for (const form of document.querySelectorAll('form[data-passkey]')) {
+  form.parentElement.querySelector('[data-without-script]').hidden = true;
+  if (!isSupported) {
+    form.parentElement.querySelector('[data-without-passkeys]').hidden = false;
+    continue;
+  }
+  form.hidden = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (!form.reportValidity()) return;
+    try {
+      await send(form, await ask(form, {}));
+    } catch (error) {
+      show(form, error);
+    }
+  });
+  if (form.dataset.passkey === 'autofill') autofill(form);
+}
+
+/** Offers the passkeys of this site beside the passwords that the browser knows. */
+async function autofill(form) {
+  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+  while (form.isConnected) {
+    const renewal = setTimeout(() => pending.abort(), RENEWAL_MS);
+    try {
+      await send(form, await ask(form, { mediation: 'conditional' }));
+      return;
+    } catch (error) {
+      // Renewed after a while, but not once the button has been pressed. The form says nothing: nobody has asked it.
+      if (error.name !== 'AbortError' || form.dataset.pressed !== undefined) return;
+    } finally {
+      clearTimeout(renewal);
+    }
+    if (document.hidden)
+      await new Promise((done) => document.addEventListener('visibilitychange', done, { once: true }));
+  }
+}
+
+async function ask(form, { mediation }) {
+  const { passkey, options: url } = form.dataset;
+  if (mediation === undefined) form.dataset.pressed = '';
+  const options = await optionsFrom(url, form);
+  // Only one request can be pending in a page.
+  pending.abort();
+  pending = new AbortController();
+  const { signal } = pending;
+  if (passkey === 'create')
+    return navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+      signal,
+    });
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  return navigator.credentials.get({ publicKey, signal, ...(mediation !== undefined && { mediation }) });
+}
+
+async function optionsFrom(url, form) {
+  const body = new URLSearchParams({ form_token: form.elements.form_token.value });
+  const response = await fetch(url, { method: 'POST', body });
+  const isJson = response.headers.get('Content-Type') === 'application/json';
+  if (response.ok && isJson) return response.json();
+  throw new Error(isJson ? (await response.json()).message : 'This page is out of date. Reload it, then try again.');
+}
+
+async function send(form, credential) {
+  form.elements.credential.value = JSON.stringify(credential.toJSON());
+  form.submit();
+}
+
+const MESSAGES = {
+  NotAllowedError:
+    'No passkey was used. It was cancelled, took too long, or this device has no passkey for your account.',
+  InvalidStateError: 'This device already has a passkey for your account.',
+  SecurityError: 'Passkeys work only at the address at which they were added.',
+};
+
+function show(form, error) {
+  if (error.name === 'AbortError') return;
+  const notice = form.querySelector('[role="alert"]');
+  notice.querySelector('p').textContent = MESSAGES[error.name] ?? error.message;
+  notice.hidden = false;
+  notice.focus();
+}

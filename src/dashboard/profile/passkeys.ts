@@ -1,0 +1,151 @@
+import { deviceOf } from '../../domain/device.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import {
+  addPasskey,
+  getPasskey,
+  optionsForNewPasskey,
+  type Passkey,
+  removePasskey,
+  renamePasskey,
+} from '../../service/passkeys/passkeys.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { badge, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
+import { day, since } from '../markup/words.ts';
+import { passkeyForm } from '../passkeys/form.ts';
+import { sendOptions } from '../passkeys/options.ts';
+import { askedBy, noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
+
+// One's own passkeys: a list on the page "My profile", and a page for each.
+
+const PASSKEYS_URL = '/profile/passkeys';
+export const NEW_PASSKEY_URL = `${PASSKEYS_URL}/new`;
+export const PASSKEY_OPTIONS_URL = `${PASSKEYS_URL}/options`;
+export const ONE_PASSKEY = `${PASSKEYS_URL}/:passkeyId`;
+const UP = { name: 'My profile', href: '/profile' };
+const LABELS = { name: 'Name' };
+
+/** For the page "My profile". */
+export function passkeySection(context: SignedInContext, passkeys: readonly Passkey[]): Html {
+  const site = relyingPartyOf(context);
+  const add =
+    site.kind === 'usable' && html`<a class="button" href="${NEW_PASSKEY_URL}">${icon('create')}Add a passkey</a>`;
+  return html`<section class="card" aria-labelledby="passkeys"><div class="section-head"><h2 id="passkeys">Passkeys</h2>${add}</div>
+<p class="quiet">A passkey is in your device, your password manager or a security key. You open it with your fingerprint, your face or a PIN, and it replaces the password and the second factor when you sign in.</p>
+${site.kind === 'none' && html`<p>${noPasskeys(site)}</p>`}
+${passkeys.map((passkey) => passkeyLine(passkey, context.now))}</section>`;
+}
+
+function passkeyLine({ id, name, isBackedUp, lastUsedAt, createdAt }: Passkey, now: Date): Html {
+  return html`<div class="setting"><div><h3>${name}${isBackedUp && html` ${badge('neutral', 'Synced')}`}</h3>
+<p class="quiet">${lastUsedAt === null ? 'Never used' : html`Last used ${since(lastUsedAt, now)}`} · Added ${day(createdAt)}</p></div>
+<a class="button" href="${PASSKEYS_URL}/${id}">${icon('rename')}Manage<span class="unseen"> the passkey ${name}</span></a></div>`;
+}
+
+/** What the script of the page for a new passkey needs. */
+export async function sendNewOptions(context: SignedInContext): Promise<View> {
+  return sendOptions(context, (asking) => optionsForNewPasskey(context.dashboard.db, context.actor, asking));
+}
+
+export async function showNewPasskey(context: SignedInContext): Promise<View> {
+  return newPage(context, { name: deviceOf(context.auditSource.userAgent), problem: null });
+}
+
+export async function add(context: SignedInContext, form: Form<'name' | 'credential'>): Promise<View> {
+  const { dashboard, actor, token, now } = context;
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') throw new RequestError('not-found');
+  const name = form.text('name');
+  const { relyingParty } = site;
+  const passkey = { credential: form.text('credential'), name, token, relyingParty, browser: askedBy(context), now };
+  const outcome = await addPasskey(dashboard.db, actor, passkey);
+  if (outcome.kind !== 'done') return newPage(context, { name, problem: problemOf(outcome) });
+  return redirect('/profile?done=passkey-added#passkeys');
+}
+
+type NewProps = { readonly name: string; readonly problem: Problem | null };
+
+function newPage(context: SignedInContext, { name, problem }: NewProps): View {
+  const site = relyingPartyOf(context);
+  const title = 'Add a passkey';
+  const content =
+    site.kind === 'none'
+      ? html`<p>${noPasskeys(site)}</p>`
+      : passkeyForm({
+          action: NEW_PASSKEY_URL,
+          formToken: context.formToken,
+          use: 'create',
+          optionsUrl: PASSKEY_OPTIONS_URL,
+          purpose: 'to add a passkey',
+          content: html`${nameField(name, problem)}
+<div class="actions"><button class="button primary">Add a passkey</button><a class="button plain" href="/profile">Cancel</a></div>`,
+        });
+  const main = html`${head({ title, up: UP })}
+${problemSummary(problem, LABELS)}
+<div class="card narrow"><p>Your browser asks where the passkey is kept, and for your fingerprint, your face or a PIN. Charter gets only a public key.</p>
+${content}</div>`;
+  return page(context, { title, main, problem, hasPasskeyForm: true });
+}
+
+function nameField(name: string, problem: Problem | null): Html {
+  return field(
+    {
+      name: 'name',
+      label: LABELS.name,
+      hint: 'Where it is kept, such as “Laptop” or “Blue security key”.',
+      errors: problem?.fields,
+    },
+    (attributes) => html`<input ${attributes} type="text" value="${name}" maxlength="100" required autocomplete="off">`,
+  );
+}
+
+const passkeyIdOf = ({ params }: SignedInContext) => params['passkeyId'] ?? '';
+
+export async function showPasskey(context: SignedInContext): Promise<View> {
+  return passkeyPage(context, null);
+}
+
+export async function rename(context: SignedInContext, form: Form<'name'>): Promise<View> {
+  const name = form.text('name');
+  const outcome = await renamePasskey(context.dashboard.db, context.actor, { id: passkeyIdOf(context), name });
+  if (outcome.kind !== 'done') return passkeyPage(context, { name, problem: problemOf(outcome) });
+  return redirect('/profile?done=passkey-renamed#passkeys');
+}
+
+export async function remove(context: SignedInContext): Promise<View> {
+  const { dashboard, actor, token } = context;
+  const outcome = await removePasskey(dashboard.db, actor, { id: passkeyIdOf(context), token });
+  if (outcome.kind !== 'done') return passkeyPage(context, { name: null, problem: problemOf(outcome) });
+  return redirect('/profile?done=passkey-removed#passkeys');
+}
+
+/** `retry`: a form was refused; `name`: what was sent, if it was the name. */
+async function passkeyPage(
+  context: SignedInContext,
+  retry: { readonly name: string | null; readonly problem: Problem } | null,
+): Promise<View> {
+  const { dashboard, actor, formToken, now } = context;
+  const passkey = await getPasskey(dashboard.db, actor, passkeyIdOf(context));
+  const problem = retry?.problem ?? null;
+  const url = `${PASSKEYS_URL}/${passkey.id}`;
+  const main = html`${head({ title: passkey.name, up: UP })}
+${problemSummary(problem, LABELS)}
+<section class="card" aria-labelledby="about"><h2 id="about">About</h2>${facts([
+    { name: 'Kept', value: passkey.isBackedUp ? 'Synced between devices' : 'On one device' },
+    { name: 'Last used', value: passkey.lastUsedAt === null ? 'Never' : since(passkey.lastUsedAt, now) },
+    { name: 'Added', value: day(passkey.createdAt) },
+  ])}</section>
+<section class="card" aria-labelledby="manage"><h2 id="manage">Manage</h2>
+<div class="setting">${postForm(
+    { action: url, formToken },
+    html`${nameField(retry?.name ?? passkey.name, problem)}<button class="button">Rename</button>`,
+  )}</div>
+<div class="setting"><div><h3>Remove</h3><p class="quiet">It can no longer be used to sign in. Delete it on your device, too.</p></div>
+${postForm({ action: `${url}/remove`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> the passkey</span></button>`)}</div></section>`;
+  return page(context, { title: passkey.name, main, problem, formUrl: url });
+}

@@ -1,0 +1,94 @@
+import { PROOF_MINUTES } from '../../domain/session.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import { findWaysToProve } from '../../service/accounts/prove.ts';
+import { optionsForProof } from '../../service/passkeys/use-passkey.ts';
+import type { Problem } from '../http/problem.ts';
+import { askedUrl, type SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { passkeyForm } from '../passkeys/form.ts';
+import { sendOptions } from '../passkeys/options.ts';
+import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
+
+export const SEALED = 'sealed_form';
+/** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
+export const PROOF_FIELDS = [SEALED, 'proof_password', 'proof_code', 'credential'] as const;
+
+export const PROOF_OPTIONS_URL = '/profile/proof/options';
+
+/** What the script of the page needs to ask for a passkey. */
+export async function sendProofOptions(context: SignedInContext): Promise<View> {
+  return sendOptions(context, (asking) => optionsForProof(context.dashboard.db, context.actor, asking));
+}
+
+const LABELS = { proof_password: 'Password', proof_code: 'Code' };
+
+type Props = {
+  /** What goes on after the proof. */
+  readonly sealed: string;
+  /** Why a proof was refused; `null` when the page is first shown. */
+  readonly problem: Problem | null;
+};
+
+/** Asks for a proof, in place of the response to a form. Nothing has been carried out yet. */
+export async function proofPage(context: SignedInContext, { sealed, problem }: Props): Promise<View> {
+  const { actor, dashboard, formToken, path } = context;
+  const title = 'Confirm that it is you';
+  const ways = await findWaysToProve(dashboard.db, actor);
+  const action = askedUrl(context);
+  const main = html`${head({ title, lead: 'Then Charter goes on with what you sent.' })}
+${problemSummary(problem, LABELS)}
+<div class="card narrow"><p>You proved who you are more than ${PROOF_MINUTES} minutes ago. This action needs a newer proof, so that nobody else can do it at your screen.</p>
+${ways.passkeys > 0 && passkeyPart(context, { action, sealed })}
+${ways.passkeys > 0 && ways.hasPassword && html`<div class="or"><span>or</span></div>`}
+${
+  ways.hasPassword &&
+  postForm(
+    { action, formToken },
+    html`${hidden(SEALED, sealed)}<input type="hidden" autocomplete="username" value="${actor.email}">
+${passwordField({ name: 'proof_password', label: LABELS.proof_password, autocomplete: 'current-password', errors: problem?.fields })}
+${ways.hasSecondFactor && codeField(problem)}
+<div class="actions"><button class="button primary">Confirm</button><a class="button plain" href="${parentOf(path)}">Cancel</a></div>`,
+  )
+}${!ways.hasPassword && ways.passkeys === 0 && signInAgain(formToken)}</div>`;
+  return page(context, { title, main, problem, status: problem?.status ?? 403, hasPasskeyForm: ways.passkeys > 0 });
+}
+
+/** For somebody who signs in at a provider, and has neither a password nor a passkey here. */
+function signInAgain(formToken: string): Html {
+  return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="/profile">My profile</a>, spares you this.</p>
+${postForm({ action: '/sign-out', formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;
+}
+
+function passkeyPart(context: SignedInContext, { action, sealed }: { action: string; sealed: string }): Html {
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') return html`<p class="quiet">${noPasskeys(site)}</p>`;
+  return passkeyForm({
+    action,
+    formToken: context.formToken,
+    use: 'get',
+    optionsUrl: PROOF_OPTIONS_URL,
+    purpose: 'to confirm with a passkey',
+    content: html`${hidden(SEALED, sealed)}<div class="actions"><button class="button">${icon('passkey')}Use a passkey</button></div>`,
+  });
+}
+
+function codeField(problem: Problem | null): Html {
+  return field(
+    {
+      name: 'proof_code',
+      label: LABELS.proof_code,
+      hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
+      errors: problem?.fields,
+    },
+    (attributes) =>
+      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required>`,
+  );
+}
+
+/** The page above, which exists for every form and file: "/profile/api-keys/1" of "/profile/api-keys/1/revoke". */
+function parentOf(path: string): string {
+  return path.replace(/(\.csv|\/[^/]*)$/, '');
+}

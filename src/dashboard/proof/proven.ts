@@ -1,0 +1,98 @@
+import { isProofFresh } from '../../domain/session.ts';
+import { prove } from '../../service/accounts/prove.ts';
+import { type Form, type FormOptions, formOf, MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
+import type { Page, Post } from '../http/page-routes.ts';
+import { problemOf } from '../http/problem.ts';
+import { askedUrl, type SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { redirect, type View } from '../http/view.ts';
+import { askedBy, relyingPartyOf } from '../passkeys/relying-party.ts';
+import { PROOF_FIELDS, proofPage, SEALED } from './page.ts';
+import { openForm, sealForm } from './sealed-form.ts';
+
+// What needs a fresh proof of who the person is: in the routes, `provenForm` in place of `form`, and `provenPage` around a page.
+// Without it, the response is a page that asks for it, whose form goes to the same address and brings along what was sent
+// before. One proof serves for ten minutes, for every form of the session.
+
+/** A sealed form of 10 KiB in base64, and the response of an authenticator. */
+const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
+
+/** To the page that asked for the proof. */
+const toPage = (context: SignedInContext) => redirect(askedUrl(context));
+
+type Options<Name> = Omit<FormOptions<Name>, 'size'> & {
+  /** The response to the proof that a page asked for; by default, a redirect to the page. */
+  readonly then?: typeof toPage;
+  /** As of a form. */
+  readonly takesTurns?: boolean;
+};
+
+/** Like `form`, but the form is handled only after a fresh proof. */
+export function provenForm<const Name extends string = never>(
+  fields: readonly Name[],
+  handle: (context: SignedInContext, form: Form<Name>) => Promise<View>,
+  { then = toPage, takesTurns = false, ...options }: Options<Name> = {},
+): Post<SignedInContext> {
+  return async (context, req) => {
+    const sent = await readFields(req, context, MAX_PROVEN);
+    const proof = sent.has(SEALED) ? formOf(sent, { fields: PROOF_FIELDS }) : null;
+    if (proof === null && Buffer.byteLength(sent.toString()) > MAX_FORM.bytes) throw new RequestError('too-large');
+    const kept = proof === null ? sent : openForm(context, proof.text(SEALED));
+    const form = kept === null ? null : formOf(kept, { fields, ...options });
+    return async (current) => {
+      const act = async (proven: SignedInContext | View) => {
+        if ('kind' in proven) return proven;
+        return form === null ? then(proven) : handle(proven, form);
+      };
+      const proving = () => requireProof(current, { kept, proof });
+      return takesTurns ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
+    };
+  };
+}
+
+/** A page, or a file, that is sent only after a fresh proof. Its route needs a form made by `provenForm`, too. */
+export function provenPage(
+  get: (context: SignedInContext) => Promise<View>,
+): NonNullable<Page<SignedInContext>['get']> {
+  return async (context) => {
+    const proven = await requireProof(context, { kept: null, proof: null });
+    return 'kind' in proven ? proven : get(proven);
+  };
+}
+
+/** The form of a file that is sent only after a fresh proof: it takes nothing but the proof. */
+export function proofOf(then: (context: SignedInContext) => View): Post<SignedInContext> {
+  const refuse = async () => {
+    throw new RequestError('wrong-method');
+  };
+  return provenForm([], refuse, { then });
+}
+
+type Asked = {
+  /** What was sent before; `null` for a page. */
+  readonly kept: URLSearchParams | null;
+  /** The form of the page that asks for the proof; `null` if it was not sent. */
+  readonly proof: Form<(typeof PROOF_FIELDS)[number]> | null;
+};
+
+/** The context with a fresh proof, or the page that asks for one. */
+async function requireProof(context: SignedInContext, { kept, proof }: Asked): Promise<SignedInContext | View> {
+  const { dashboard, actor, token, now, provedAt } = context;
+  if (isProofFresh(provedAt, now)) return context;
+  const ask = (problem: ReturnType<typeof problemOf> | null) =>
+    proofPage(context, { sealed: sealForm(context, kept), problem });
+  if (proof === null) return ask(null);
+  const given = givenIn(context, proof);
+  if (given === null) return ask(null);
+  const outcome = await prove(dashboard.db, actor, { given, token, now });
+  return outcome.kind === 'proven' ? { ...context, provedAt: now } : ask(problemOf(outcome));
+}
+
+function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {
+  if (!form.has('credential'))
+    return { kind: 'password', password: form.text('proof_password'), code: form.text('proof_code') } as const;
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') return null;
+  const { relyingParty } = site;
+  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askedBy(context) } as const;
+}

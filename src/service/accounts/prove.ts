@@ -1,0 +1,126 @@
+import type { Actor } from '../../domain/actor.ts';
+import { type AuditEvent, recordAudit } from '../../store/audit.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { recordProof } from '../../store/sessions.ts';
+import { changeUser, findPasswordHash, findWaysIn, type WaysIn } from '../../store/users.ts';
+import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
+import { readAssertion } from '../passkeys/ceremony.ts';
+import { spendChallenge } from '../passkeys/challenges.ts';
+import { type GivenPasskey, spendUse, type VerifiedUse, verifyUse } from '../passkeys/use-passkey.ts';
+import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
+import { verifyPassword } from './password.ts';
+import { lockActor } from './people-authority.ts';
+import { spendCode } from './second-factor-code.ts';
+import { sessionEnded, sessionHashOf } from './sessions.ts';
+
+// A session that was left open or stolen must not create keys or change how its user signs in. So these actions need a fresh
+// proof (isProofFresh in domain/session.ts): a sign-in, or one of the kinds below. Another kind of proof, such as a sign-in at an
+// identity provider, is another member of GivenProof, whose check ends with `accept`.
+
+export type GivenProof =
+  | { readonly kind: 'password'; readonly password: string /** Only with a second factor. */; readonly code: string }
+  | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);
+
+export type Proven = { readonly kind: 'proven' };
+const PROVEN: Proven = { kind: 'proven' };
+
+type Proving = {
+  readonly given: GivenProof /** Of the actor's session. */;
+  readonly token: string;
+  readonly now: Date;
+};
+
+/** With what the actor can prove who they are. Where single sign-on is required, a password proves nothing. */
+export async function findWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
+  const ways = await findWaysIn(prisma, scope, userId);
+  const way = await signInWayOf(prisma, scope, userId);
+  return { ...ways, hasPassword: ways.hasPassword && way !== 'single-sign-on' };
+}
+
+/**
+ * Makes the proof of the actor's session fresh, which serves for PROOF_MINUTES. Attempts are limited as at sign-in. A wrong proof
+ * is recorded only if the attempt was admitted, so that a flood cannot fill the log.
+ */
+export async function prove(db: Database, actor: Actor, proving: Proving): Promise<Proven | Invalid | RateLimited> {
+  return proving.given.kind === 'password'
+    ? proveByPassword(db, actor, { ...proving, given: proving.given })
+    : proveByPasskey(db, actor, { ...proving, given: proving.given });
+}
+
+type GivenPassword = Extract<GivenProof, { kind: 'password' }>;
+
+async function proveByPassword(
+  db: Database,
+  actor: Actor,
+  { given, token, now }: Proving & { given: GivenPassword },
+): Promise<Proven | Invalid | RateLimited> {
+  const { ip } = actor.auditSource;
+  const { hasSecondFactor } = await findWaysIn(db.prisma, actor.scope, actor.userId);
+  const attempts: Attempt[] = [
+    { at: 'password', account: actor.email, ip },
+    ...(hasSecondFactor ? [{ at: 'second-factor', account: actor.userId, ip } as const] : []),
+  ];
+  for (const attempt of attempts) {
+    const admission = await consumeAttempt(db, attempt);
+    if (admission.kind === 'rate-limited') return admission;
+  }
+  const passwordHash = await findPasswordHash(db, actor.scope, actor.userId);
+  const isRight = await verifyPassword(passwordHash, given.password);
+  const outcome = await transaction(db, async (tx): Promise<Proven | Invalid> => {
+    const user = await lockActor(tx, actor);
+    const way = await signInWayOf(tx, actor.scope, user.id);
+    const refuse = async (detail: Record<string, string>, refusal: Invalid) => {
+      await recordAudit(tx, actor.scope, failureOf(actor, detail));
+      return refusal;
+    };
+    if (!isRight || user.passwordHash !== passwordHash || way === 'single-sign-on')
+      return refuse({ with: 'the password' }, invalid('proof_password', 'is not right.'));
+    if (user.totpSince !== null) {
+      const spent = spendCode(user, { keyring: db.keyring, code: given.code, now });
+      if (spent === null)
+        return refuse({ with: 'the second factor' }, invalid('proof_code', 'is not right, or was used already.'));
+      await changeUser(tx, actor.scope, user.id, spent.change);
+    }
+    return accept(tx, actor, { token, now });
+  });
+  if (outcome.kind === 'proven') for (const attempt of attempts) await clearAttempt(db, attempt);
+  return outcome;
+}
+
+async function proveByPasskey(
+  db: Database,
+  actor: Actor,
+  { given, token, now }: Proving & { given: Extract<GivenProof, { kind: 'passkey' }> },
+): Promise<Proven | Invalid | RateLimited> {
+  const { scope, userId, auditSource } = actor;
+  const response = readAssertion(given.credential);
+  const attempt = { at: 'passkey', account: response?.credentialId ?? '', ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+  const { browser, relyingParty } = given;
+  const challenge = response?.clientData.challenge ?? '';
+  const isAsked = (await spendChallenge(db, { challenge, browser, purpose: 'proof', now })) !== null;
+  const use: VerifiedUse | null =
+    response === null || !isAsked ? null : await verifyUse(db, scope, { userId, response, relyingParty });
+  const outcome = await transaction(db, async (tx): Promise<Proven | Invalid> => {
+    await lockActor(tx, actor);
+    const spent = use === null ? null : await spendUse(tx, scope, { userId, use, now });
+    if (spent?.kind === 'used') return accept(tx, actor, { token, now });
+    const detail = { with: 'a passkey', ...(spent !== null && { why: spent.why }) };
+    await recordAudit(tx, scope, failureOf(actor, detail));
+    return { kind: 'invalid', message: 'The passkey was not accepted. Try again.', fields: {} };
+  });
+  if (outcome.kind === 'proven') await clearAttempt(db, attempt);
+  return outcome;
+}
+
+async function accept(tx: Transaction, actor: Actor, { token, now }: Omit<Proving, 'given'>): Promise<Proven> {
+  const session = { userId: actor.userId, tokenHash: sessionHashOf(token), at: now };
+  if (!(await recordProof(tx, actor.scope, session))) throw sessionEnded();
+  return PROVEN;
+}
+
+function failureOf({ userId, auditSource }: Actor, detail: Record<string, string>): AuditEvent {
+  return { action: 'user.password_check_failed', actorUserId: userId, targetUserId: userId, detail, auditSource };
+}

@@ -1,0 +1,73 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { findPasskeyUser } from '../../store/unscoped.ts';
+import { lockUser } from '../../store/users.ts';
+import { clearAttempt, consumeAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
+import type { SignedIn, Wrong } from '../accounts/sign-in.ts';
+import { startSession } from '../accounts/start-session.ts';
+import type { RateLimited } from '../outcome.ts';
+import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { readAssertion, requestOptions } from './ceremony.ts';
+import { issueChallenge, spendChallenge } from './challenges.ts';
+import { type Asking, type GivenPasskey, type PasskeyOptions, spendUse, verifyUse } from './use-passkey.ts';
+
+const WRONG: Wrong = { kind: 'wrong' };
+
+/** Names no passkey and no account: the browser knows those of this site. */
+export async function optionsForSignIn(
+  db: Database,
+  { relyingParty, browser, now }: Asking,
+): Promise<PasskeyOptions | RateLimited> {
+  const issued = await issueChallenge(db, { browser, purpose: 'sign_in', now });
+  if (issued.kind === 'rate-limited') return issued;
+  return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge }) };
+}
+
+/** Signs in with a passkey alone: it is something that the user has, opened by something that the user knows or is. */
+export async function signInWithPasskey(
+  db: Database,
+  { credential, relyingParty, browser, auditSource, now }: GivenPasskey & { readonly auditSource: AuditSource },
+): Promise<SignedIn | Wrong | RateLimited> {
+  const response = readAssertion(credential);
+  if (response === null) return WRONG;
+  const attempt = { at: 'passkey', account: response.credentialId, ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+
+  const { challenge } = response.clientData;
+  const isAsked = (await spendChallenge(db, { challenge, browser, purpose: 'sign_in', now })) !== null;
+  const owner = await findPasskeyUser(db, Buffer.from(response.credentialId, 'base64url'));
+  if (owner === null) return WRONG;
+  const scope = OrganizationScope.grant(owner.organizationId);
+  const { userId } = owner;
+  // Nobody said who signs in, so the authenticator must (WebAuthn level 3, section 7.2).
+  const isNamed = response.userHandle !== null;
+  const use = isAsked && isNamed ? await verifyUse(db, scope, { userId, response, relyingParty }) : null;
+
+  const result = await transaction(db, async (tx): Promise<(SignedIn & { email: string }) | Wrong> => {
+    const user = await lockUser(tx, scope, userId);
+    if (user === null) return WRONG;
+    const refuse = async (detail: Record<string, string>) => {
+      const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: userId, auditSource } as const;
+      await recordAudit(tx, scope, { ...event, detail: { step: 'passkey', ...detail } });
+      return WRONG;
+    };
+    const way = await signInWayOf(tx, scope, userId);
+    if (use === null || user.deactivatedAt !== null || way === 'single-sign-on') return refuse({});
+    const passkey = use.passkey.name;
+    const outcome = await spendUse(tx, scope, { userId, use, now });
+    if (outcome.kind === 'refused') return refuse({ passkey, why: outcome.why });
+    const event = { actorUserId: userId, targetUserId: userId, auditSource };
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { passkey } });
+    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
+    const token = await startSession(tx, scope, { userId, isComplete: true, at: now, auditSource });
+    const signedIn = { kind: 'signed-in', token, userId, email: user.email } as const;
+    return way === 'break-glass' ? { ...signedIn, breakGlassOf: scope } : signedIn;
+  });
+  if (result.kind === 'wrong') return result;
+  await clearAttempt(db, attempt);
+  await rememberNetwork(db, { account: result.email, ip: auditSource.ip });
+  return result;
+}

@@ -1,0 +1,448 @@
+import type { Actor } from '../../../src/domain/actor.ts';
+import type { Role } from '../../../src/domain/role.ts';
+import { addSecondFactor, ageProofs, codeAt, createAccount } from '../../support/data/accounts.ts';
+import { createScope, giveKey } from '../../support/data/actors.ts';
+import { encryptedSecret } from '../../support/data/encryption.ts';
+import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { addEndpoint } from '../../support/data/webhooks.ts';
+import { Authenticator } from '../../support/http/authenticator.ts';
+import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf, textOf } from '../../support/http/forms.ts';
+import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/http/passkeys.ts';
+import { giveProof } from '../../support/http/proof.ts';
+
+const PUBLIC_URL = 'https://charter.example.org';
+const dashboard = await useDashboard({ publicUrl: PUBLIC_URL });
+const { db } = dashboard;
+
+/** The people of an organization, each with a password. */
+type People = Readonly<Record<Role, Actor>>;
+
+async function people(): Promise<People> {
+  const scope = await createScope(db);
+  const account = (role: Role) => createAccount(db, { scope, role });
+  return {
+    administrator: await account('administrator'),
+    manager: await account('manager'),
+    member: await account('member'),
+    viewer: await account('viewer'),
+  };
+}
+
+type Attempt = {
+  readonly path: string;
+  readonly fields?: Fields;
+  /** The page with its form, if it is another one. */
+  readonly at?: string;
+  /** Of the second factor, if the action needs one. */
+  readonly code?: string;
+};
+type Action = {
+  readonly roles: readonly Role[];
+  attempt(of: People, by: Actor, browser: Browser): Promise<Attempt>;
+};
+
+const EVERYBODY: readonly Role[] = ['administrator', 'manager', 'member', 'viewer'];
+const KEY_MAKERS: readonly Role[] = ['administrator', 'manager', 'member'];
+const MANAGERS: readonly Role[] = ['administrator', 'manager'];
+const ADMINISTRATORS: readonly Role[] = ['administrator'];
+const OWN = '/profile/api-keys';
+const FACTOR = '/profile/second-factor';
+const user = ({ userId }: Actor) => `/people/users/${userId}`;
+
+/** Turns on a second factor, and returns a code that was not used yet. */
+async function turnOn(actor: Actor, browser: Browser): Promise<string> {
+  const { uri, token } = await addSecondFactor(db, actor, dashboard.now());
+  browser.cookies.set('__Host-charter', token);
+  return codeAt(uri, dashboard.now());
+}
+
+/** Everything that needs a proof of the last ten minutes, by form. */
+const ACTIONS: Record<string, Action> = {
+  'create a key': {
+    roles: KEY_MAKERS,
+    attempt: async () => ({ at: `${OWN}/new`, path: OWN, fields: { name: 'Fresh' } }),
+  },
+  'rotate a key': {
+    roles: KEY_MAKERS,
+    attempt: async (_, by) => ({ path: `${OWN}/${(await giveKey(db, by)).id}/rotate` }),
+  },
+  'revoke a key': {
+    roles: KEY_MAKERS,
+    attempt: async (_, by) => ({ path: `${OWN}/${(await giveKey(db, by)).id}/revoke` }),
+  },
+  'restrict a key, or lift a restriction': {
+    roles: KEY_MAKERS,
+    attempt: async (_, by) => ({
+      path: `${OWN}/${(await giveKey(db, by)).id}/restrict`,
+      fields: { requests_per_second: '5' },
+    }),
+  },
+  'move a key': {
+    roles: MANAGERS,
+    attempt: async ({ administrator }, by) => {
+      await giveIntegration(db, administrator);
+      return { path: `${OWN}/${(await giveKey(db, by)).id}/move` };
+    },
+  },
+  'create a key of another person': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => {
+      const path = `${user(member)}/api-keys`;
+      return { at: `${path}/new`, path, fields: { name: 'Fresh' } };
+    },
+  },
+  'revoke a key of another person': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => ({ path: `${user(member)}/api-keys/${(await giveKey(db, member)).id}/revoke` }),
+  },
+  'rotate a key of an integration': {
+    roles: MANAGERS,
+    attempt: async ({ administrator }) => {
+      const integration = await giveIntegration(db, administrator);
+      const { id } = await giveIntegrationKey(db, administrator, integration);
+      return { path: `/organization/integrations/${integration.id}/api-keys/${id}/rotate` };
+    },
+  },
+  'create an integration, which has a role': {
+    roles: MANAGERS,
+    attempt: async () => ({ path: '/organization/integrations/new', fields: { name: crypto.randomUUID() } }),
+  },
+  'change an integration, which has a role': {
+    roles: MANAGERS,
+    attempt: async ({ administrator }) => {
+      const { id } = await giveIntegration(db, administrator);
+      return { path: `/organization/integrations/${id}/change`, fields: { name: crypto.randomUUID() } };
+    },
+  },
+  'change one’s password': {
+    roles: EVERYBODY,
+    attempt: async () => ({ path: '/profile/password', fields: { password: 'seven otters juggle 93 lanterns' } }),
+  },
+  'set up a second factor': { roles: EVERYBODY, attempt: async () => ({ path: FACTOR }) },
+  'turn on a second factor': {
+    roles: EVERYBODY,
+    attempt: async (_, _by, browser) => {
+      const page = await browser.submit(FACTOR);
+      const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(page.text) ?? [];
+      const form = formsOf(page.text).find(({ action }) => action === `${FACTOR}/confirm`);
+      if (form === undefined) throw new Error('The set-up has no form for the code.');
+      return { path: form.action, fields: filled(form, { code: codeAt(textOf(uri), dashboard.now()) }) };
+    },
+  },
+  'turn off the second factor': {
+    roles: EVERYBODY,
+    attempt: async (_, by, browser) => ({
+      at: FACTOR,
+      path: `${FACTOR}/remove`,
+      code: await turnOn(by, browser),
+    }),
+  },
+  'make recovery codes': {
+    roles: EVERYBODY,
+    attempt: async (_, by, browser) => ({ path: `${FACTOR}/recovery-codes`, code: await turnOn(by, browser) }),
+  },
+  'add a passkey': {
+    roles: EVERYBODY,
+    attempt: async (_, _by, browser) => {
+      const path = '/profile/passkeys/new';
+      const options = await optionsFrom(browser, await browser.get(path));
+      return { path, fields: { name: 'Second', credential: new Authenticator(PUBLIC_URL).create(options) } };
+    },
+  },
+  'remove a passkey': {
+    roles: EVERYBODY,
+    attempt: async (_, by, browser) => {
+      await addPasskeyTo(browser, PUBLIC_URL);
+      const { id } = await db.prisma.passkey.findFirstOrThrow({ where: { userId: by.userId } });
+      return { at: `/profile/passkeys/${id}`, path: `/profile/passkeys/${id}/remove` };
+    },
+  },
+  'change a role': {
+    roles: MANAGERS,
+    attempt: async ({ viewer }) => ({ at: user(viewer), path: `${user(viewer)}/role`, fields: { role: 'member' } }),
+  },
+  'invite somebody': {
+    roles: MANAGERS,
+    attempt: async () => ({
+      path: '/people/users/invite',
+      fields: { name: 'Noor', email: `${crypto.randomUUID()}@example.test`, role: 'viewer' },
+    }),
+  },
+  'make a reset link': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => ({ at: user(member), path: `${user(member)}/link` }),
+  },
+  'remove the second factor of another person': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => {
+      const totp = { totpSecret: encryptedSecret(member), totpSince: new Date() };
+      await db.prisma.user.updateMany({ where: { id: member.userId }, data: totp });
+      return { path: `${user(member)}/second-factor` };
+    },
+  },
+  'connect single sign-on': {
+    roles: ADMINISTRATORS,
+    attempt: async () => ({
+      at: '/organization/sign-in',
+      path: '/organization/sign-in/domains',
+      fields: { domain: `d${crypto.randomUUID().slice(0, 8)}.example` },
+    }),
+  },
+  'add a webhook endpoint, whose secret is shown': {
+    roles: ADMINISTRATORS,
+    attempt: async () => ({
+      path: '/organization/webhooks/new',
+      fields: { url: 'https://example.org/hook', event_types: 'parent_program.created' },
+    }),
+  },
+  'rotate the secret of a webhook endpoint': {
+    roles: ADMINISTRATORS,
+    attempt: async ({ administrator }) => ({
+      path: `/organization/webhooks/${(await addEndpoint(db, administrator)).id}/rotate`,
+    }),
+  },
+};
+
+/** A browser that connects from an address of its own, so that no test reaches the limits of another one. */
+let address = 0;
+async function visit(actor: Actor): Promise<Browser> {
+  address += 1;
+  const signedIn = await browserOf(dashboard, actor);
+  const browser = new Browser(dashboard.url, { localAddress: `127.0.${10 + (address >> 8)}.${address & 255}` });
+  for (const [name, value] of signedIn.cookies) browser.cookies.set(name, value);
+  return browser;
+}
+
+/** The form as somebody fills it in while the proof is fresh. It is sent when the proof is eleven minutes old. */
+async function prepare(name: string, role: Role, withPasskey = false) {
+  const action = ACTIONS[name];
+  if (action === undefined) throw new Error(`There is no action ${name}.`);
+  const team = await people();
+  const by = team[role];
+  const browser = await visit(by);
+  const authenticator = withPasskey ? await addPasskeyTo(browser, PUBLIC_URL) : null;
+  const { path, fields = {}, at, code = '' } = await action.attempt(team, by, browser);
+  const form = path === `${FACTOR}/confirm` ? fields : filled(await browser.form(at ?? path, path), fields);
+  await ageProofs(db, by);
+  return { by, browser, path, form, code, authenticator };
+}
+
+/** Whether the page has none of the secrets that the actions show. */
+const isWithoutSecrets = (page: Page) =>
+  keysIn(page).length === 0 &&
+  !/whsec_|otpauth:|\/welcome\/|(?<![\w-])[0-9a-z]{4}(-[0-9a-z]{4}){3}(?![\w-])/.test(page.text);
+
+/** The tables with rows that the work changes. */
+async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
+  const before = (await rowsOf(db)).map((each) => JSON.stringify(each));
+  await work();
+  const after = (await rowsOf(db)).map((each) => JSON.stringify(each));
+  return after.filter((each, i) => each !== before[i]).map((each) => JSON.parse(each).name);
+}
+
+const CASES = Object.entries(ACTIONS).flatMap(([name, { roles }]) => roles.map((role) => [name, role] as const));
+
+test.each(CASES)('%s, as %s: refused after eleven minutes, and made after a proof', async (name, role) => {
+  // The attack: a session that was left open or stolen.
+  const { browser, path, form, code } = await prepare(name, role);
+  const asked: Page[] = [];
+  expect(await changedBy(async () => asked.push(await browser.post(path, form)))).toEqual([]);
+  const [page] = asked;
+  expect([page?.status, wordsOf(page ?? { text: '' })]).toEqual([
+    403,
+    expect.stringContaining('Confirm that it is you'),
+  ]);
+  expect(asked.every(isWithoutSecrets)).toBe(true);
+  const changed = await changedBy(async () => asked.push(await giveProof(browser, page, { password: 'wrong', code })));
+  expect([asked[1]?.status, changed, asked.every(isWithoutSecrets)]).toEqual([422, ['audit_events'], true]);
+  const made = await changedBy(async () => asked.push(await giveProof(browser, asked[1], { code })));
+  expect([200, 303]).toContain(asked[2]?.status);
+  // The set-up of a second factor is recorded when it is confirmed.
+  expect(made).toEqual(
+    expect.arrayContaining(['sessions', name === 'set up a second factor' ? 'users' : 'audit_events']),
+  );
+});
+
+test.each(Object.entries(ACTIONS).map(([name, { roles }]) => [name, roles[0] ?? 'viewer'] as const))(
+  '%s: made after a proof with a passkey',
+  async (name, role) => {
+    const { browser, path, form, authenticator } = await prepare(name, role, true);
+    const asked = await browser.post(path, form);
+    expect(asked.status).toBe(403);
+    const made = await changedBy(async () => {
+      const { status } = await provePasskey(browser, asked, authenticator);
+      expect([200, 303]).toContain(status);
+    });
+    expect(made).toEqual(
+      expect.arrayContaining(['sessions', name === 'set up a second factor' ? 'users' : 'audit_events']),
+    );
+  },
+);
+
+test('the matrix above has every form that asks for a proof, and the others are known to need none', async () => {
+  // The risk: a new form of a secret or of the sign-in without a proof.
+  const withoutProof = [
+    '/',
+    '/sign-in',
+    '/sign-in/second-factor',
+    '/sign-in/passkey',
+    '/sign-in/passkey/options',
+    '/forgotten-password',
+    '/report-key',
+    '/welcome/:token',
+    '/welcome/:token/single-sign-on',
+    '/single-sign-on/:organizationId/confirm/:token',
+    '/single-sign-on/:organizationId/logout',
+    '/profile/notices/dismiss',
+    '/profile/proof/options',
+    '/profile/passkeys/options',
+    '/profile/passkeys/:passkeyId',
+    '/profile/sessions',
+    '/profile/sessions/sign-out-everywhere',
+    '/profile/api-keys/:keyId/rename',
+    '/people/users',
+    '/people/users/:userId/deactivate',
+    '/people/users/:userId/reactivate',
+    '/people/users/:userId/api-keys/:keyId/rename',
+    '/organization',
+    '/organization/api-keys',
+    '/organization/unused-keys',
+    '/organization/audit-log',
+    '/organization/webhooks/:endpointId/change',
+    '/organization/webhooks/:endpointId/disable',
+    '/organization/webhooks/:endpointId/enable',
+    '/organization/webhooks/:endpointId/delete',
+    '/organization/webhooks/:endpointId/test',
+    '/organization/webhooks/:endpointId/deliveries/:messageId/resend',
+    '/organization/integrations/:integrationId/suspend',
+    '/organization/integrations/:integrationId/reactivate',
+    '/organization/integrations/:integrationId/take',
+    '/organization/integrations/:integrationId/api-keys/:keyId/rename',
+  ];
+  const team = await people();
+  const browser = await visit(team.administrator);
+  await ageProofs(db, team.administrator);
+  const form_token = await browser.formToken();
+  const unproven: string[] = [];
+  for (const path of new Set(dashboard.paths)) {
+    if (path === '/sign-out') continue;
+    const response = await browser.post(path, { form_token });
+    const asks = wordsOf(response).includes('Confirm that it is you');
+    if (response.status !== 405 && !asks) unproven.push(path);
+  }
+  expect(unproven.filter((path) => !path.startsWith('/assets')).toSorted()).toEqual(withoutProof.toSorted());
+});
+
+test('the export of the audit log needs a proof, and then leads back to the log with its filters', async () => {
+  const { administrator } = await people();
+  const browser = await visit(administrator);
+  await ageProofs(db, administrator);
+  const path = '/organization/audit-log.csv?action=user.signed_in';
+  for (const method of ['GET', 'HEAD']) expect((await browser.send(method, path)).status).toBe(403);
+  const asked = await browser.get(path);
+  expect(asked.text).not.toContain('by_email');
+  const proven = await giveProof(browser, asked);
+  expect([proven.status, proven.headers['location']]).toEqual([
+    303,
+    '/organization/audit-log?action=user.signed_in&done=proven',
+  ]);
+  expect((await browser.get(path)).headers['content-type']).toContain('text/csv');
+});
+
+test('one proof serves every form for ten minutes', async () => {
+  const { member } = await people();
+  const browser = await visit(member);
+  await ageProofs(db, member);
+  const create = async (name: string) => browser.submit(`${OWN}/new`, { name }, OWN);
+  expect(keysIn(await giveProof(browser, await create('First')))).toHaveLength(1);
+  expect(keysIn(await create('Second'))).toHaveLength(1);
+  await ageProofs(db, member, 9);
+  expect(keysIn(await create('Third'))).toHaveLength(1);
+  await ageProofs(db, member, 1);
+  expect((await create('Fourth')).status).toBe(403);
+});
+
+test('the page keeps what was typed, mistakes included, and a reload after the proof makes no second key', async () => {
+  const { member } = await people();
+  const browser = await visit(member);
+  await ageProofs(db, member);
+  const asked = await browser.submit(`${OWN}/new`, { name: ' ', expiry: '30' }, OWN);
+  const corrected = await giveProof(browser, asked);
+  expect([corrected.status, wordsOf(corrected)]).toEqual([422, expect.stringContaining('Name must not be blank.')]);
+  expect(corrected.text).toContain('<option value="30" selected>');
+  await ageProofs(db, member);
+  const again = await browser.submit(`${OWN}/new`, { name: 'Once' }, OWN);
+  expect(again.text).not.toContain('Once');
+  expect(keysIn(await giveProof(browser, again))).toHaveLength(1);
+  const repeated = await giveProof(browser, again);
+  expect([repeated.status, keysIn(repeated)]).toEqual([409, []]);
+});
+
+test('a new password that waits for the proof is not in the page', async () => {
+  const { member } = await people();
+  const browser = await visit(member);
+  await ageProofs(db, member);
+  const password = 'seven otters juggle 93 lanterns';
+  const asked = await browser.submit('/profile/password', { password });
+  expect(asked.text).not.toContain('otters');
+  expect((await giveProof(browser, asked)).status).toBe(303);
+  expect((await new Browser(dashboard.url).signIn(member.email, password)).status).toBe(303);
+});
+
+test('what waits fits only the page and the session for which it was sent', async () => {
+  // The attack: the sealed form of one person or one page is sent by another one, or changed.
+  const { member, administrator } = await people();
+  const [browser, other] = [await visit(member), await visit(administrator)];
+  for (const each of [member, administrator]) await ageProofs(db, each);
+  const asked = await browser.submit(`${OWN}/new`, { name: 'Mine' }, OWN);
+  const form = formsOf(asked.text).find(({ action }) => action === OWN);
+  if (form === undefined) throw new Error('The page does not ask for a proof.');
+  const sealed = new Map(form.fields).get('sealed_form') ?? '';
+  const forged = Buffer.from(sealed, 'base64url');
+  forged.writeUInt8(forged.readUInt8(40) ^ 1, 40);
+  const attacks: readonly [Browser, string, string][] = [
+    [other, OWN, sealed],
+    [browser, '/profile/password', sealed],
+    [browser, OWN, forged.toString('base64url')],
+    [browser, OWN, 'nonsense'],
+    [browser, OWN, ''],
+  ];
+  for (const [visitor, path, sealed_form] of attacks) {
+    const form_token = await visitor.formToken();
+    const response = await visitor.post(path, { form_token, sealed_form, proof_password: PASSWORD });
+    expect([path, response.status, keysIn(response)]).toEqual([path, 403, []]);
+    expect(wordsOf(response)).toContain('This form is out of date');
+  }
+  const both = filled(form, { proof_password: PASSWORD, name: 'Another' });
+  expect((await browser.post(OWN, both)).status).toBe(422);
+});
+
+test('a form of 10 KiB can wait, and a larger one is refused as ever', async () => {
+  const { administrator } = await people();
+  const browser = await visit(administrator);
+  await ageProofs(db, administrator);
+  const path = '/organization/integrations/new';
+  const send = (description: string) => browser.submit(path, { name: crypto.randomUUID(), description });
+  const kept = await send('x'.repeat(9000));
+  expect(kept.status).toBe(403);
+  expect(wordsOf(await giveProof(browser, kept))).toContain(
+    'Description must be at most 1000 characters long; it has 9000.',
+  );
+  expect((await send('x'.repeat(10_240))).status).toBe(413);
+});
+
+test('the page asks only for what the person has', async () => {
+  const { member } = await people();
+  const browser = await visit(member);
+  await ageProofs(db, member);
+  const asked = await browser.submit(FACTOR);
+  expect(asked.text).not.toMatch(/proof_code|data-passkey/);
+  const code = await turnOn(member, browser);
+  await ageProofs(db, member);
+  const both = await browser.submit(FACTOR, {}, `${FACTOR}/remove`);
+  expect([both.text.includes('proof_code'), (await giveProof(browser, both)).status]).toEqual([true, 422]);
+  expect((await giveProof(browser, both, { code })).headers['location']).toBe('/profile?done=factor-off');
+});
