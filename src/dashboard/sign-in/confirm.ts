@@ -6,7 +6,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { getConnection, lostPage, notAdmittedPage } from './provider.ts';
 
 // Once for each person: whoever signed in at the provider proves that the account with their e-mail is theirs.
@@ -42,7 +42,7 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
   const found = await openConfirmation(context.dashboard.db, connection, keyOf(context));
   if (found === null) return lostPage(context);
   const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
-<p>Your organization’s identity provider says that you are <strong>${found.email}</strong>, and there is an account with this e-mail already.</p>
+<p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
 ${problemSummary(problem, { password: 'Password', code: 'Code' })}
 ${found.hasPassword ? passwordForm(context, found, problem) : html`<p>It has no password yet. Use the link in the invitation that you got, or <a href="/forgotten-password">ask for a new link</a>, and choose single sign-on there.</p>`}
 ${found.hasPassword && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get also confirms it.</p>`}</section>`;
@@ -56,8 +56,8 @@ function passwordForm(
 ): Html {
   return postForm(
     { action: context.path, formToken: context.formToken },
-    html`<p>Confirm it once with the password of the account. From then on you sign in by single sign-on.</p>
-<input type="hidden" autocomplete="username" value="${email}">
+    html`<input type="hidden" autocomplete="username" value="${email}">
+<p>Confirm it once with the password of the account. From then on you sign in by single sign-on.</p>
 ${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
 ${
   hasSecondFactor &&

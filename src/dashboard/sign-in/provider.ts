@@ -79,8 +79,11 @@ export async function startAtProvider(context: RequestContext): Promise<View> {
   const issuer = query.get('iss') ?? connection.record.issuer;
   if (issuer !== connection.record.issuer) throw new RequestError('not-found');
   const email = normalEmail(query.get('login_hint') ?? '') ?? '';
-  const next = safeNext(query.get('target_link_uri'));
-  const request = { origin: ownOrigin(context), browserSecret, auditSource, now, email, next };
+  const origin = ownOrigin(context);
+  const target = query.get('target_link_uri') ?? '';
+  // It is a whole URL, and only a path of ours is followed.
+  const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
+  const request = { origin, browserSecret, auditSource, now, email, next };
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun':

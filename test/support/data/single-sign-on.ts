@@ -2,11 +2,11 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { vouchForDomain } from '../../../src/service/single-sign-on/domains.ts';
+import type { ProviderClient } from '../../../src/service/single-sign-on/provider.ts';
 import { type RulesContent, saveConnection, saveRules } from '../../../src/service/single-sign-on/settings.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { placeOfClientSecret } from '../../../src/store/secrets.ts';
 import type { Browser, Page } from '../http/dashboard.ts';
-import type { IdentityProvider } from '../http/identity-provider.ts';
 
 /** Where the providers of the tests are. */
 export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
@@ -21,7 +21,7 @@ export async function connect(
     provider,
     rules = {},
     domain = administrator.email.split('@')[1] ?? '',
-  }: { provider: IdentityProvider; rules?: Partial<RulesContent>; domain?: string },
+  }: { provider: ProviderClient; rules?: Partial<RulesContent>; domain?: string },
 ): Promise<void> {
   const { issuer, clientId, clientSecret } = provider;
   orThrow(await saveConnection(db, administrator, { issuer, clientId, clientSecret, targets: LOCAL }));

@@ -14,10 +14,13 @@ import { Worker } from '../../../src/workers/worker.ts';
 
 const ACCEPTOR = join(import.meta.dirname, 'acceptor.ts');
 
-/** On a free port. With CHARTER_TEST_TRANSPORT=workers, another process accepts the connections, as with WORKERS. */
-export async function listen(app: RequestListener, options: ServeOptions = {}): Promise<Listening> {
-  if (process.env['CHARTER_TEST_TRANSPORT'] !== 'workers')
-    return listenItself(app, { ...options, host: '127.0.0.1', port: 0 });
+/** On a free port, or on `port`. With CHARTER_TEST_TRANSPORT=workers and without a port, another process accepts the connections, as with WORKERS. */
+export async function listen(
+  app: RequestListener,
+  { port, ...options }: ServeOptions & { port?: number | undefined } = {},
+): Promise<Listening> {
+  if (port !== undefined || process.env['CHARTER_TEST_TRANSPORT'] !== 'workers')
+    return listenItself(app, { ...options, host: '127.0.0.1', port: port ?? 0 });
   const acceptor = fork(ACCEPTOR);
   const worker = new Worker({ number: 1, url: '', isFirst: true }, acceptor);
   const [{ url }] = await once(acceptor, 'message');

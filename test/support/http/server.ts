@@ -46,6 +46,8 @@ type Options = {
   /** Milliseconds since 1970. */
   clock?: () => number;
   timeLimits?: TimeLimits;
+  /** Any free one by default. */
+  port?: number;
 } & Partial<Observers> &
   Partial<Omit<AppConfig, 'now'>>;
 
@@ -79,6 +81,7 @@ export async function startServer({
   metrics,
   tracing = null,
   timeLimits,
+  port,
   ...config
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
@@ -89,7 +92,7 @@ export async function startServer({
   const now = () => new Date(clock() + ahead);
   const observers = { logger, metrics, tracing };
   const app = await createApp({ config: { ...CONFIG, ...config, now }, db, observers });
-  const listening = await listen(app.listener, { limits: timeLimits });
+  const listening = await listen(app.listener, { limits: timeLimits, port });
   return {
     db,
     databaseUrl: url,
