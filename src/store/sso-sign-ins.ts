@@ -20,6 +20,8 @@ export type SsoSignInRecord = {
   readonly next: string;
   /** The e-mail that was typed; empty if it began at the provider. */
   readonly email: string;
+  /** It proves who the user of a session is, and signs nobody in. */
+  readonly isProof: boolean;
   /** SHA-256 of the token of the access link from which it began. */
   readonly linkHash: Buffer | null;
   /** `null` while the sign-in is at the provider. */

@@ -31,6 +31,7 @@ const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['no-email', 'The provider gave no verified e-mail'],
   ['foreign-domain', 'The e-mail is not of a verified domain'],
   ['no-account', 'Nobody has the e-mail'],
+  ['other-session', 'It was a proof, for the session of somebody else'],
   ['other-person', 'The account belongs to another person at the provider'],
   ['deactivated', 'The account is deactivated'],
 ]);

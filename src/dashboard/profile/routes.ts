@@ -1,8 +1,9 @@
 import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { DISMISS_URL } from '../markup/key-notices.ts';
-import { PROOF_OPTIONS_URL, sendProofOptions } from '../proof/page.ts';
+import { PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, sendProofOptions } from '../proof/page.ts';
 import { provenForm, provenPage } from '../proof/proven.ts';
+import { proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
 import { dismiss } from './notices.ts';
 import {
@@ -36,6 +37,7 @@ export const profileSection: Section = {
     { path: PASSKEY_OPTIONS_URL, post: form([], sendNewOptions) },
     { path: ONE_PASSKEY, get: showPasskey, post: form(['name'], rename) },
     { path: `${ONE_PASSKEY}/remove`, post: provenForm([], removePasskey) },
+    { path: PROVIDER_PROOF_URL, post: form(['next'], proveAtProvider, { takesTurns: true }) },
     { path: PROOF_OPTIONS_URL, post: form([], sendProofOptions) },
     { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
     { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },

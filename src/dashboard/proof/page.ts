@@ -16,6 +16,7 @@ export const SEALED = 'sealed_form';
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
 export const PROOF_FIELDS = [SEALED, 'proof_password', 'proof_code', 'credential'] as const;
 
+export const PROVIDER_PROOF_URL = '/profile/proof/provider';
 export const PROOF_OPTIONS_URL = '/profile/proof/options';
 
 /** What the script of the page needs to ask for a passkey. */
@@ -52,11 +53,22 @@ ${passwordField({ name: 'proof_password', label: LABELS.proof_password, autocomp
 ${ways.hasSecondFactor && codeField(problem)}
 <div class="actions"><button class="button primary">Confirm</button><a class="button plain" href="${parentOf(path)}">Cancel</a></div>`,
   )
-}${!ways.hasPassword && ways.passkeys === 0 && signInAgain(formToken)}</div>`;
+}${ways.isLinked && (ways.hasPassword || ways.passkeys > 0) && html`<div class="or"><span>or</span></div>`}
+${ways.isLinked && providerPart(context)}
+${!ways.hasPassword && ways.passkeys === 0 && !ways.isLinked && signInAgain(formToken)}</div>`;
   return page(context, { title, main, problem, status: problem?.status ?? 403, hasPasskeyForm: ways.passkeys > 0 });
 }
 
-/** For somebody who signs in at a provider, and has neither a password nor a passkey here. */
+/** The form that was sent is lost on the way to the provider, so it leads back to its page. */
+function providerPart({ formToken, path }: SignedInContext): Html {
+  return postForm(
+    { action: PROVIDER_PROOF_URL, formToken },
+    html`${hidden('next', parentOf(path))}<p>Sign in at your identity provider anew, then send the form once more.</p>
+<div class="actions"><button class="button">${icon('profile')}Continue with single sign-on</button></div>`,
+  );
+}
+
+/** For somebody without any way to prove it. */
 function signInAgain(formToken: string): Html {
   return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="/profile">My profile</a>, spares you this.</p>
 ${postForm({ action: '/sign-out', formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;

@@ -42,6 +42,8 @@ type Going = {
   readonly next: string;
   /** SHA-256 of the token of the access link from which it begins. */
   readonly linkHash?: Buffer | null;
+  /** Proves who is signed in, and signs nobody in. */
+  readonly isProof?: boolean;
 };
 
 /** Begins a sign-in, after a form. */
@@ -51,7 +53,7 @@ export async function goToProvider(context: RequestContext, connection: Connecti
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun':
-      return continuePage(context, { url: begun.url, next: going.next });
+      return continuePage(context, { url: begun.url, ...going });
     case 'rate-limited':
       return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
     default:
@@ -63,11 +65,11 @@ export async function goToProvider(context: RequestContext, connection: Connecti
  * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
  * browsers apply "form-action" of the Content-Security-Policy to it.
  */
-function continuePage(context: RequestContext, { url, next }: { url: string; next: string }): View {
+function continuePage(context: RequestContext, { url, next, isProof = false }: Going & { url: string }): View {
   const main = html`<section class="card guest-card"><h1>Sign in at your organization</h1>
 <p>Your organization uses single sign-on. You continue at <strong>${new URL(url).host}</strong>.</p>
 <p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
-<p class="aside"><a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a></p></section>`;
+${isProof ? html`<p class="aside"><a href="${next}">Cancel</a></p>` : html`<p class="aside"><a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a></p>`}</section>`;
   const view = page(context, { title: 'Sign in at your organization', main });
   return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
 }
@@ -97,13 +99,15 @@ export async function startAtProvider(context: RequestContext): Promise<View> {
 
 /** Where the provider sends the browser back. */
 export async function comeBack(context: RequestContext): Promise<View> {
-  const { dashboard, browserSecret, auditSource, now, query } = context;
+  const { dashboard, browserSecret, token, auditSource, now, query } = context;
   const connection = await getConnection(context);
-  const response = { origin: ownOrigin(context), browserSecret, parameters: query, auditSource, now };
+  const response = { token, origin: ownOrigin(context), browserSecret, parameters: query, auditSource, now };
   const completion = await completeSignIn(depsOf(context), connection, response);
   switch (completion.kind) {
     case 'signed-in':
       return redirect(completion.next, { cookies: [sessionCookie(completion.token, dashboard.isHttps)] });
+    case 'proven':
+      return redirect(completion.next);
     case 'to-confirm':
       return redirect(`/single-sign-on/${connection.scope.organizationId}/confirm/${completion.token}`);
     case 'lost':
@@ -138,6 +142,7 @@ const REASONS: Record<NotAdmittedReason, string> = {
   'no-account': 'There is no account for you here yet. Ask an administrator of your organization to invite you.',
   'other-person':
     'The account with your e-mail address belongs to another person there. Ask an administrator to unlink it, on the page of the user.',
+  'other-session': 'You are signed in here as somebody else, or not any more. Sign out here, and sign in again.',
   deactivated: 'Your account here is deactivated. Ask an administrator of your organization.',
 };
 

@@ -14,6 +14,8 @@ export type Person = {
   readonly name: string;
   /** The provider's id of the session; empty if it gave none. */
   readonly sid: string;
+  /** When they signed in there; `null` if the provider did not say. */
+  readonly signedInAt: Date | null;
   /** The role by the person's groups; `null` if roles do not follow groups, or the provider did not send them. */
   readonly groupRole: GroupRole | null;
 };
@@ -29,6 +31,7 @@ export function personOf(claims: Claims, record: SsoConnectionRecord): Person | 
     email,
     name: nameOf(claims, email),
     sid: textOf(claims['sid'], 255),
+    signedInAt: instantOf(claims['auth_time']),
     groupRole: groupRoleOf(claims, record),
   };
 }
@@ -48,6 +51,11 @@ function nameOf({ name }: Claims, email: string | null): string {
     } catch {}
   }
   return 'Unnamed';
+}
+
+/** The library has checked that it is a number, in seconds. */
+function instantOf(seconds: unknown): Date | null {
+  return typeof seconds === 'number' ? new Date(seconds * 1000) : null;
 }
 
 function textOf(value: unknown, maxCharacters: number): string {

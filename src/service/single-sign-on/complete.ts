@@ -9,7 +9,7 @@ import { useAccessLink } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
-import { endSessionsOf } from '../../store/sessions.ts';
+import { endSessionsOf, recordProof } from '../../store/sessions.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import { findSsoUser, findUserIdByEmail, hasSsoIdentity, insertSsoIdentity } from '../../store/sso-identities.ts';
 import { deleteSsoSignIn, findSsoSignIn, insertSsoSignIn, type SsoSignInRecord } from '../../store/sso-sign-ins.ts';
@@ -43,13 +43,20 @@ export type NotAdmittedReason =
   | 'no-account'
   /** The user with the e-mail is linked to another person at the provider. */
   | 'other-person'
+  /** It is a proof, and the browser's session is that of somebody else, or has ended. */
+  | 'other-session'
   | 'deactivated';
 
-export type Completion = SignedInByProvider | ToConfirm | Lost | NotAdmitted | ProviderFailure;
+/** The proof of the session is fresh. */
+export type ProvenByProvider = { readonly kind: 'proven'; readonly next: string };
+
+export type Completion = SignedInByProvider | ProvenByProvider | ToConfirm | Lost | NotAdmitted | ProviderFailure;
 
 type Response = {
   readonly origin: string;
   readonly browserSecret: string;
+  /** Of the browser's session; `null` if it has none. */
+  readonly token: string | null;
   /** The parameters with which the browser came back. */
   readonly parameters: URLSearchParams;
   readonly auditSource: AuditSource;
@@ -60,7 +67,7 @@ type Response = {
 export async function completeSignIn(
   { db, access, inTurn }: SignInDeps,
   connection: Connection,
-  { origin, browserSecret, parameters, auditSource, now }: Response,
+  { origin, browserSecret, token, parameters, auditSource, now }: Response,
 ): Promise<Completion> {
   const { scope, record, client } = connection;
   const state = parameters.get('state') ?? '';
@@ -78,11 +85,20 @@ export async function completeSignIn(
   if (provider.kind !== 'provider') return fail(provider, provider.words);
   const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);
   url.search = parameters.toString();
-  const redeemed = await redeemCode(provider, url, { state, ...proofsOf({ browserSecret, state }) });
+  const redeemed = await redeemCode(provider, url, {
+    state,
+    isProof: signIn.isProof,
+    ...proofsOf({ browserSecret, state }),
+  });
   if (redeemed.kind !== 'claims') return fail(redeemed, redeemed.words);
   const person = personOf(redeemed.claims, record);
   if (person === null)
     return fail({ kind: 'not-valid', words: 'The subject is too long.' }, 'The subject is too long.');
+  if (signIn.isProof) {
+    const isProven = await inTurn(() => provePerson(db, scope, { person, token, now }));
+    await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
+    return isProven ? { kind: 'proven', next: signIn.next } : fail(notAdmitted('other-session'), 'other-session');
+  }
   const admitted = await inTurn(() => admit(db, connection, { person, signIn, browserHash, auditSource, now }));
   if (admitted.kind === 'not-admitted') return fail(admitted, admitted.reason);
   if (admitted.kind === 'signed-in') await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
@@ -194,6 +210,19 @@ async function admit(
   }
 }
 
+/** Whether the person is the user of the browser's session, whose proof is then fresh. */
+async function provePerson(
+  db: Database,
+  scope: OrganizationScope,
+  { person, token, now }: { person: Person; token: string | null; now: Date },
+): Promise<boolean> {
+  const tokenHash = hashToken(token ?? '');
+  return transaction(db, async (tx) => {
+    const userId = await findSsoUser(tx, scope, person);
+    return userId !== null && tokenHash !== null && recordProof(tx, scope, { userId, tokenHash, at: now });
+  });
+}
+
 function notAdmitted(reason: NotAdmittedReason): NotAdmitted {
   return { kind: 'not-admitted', reason };
 }
@@ -223,7 +252,7 @@ export async function linkUser(
 
 type LinkedSignIn = {
   readonly userId: string;
-  readonly person: Pick<Person, 'sid' | 'groupRole'>;
+  readonly person: Pick<Person, 'sid' | 'groupRole' | 'signedInAt'>;
   readonly signIn: Pick<SsoSignInRecord, 'next'>;
   readonly auditSource: AuditSource;
   readonly now: Date;
@@ -245,7 +274,9 @@ export async function signInLinked(
     detail: { by: BY_SINGLE_SIGN_ON },
     auditSource,
   });
-  const session = { userId, isComplete: true, at: now, auditSource, ssoSid: person.sid };
+  // Somebody who found the browser open may come through the provider without a password. Without a time, the provider vouches.
+  const provedAt = new Date(Math.min(now.getTime(), person.signedInAt?.getTime() ?? now.getTime()));
+  const session = { userId, isComplete: true, at: now, provedAt, auditSource, ssoSid: person.sid };
   return { kind: 'signed-in', token: await startSession(tx, scope, session), next: signIn.next };
 }
 

@@ -126,7 +126,7 @@ export async function confirmAccount(
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
       if (spent !== null) await changeUser(tx, scope, user.id, spent.change);
       await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
-      return signInLinked(tx, scope, { ...linking, person, signIn });
+      return signInLinked(tx, scope, { ...linking, person: { ...person, signedInAt: null }, signIn });
     });
     if (outcome === 'wrong-code') return refuse('code');
     if (outcome.kind === 'signed-in') {

@@ -86,12 +86,14 @@ export type AuthorizationRequest = {
   readonly email: string;
   /** Whether roles follow groups. */
   readonly wantsGroups: boolean;
+  /** Whether the person must sign in there anew, even if they have a session there. */
+  readonly isProof: boolean;
 };
 
 /** Where the browser goes for a sign-in. */
 export async function authorizationUrl(
   { config }: Provider,
-  { redirectUri, state, nonce, codeVerifier, email, wantsGroups }: AuthorizationRequest,
+  { redirectUri, state, nonce, codeVerifier, email, wantsGroups, isProof }: AuthorizationRequest,
 ): Promise<{ readonly kind: 'url'; readonly url: string } | ProviderFailure> {
   return attempt(async () => {
     const { scopes_supported: scopes = [] } = config.serverMetadata();
@@ -103,6 +105,7 @@ export async function authorizationUrl(
       code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       ...(email !== '' && { login_hint: email }),
+      ...(isProof && { max_age: '0' }),
     });
     return { kind: 'url', url: url.href };
   });
@@ -115,7 +118,7 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string 
 export async function redeemCode(
   { config }: Provider,
   url: URL,
-  { state, nonce, codeVerifier }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'>,
+  { state, nonce, codeVerifier, isProof }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier' | 'isProof'>,
 ): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
   return attempt(async () => {
     const tokens = await openid.authorizationCodeGrant(config, url, {
@@ -123,6 +126,8 @@ export async function redeemCode(
       expectedNonce: nonce,
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
+      // The token must say when the person signed in, and that this was just now.
+      ...(isProof && { maxAge: 0 }),
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('The response has no ID token.');

@@ -42,7 +42,15 @@ async function link(db: Database, tenant: Tenant, subject = 'ada'): Promise<void
 }
 
 const key = () => ({ tokenHash: randomBytes(32), browserHash: randomBytes(32) });
-const SIGN_IN = { issuer: ISSUER, next: '/profile', email: '', linkHash: null, person: null, createdAt: AT };
+const SIGN_IN = {
+  issuer: ISSUER,
+  next: '/profile',
+  email: '',
+  isProof: false,
+  linkHash: null,
+  person: null,
+  createdAt: AT,
+};
 
 async function rowsOf({ prisma }: Database, { scope: { organizationId } }: Tenant): Promise<string> {
   const where = { organizationId };
