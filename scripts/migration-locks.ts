@@ -33,7 +33,7 @@ const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting
 export function longLocksOf(sql: string): LongLock[] {
   const statements = statementsOf(sql);
   const created = new Set(
-    statements.flatMap((each) => /^CREATE TABLE (?:IF NOT EXISTS )?([^\s(]+)/i.exec(each)?.[1] ?? []),
+    statements.flatMap((each) => /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([^\s(]+)/i.exec(each)?.[1] ?? []),
   );
   const alters = statements.filter((each) => /^ALTER TABLE/i.test(each));
   return statements.flatMap((statement) => {

@@ -42,6 +42,7 @@ test.each([
   'ALTER TABLE "parent_programs" ADD CONSTRAINT "c" UNIQUE USING INDEX "i";',
   'ALTER TABLE "parent_programs" DROP COLUMN "a";',
   'CREATE TABLE "t" ("id" UUID PRIMARY KEY);\nCREATE INDEX "i" ON "t"("id");\nALTER TABLE "t" ADD CONSTRAINT "c" CHECK (true);',
+  'CREATE UNLOGGED TABLE "t" ("id" UUID PRIMARY KEY);\nCREATE INDEX "i" ON "t"("id");',
   `CREATE FUNCTION "f"() RETURNS trigger AS $$ BEGIN UPDATE "t" SET "a" = 1; RETURN NULL; END $$ LANGUAGE plpgsql;`,
   `COMMENT ON TABLE "t" IS 'x; DELETE FROM "t"';`,
 ])('a migration is accepted whose lock is short on any table: %s', (sql) => {

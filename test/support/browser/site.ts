@@ -70,5 +70,5 @@ export async function useSite({ script, host }: { script?: string; host?: string
 export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
