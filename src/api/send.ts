@@ -11,12 +11,13 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
-    use?.responded(outcomeOf(status));
+    use?.responded(outcomeOf(status, rateLimitFields));
   };
 }
 
-function outcomeOf(status: number): Outcome | 'limited' {
-  if (status === 429) return 'limited';
+/** "limited": a limit of the key or its organization refused the request, and not that of the client's address, which has no fields. */
+function outcomeOf(status: number, rateLimitFields: readonly string[]): Outcome | 'limited' {
+  if (status === 429 && rateLimitFields.length > 0) return 'limited';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'successful';
 }

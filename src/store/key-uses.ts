@@ -31,7 +31,7 @@ export type KeyUse = OutcomeCounts & {
   readonly networks: ReadonlyMap<string, string>;
   /** Number of uses refused because the key was rotated or revoked. */
   readonly refusedUses: number;
-  /** Number of uses refused by a rate limit; they are among `refused`. */
+  /** Number of uses refused by a limit of the key or its organization; they are among `refused`. */
   readonly limited: number;
 };
 

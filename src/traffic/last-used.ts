@@ -17,7 +17,7 @@ export type UseRecorder = {
   usedBy(client: UsingClient, at: Date): void;
   /** The key was rotated or revoked before. */
   ended(): void;
-  /** The response is sent. "limited": a rate limit refused the request. */
+  /** The response is sent. "limited": a limit of the key or its organization refused the request. */
   responded(outcome: Outcome | 'limited'): void;
 };
 

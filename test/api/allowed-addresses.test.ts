@@ -160,7 +160,7 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
     refusalPauseMs: 1,
   });
   try {
-    const { key } = await restricted(HERE);
+    const { key, id: organizationId } = await restricted(HERE);
     const client = new Client(limited.url, key);
     await until('the address to be limited', async () => {
       const { status, headers, body } = await client.get('/api/key', from(ELSEWHERE));
@@ -172,6 +172,10 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
       status: 200,
       headers: { ratelimit: '"key";r=499;t=1' },
     });
+    // Somebody who has found the key must not be able to cause a notice that its holder sends too many requests.
+    await limited.keyUses.flush();
+    const uses = await proxied.db.prisma.keyUse.findMany({ where: { organizationId, period: 'hour' } });
+    expect(uses.map((use) => [use.refused > 0n, use.limited])).toEqual([[true, 0n]]);
   } finally {
     await limited.close();
   }
