@@ -71,9 +71,13 @@ const STAYS = 'not exists (select from organization_moves m where m.organization
 const ALL_DAYS = `unnest(array[${NOTICE_DAYS.join(', ')}]) as days`;
 const DAY = "interval '1 day'";
 
+function textOfEnd(end: string): string {
+  return `to_char(${end} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')`;
+}
+
 /** Distinguishes the notices of one end and a number of days before it. */
 function occasionOf(end: string, days: string): string {
-  return `to_char(${end} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') || ', ' || ${days}`;
+  return `${textOfEnd(end)} || ', ' || ${days}`;
 }
 
 /** When a key ends unless it is used; null if the policy does not end it. Of `k` with its organization `o` and its holder `h`. */
@@ -128,11 +132,17 @@ const CHECK = {
       select organization_id, id, user_id, 'unused', coalesce(ends_at, unused_end), ${occasionOf('unused_end', 'unused_stage')},
              null, unused_days::text
       from planned where unused_stage is not null),
+    noticed as (${insertNoticesOf('wanted')} returning organization_id, key_id, kind, occasion, is_for_address),
     replaced as (
-      update key_notices n set dismissed_at = now(), mail_due_at = null from wanted w
+      update key_notices n set dismissed_at = now(), mail_due_at = null from noticed w
       where n.organization_id = w.organization_id and n.key_id = w.key_id and n.kind = w.kind and n.occasion <> w.occasion
-        and n.dismissed_at is null),
-    noticed as (${insertNoticesOf('wanted')}),
+        and not w.is_for_address and n.dismissed_at is null),
+    -- The policy has changed, or the organization or the integration is suspended. A later end needs a notice of its own.
+    withdrawn as (
+      delete from key_notices n using planned p
+      where n.organization_id = p.organization_id and n.key_id = p.id and n.kind = 'unused'
+        and coalesce(p.last_used_at <= n.created_at, true)
+        and starts_with(n.occasion, ${textOfEnd('p.unused_end')}) is not true),
     scheduled as (
       update api_keys k
       set next_check_at = least(
@@ -154,7 +164,8 @@ export type CheckedKey = {
 
 /**
  * Checks keys of any organizations whose next check is due, at most `limit`: writes the notices of their ends, once each, and sets
- * the time of the next check. If notices were missed, only the most urgent one is written.
+ * the time of the next check. If notices were missed, only the most urgent one is written. Notices of ends that the policy no longer
+ * sets are deleted.
  */
 export async function checkDueKeys(
   db: Database,

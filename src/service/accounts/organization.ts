@@ -46,8 +46,8 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
 }
 
 /**
- * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. All keys of the organization are
- * checked soon after. None ends within a week after the time without a use was set or shortened.
+ * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. After a change of the time without a
+ * use, all keys of the organization are checked soon. None ends within a week after that time was set or shortened.
  */
 export async function updateNoticeSettings(
   db: Database,
@@ -68,7 +68,7 @@ export async function updateNoticeSettings(
     if (Object.keys(detail).length === 0) return DONE;
     const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
     await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
-    await checkKeysSoon(tx, actor.scope);
+    if (endsUnusedAfterDays !== before.endsUnusedAfterDays) await checkKeysSoon(tx, actor.scope);
     await recordAudit(tx, actor.scope, {
       action: 'organization.policy_changed',
       actorUserId: current.id,

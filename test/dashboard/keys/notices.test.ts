@@ -136,6 +136,24 @@ test('the page of a key that was ended because it was not used says so, and so d
   expect(log).toContain('Charter');
 });
 
+test('the notice that a key ends goes when the organization no longer ends it so soon, or not at all', async () => {
+  const { administrator, member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member, { name: 'Forgotten' });
+  const browser = await browserOf(dashboard, member);
+  const endAfter = async (endsUnusedAfterDays: number | null) => {
+    orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays, tellsNewNetworks: false }));
+    const since = `update organizations set ends_unused_since = '2026-01-01' where id = $1 and ends_unused_since is not null`;
+    await db.pool.query(since, [scope.organizationId]);
+    await checkAll(db);
+    return noticesOn(browser, '/profile');
+  };
+  await moveDates(db, id, { createdAgo: 90 });
+  expect(await endAfter(30)).toHaveLength(1);
+  expect(await endAfter(300)).toEqual([]);
+  expect(await endAfter(30)).toHaveLength(1);
+  expect(await endAfter(null)).toEqual([]);
+});
+
 test('more than a hundred refusals by a rate limit in an hour cause one notice a day, however the hour is split', async () => {
   const { member, scope } = await createPeople(db);
   const { id } = await giveKey(db, member, { name: 'Busy' });
