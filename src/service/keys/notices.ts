@@ -48,6 +48,7 @@ type Mailing = {
 /**
  * Sends the mails of notices that are due. A mail is sent at least once: if this process is killed after the mail server has
  * accepted a mail and before that is recorded, another attempt follows, at most MAIL_ATTEMPTS in all, each with the same Message-ID.
+ * Returns after the first failures: each mail may wait for a server that is down.
  */
 export async function mailNotices(db: Database, { outbox, publicUrl, signal, onFailure }: Mailing): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
@@ -60,6 +61,7 @@ export async function mailNotices(db: Database, { outbox, publicUrl, signal, onF
           if (email !== null) await outbox.send(noticeMail(notice, { email, publicUrl }));
         } catch (error) {
           // The claim has set the time of the next attempt.
+          isLast = true;
           return onFailure(error);
         }
         await markMailed(db, notice);

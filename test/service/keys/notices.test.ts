@@ -297,12 +297,53 @@ test('switching it on ends no key within a week, however long it was not used', 
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
 });
 
-test('no key of a suspended organization or integration is ended', async () => {
-  const { key, scope } = await unusedKey({ usedAgo: 500 });
+test.each(['organization', 'integration'])(
+  'no key of a suspended %s is ended, nor sooner than a day after another notice once it is active again',
+  async (what) => {
+    const { key, member, scope } = await unusedKey({ usedAgo: 500 });
+    const integration = await giveIntegration(db, member);
+    const move = { keyId: key.id, userId: member.userId, integrationId: integration.id, name: 'Nightly import' };
+    orThrow(await moveKey(db, member, move));
+    const suspend = (at: Date | null) =>
+      what === 'organization'
+        ? db.prisma.organization.updateMany({ where: { id: scope.organizationId }, data: { suspendedAt: at } })
+        : db.prisma.user.updateMany({ where: { id: integration.id }, data: { deactivatedAt: at } });
+    await checkAll(db);
+    await suspend(new Date());
+    await moveNotices(db, key.id, 3);
+    expect(await checkAll(db)).toEqual([]);
+    await suspend(null);
+    await moveDates(db, key.id, {});
+    expect(await checkAll(db)).toEqual([]);
+    expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
+    expect((await endsOf(key.id)).at(-1)).toBe('unused 1');
+    await moveNotices(db, key.id, 2);
+    expect(await checkAll(db)).toEqual([key.id]);
+  },
+);
+
+test('a clock that is set back cancels no mail that is still to be sent', async () => {
+  const { key } = await usedKey({ expiresIn: 29 });
   await checkAll(db);
-  await moveNotices(db, key.id, 3);
-  await db.prisma.organization.update({ where: { id: scope.organizationId }, data: { suspendedAt: new Date() } });
-  expect(await checkAll(db)).toEqual([]);
+  await mails();
+  // The notice of the last day, which the clock was ahead of, is not mailed yet.
+  await db.pool.query(
+    `insert into key_notices (organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at)
+     select organization_id, gen_random_uuid(), key_id, user_id, kind, replace(occasion, ', 30', ', 1'), false, ends_at
+     from key_notices where key_id = $1 and kind = 'expires'`,
+    [key.id],
+  );
+  await moveDates(db, key.id, {});
+  await checkAll(db);
+  expect(await mails()).toHaveLength(1);
+});
+
+test('while the mail server is down, a turn gives up after a few mails, so that keys are still checked', async () => {
+  const people = [await createPeople(db), await createPeople(db)];
+  for (const { member } of people) for (let i = 0; i < 8; i += 1) await giveKey(db, member, { name: `Key ${i}` });
+  const port = await freePort('127.0.0.1');
+  const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom }, () => {});
+  expect(await mailAll(db, down)).toHaveLength(10);
 });
 
 test('only administrators change the settings, within the bounds, and each change is audited', async () => {
