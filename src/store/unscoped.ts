@@ -4,7 +4,7 @@ import { normalEmail } from '../domain/email.ts';
 import type { Role } from '../domain/role.ts';
 import type { SessionRecord } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { type NoticeJson, noticesFrom, OPEN_NOTICES } from './key-notices.ts';
+import { type NoticeJson, noticesFrom, OPEN_NOTICES } from './shown-notices.ts';
 import { dateOf } from './timestamp.ts';
 
 // The few look-ups made before a scope exists. Every other statement names the organization of the rows that it reads.

@@ -44,7 +44,7 @@ import { MAX_ACTIVE_INTEGRATIONS } from '../../src/service/integrations/integrat
 import { MAX_REPORTED_KEYS } from '../../src/service/keys/report-keys.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/database.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import { MAIL_ATTEMPTS, RETRY_MINUTES } from '../../src/store/key-notices.ts';
+import { MAIL_ATTEMPTS, RETRY_MINUTES } from '../../src/store/notice-mails.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/session-settings.ts';
 import { read, sourcesIn, texts } from '../support/contract/texts.ts';
 

@@ -13,7 +13,7 @@ import {
   keyUseProofs,
   organizationKeyProofs,
 } from './isolation/key-lists.ts';
-import { keyNoticeProofs } from './isolation/key-notices.ts';
+import { keyCheckProofs, keyNoticeProofs, shownNoticeProofs } from './isolation/key-notices.ts';
 import { organizationMoveProofs, organizationRowProofs } from './isolation/organization-moves.ts';
 import { organizationProofs } from './isolation/organizations.ts';
 import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
@@ -42,7 +42,9 @@ const PROOFS: Record<string, Proofs> = {
   'key-holder.ts': keyHolderProofs,
   'key-lists.ts': keyListProofs,
   'key-of-write.ts': keyOfWriteProofs,
+  'key-checks.ts': keyCheckProofs,
   'key-notices.ts': keyNoticeProofs,
+  'shown-notices.ts': shownNoticeProofs,
   'key-rotations.ts': keyRotationProofs,
   'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,
@@ -74,14 +76,14 @@ const OVER_ALL_ORGANIZATIONS = [
   'idempotency-keys.ts deleteExpiredIdempotencyKeys',
   'key-networks.ts deleteOldKeyNetworks',
   'key-networks.ts noteNetworks',
-  'key-notices.ts checkDueKeys',
-  'key-notices.ts claimNoticeMails',
+  'key-checks.ts checkDueKeys',
+  'key-checks.ts endUnusedKeys',
   'key-notices.ts deleteOldKeyNotices',
-  'key-notices.ts endUnusedKeys',
-  'key-notices.ts markMailed',
   'key-uses.ts deleteOldKeyUses',
   'key-uses.ts writeKeyUses',
   'name-keys.ts fillNameKeys',
+  'notice-mails.ts claimNoticeMails',
+  'notice-mails.ts markMailed',
   'operator-actions.ts listOperatorActions',
   'operator-actions.ts recordOperatorAction',
   'passkey-challenges.ts deleteExpiredChallenges',

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
-import { UNUSED } from '../../store/key-notices.ts';
+import { UNUSED } from '../../store/key-checks.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 

@@ -4,7 +4,7 @@ import { REPORTED } from '../../service/keys/report-keys.ts';
 import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/complete.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
-import { UNUSED } from '../../store/key-notices.ts';
+import { UNUSED } from '../../store/key-checks.ts';
 import { holderUrl, keysUrlOf } from '../integrations/urls.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';

@@ -6,7 +6,7 @@ import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../dom
 import { type KeyPolicy, mayGovern, type Role } from '../../domain/role.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { checkKeysSoon } from '../../store/key-notices.ts';
+import { checkKeysSoon } from '../../store/key-checks.ts';
 import {
   getOrganization,
   lockOrganization,

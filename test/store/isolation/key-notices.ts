@@ -1,4 +1,6 @@
-import { checkKeysSoon, dismissKeyNotice, insertActionNotice } from '../../../src/store/key-notices.ts';
+import { checkKeysSoon } from '../../../src/store/key-checks.ts';
+import { insertActionNotice } from '../../../src/store/key-notices.ts';
+import { dismissKeyNotice } from '../../../src/store/shown-notices.ts';
 import { createKeyRow, type Tenant } from '../../support/postgres/store.ts';
 import type { Proofs, World } from './proof.ts';
 
@@ -20,7 +22,9 @@ export const keyNoticeProofs: Proofs = {
     await expect(notify(world, ours.scope, id, ours)).rejects.toThrow();
     expect([await noticesOf(world, ours), await noticesOf(world, theirs)]).toEqual([[], []]);
   },
+};
 
+export const shownNoticeProofs: Proofs = {
   async dismissKeyNotice(world) {
     const { db, ours, theirs } = world;
     const { id: keyId } = await createKeyRow(db, theirs);
@@ -30,7 +34,9 @@ export const keyNoticeProofs: Proofs = {
     expect(await noticesOf(world, theirs)).toMatchObject([{ dismissedAt: null }]);
     expect(await dismissKeyNotice(db, theirs.scope, { id, userId: theirs.userId })).toBe(true);
   },
+};
 
+export const keyCheckProofs: Proofs = {
   async checkKeysSoon({ db, ours, theirs }) {
     for (const tenant of [ours, theirs]) await createKeyRow(db, tenant);
     await db.prisma.apiKey.updateMany({ data: { nextCheckAt: null } });
