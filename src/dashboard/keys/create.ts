@@ -31,6 +31,7 @@ import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, ON_A_DAY, readLifeDays
 import { refusalOf, refusedPage } from './refused.ts';
 import {
   addressesField,
+  addressesHint,
   limitField,
   RESTRICTION_LABELS,
   type RestrictionValues,
@@ -213,11 +214,8 @@ function restrictionFields(
   const { addresses, requestsPerSecond } = values;
   const isRefused = Object.keys(RESTRICTION_LABELS).some((name) => fields[name] !== undefined);
   const isOpen = isRefused || policy.requiresAddresses || addresses !== '' || requestsPerSecond !== '';
-  const hint = policy.requiresAddresses
-    ? 'Your organization requires them for each key that may write.'
-    : 'If the field is empty, the key may be used from any address.';
   return html`<details class="fold"${isOpen && html` open`}><summary>Restrict from where, and how much</summary>
-${addressesField({ hint, value: addresses, errors: fields })}
+${addressesField({ hint: addressesHint(policy), value: addresses, errors: fields })}
 ${limitField(context, { limits, value: requestsPerSecond, errors: fields })}</details>`;
 }
 

@@ -17,7 +17,7 @@ import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './con
 import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
 import { refusalOf, refusedPage } from './refused.ts';
-import { addressesField, limitField, type RestrictionValues, readLimit } from './restriction-fields.ts';
+import { addressesField, addressesHint, limitField, type RestrictionValues, readLimit } from './restriction-fields.ts';
 
 type Sent = {
   readonly problem: Problem | null;
@@ -94,13 +94,7 @@ async function restrictForm(context: KeyContext, { key, access, sent }: FormProp
 ${postForm(
   { action: actionUrl(key, 'Restrict', context), formToken },
   html`${hidden('locked_out', sent?.lockedOut.join(' ').trim() ?? '')}
-${addressesField({
-  hint: access.policy.requiresAddresses
-    ? 'Your organization requires them for each key that may write.'
-    : 'If the field is empty, the key may be used from any address.',
-  value: shown,
-  errors,
-})}
+${addressesField({ hint: addressesHint(access.policy), value: shown, errors })}
 ${limitField(context, { limits: access.limits, value: requestsPerSecond, errors })}
 ${buttons(isConfirmed ? 'Lock out and save' : 'Save', isConfirmed ? 'danger' : 'primary', backUrl)}
 ${usedSection(context, used)}`,

@@ -12,6 +12,12 @@ export type RestrictionValues = { readonly addresses: string; readonly requestsP
 
 export const RESTRICTION_LABELS = { addresses: 'Allowed addresses', requests_per_second: 'Requests per second' };
 
+export const REQUIRED_ADDRESSES = 'Your organization requires them for each key that may write.';
+
+export function addressesHint({ requiresAddresses }: KeyAccess['policy']): string {
+  return requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.';
+}
+
 type AddressesProps = {
   readonly hint?: string | Html;
   readonly value: string;

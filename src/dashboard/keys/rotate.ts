@@ -31,7 +31,7 @@ import { type KeyContext, toList } from './context.ts';
 import { issuedPage } from './issued.ts';
 import { defaultLife, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
-import { addressesField } from './restriction-fields.ts';
+import { addressesField, REQUIRED_ADDRESSES } from './restriction-fields.ts';
 
 /** What the form was filled in with. */
 type Sent = NameTyped & {
@@ -124,7 +124,7 @@ async function requiredAddresses(context: KeyContext, key: KeyDetails, { address
   const found = await findRestrictedKey(dashboard.db.prisma, actor.scope, { id: key.id, userId: holderId });
   const used = found?.usedNetworks.map(({ network }) => network) ?? [];
   return addressesField({
-    hint: html`Your organization requires them for each key that may write.${used.length > 0 && ` This key was used from ${used.join(', ')}.`}`,
+    hint: html`${REQUIRED_ADDRESSES}${used.length > 0 && ` This key was used from ${used.join(', ')}.`}`,
     value: addresses,
     errors: problem?.fields,
   });

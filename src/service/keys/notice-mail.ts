@@ -90,9 +90,9 @@ const WORDS: Record<NoticeKind, (notice: ClaimedNotice) => Words> = {
     ],
   }),
   limited: (notice) => ({
-    subject: `The API key ${notice.keyName} meets its rate limit`,
+    subject: `The API key ${notice.keyName} reached its rate limit`,
     lines: [
-      `More than ${LIMITED_PER_HOUR} requests with an API key of ${whom(notice)} were refused with 429 within an hour, because they were more than the rate limit allows.`,
+      `More than ${LIMITED_PER_HOUR} requests with an API key of ${whom(notice)} were refused with 429 within an hour, because they exceeded a rate limit.`,
       'Spread the requests of the program, use batches, and wait for the number of seconds in Retry-After. Charter sends this mail at most once a day for a key.',
     ],
   }),
