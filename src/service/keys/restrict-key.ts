@@ -54,7 +54,9 @@ export async function restrictKey(
     const before = isId(keyId) ? await findRestrictedKey(tx, scope, { id: keyId, userId: holder.id }) : null;
     if (before === null) throw noSuchKey();
     if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
-    const invalidLimit = findInvalidLimit(request, limits);
+    const { requestsPerSecond } = request;
+    // An operator may have lowered the limit of the organization since. The lower one applies, whatever stays here.
+    const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : findInvalidLimit(request, limits);
     if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
     const addresses = list.value;
     const lacking = findLackingAddresses({ permissions: before.permissions, addresses }, policy);
@@ -63,7 +65,6 @@ export async function restrictKey(
     const inUse = used.filter((network) => networksOutside(before.addresses, [network]).length === 0);
     const networks = networksOutside(addresses, inUse).filter((network) => !lockedOut.includes(network));
     if (networks.length > 0) return { kind: 'locks-out', networks };
-    const { requestsPerSecond } = request;
     const detail = {
       ...(addressWords(addresses) !== addressWords(before.addresses) && {
         before: addressWords(before.addresses),

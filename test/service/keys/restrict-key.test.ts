@@ -13,6 +13,7 @@ import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 
+const HOME = '203.0.113.7';
 const NONE = { addresses: '', requestsPerSecond: null, requestLimits: DEFAULT_LIMITS };
 const REQUIRING = {
   membersMayCreateKeys: true,
@@ -187,6 +188,16 @@ test('every mistake is reported at once, and nothing is changed', async () => {
   expect((await restrict(administrator, administrator, id, { requestsPerSecond: 1_000_000 })).kind).toBe('done');
   expect((await restrict(administrator, administrator, id, { requestsPerSecond: 1_000_001 })).kind).toBe('invalid');
   expect(await outcomeOf(create(administrator, { restrictions: { ...NONE, addresses: 'x' } }))).toMatch(/^invalid/);
+});
+
+test('the addresses of a key can be changed while its limit is above that of the organization, which an operator has lowered', async () => {
+  const { member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member);
+  expect((await restrict(member, member, id, { requestsPerSecond: 400 })).kind).toBe('done');
+  await changeLimits(db, scope.organizationId, { perKey: 100, perOrganization: 1000 });
+  expect((await restrict(member, member, id, { addresses: HOME, requestsPerSecond: 400 })).kind).toBe('done');
+  expect(await stored(id)).toEqual([HOME, 400]);
+  expect((await restrict(member, member, id, { addresses: HOME, requestsPerSecond: 399 })).kind).toBe('invalid');
 });
 
 describe('networks that were used within the last day', () => {
