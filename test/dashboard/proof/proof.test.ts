@@ -298,6 +298,7 @@ test('the matrix above has every form that asks for a proof, and the others are 
     '/single-sign-on/:organizationId/logout',
     '/profile/notices/dismiss',
     '/profile/proof/options',
+    '/profile/proof/provider',
     '/profile/passkeys/options',
     '/profile/passkeys/:passkeyId',
     '/profile/sessions',
