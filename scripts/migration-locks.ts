@@ -26,6 +26,9 @@ const REMEDIES = {
 /** Functions that a new column's default may call: they are evaluated once, not for each row. */
 const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
 
+/** The type in a cast, such as VARCHAR(43), is no call of a function. */
+const CAST = /::\s*"?\w+"?\s*\([\d\s,]*\)/g;
+
 /**
  * The statements of a migration that hold a lock for longer, the larger the table is, while requests wait. Tables that
  * the migration itself creates are empty, so they do not count.
@@ -68,7 +71,7 @@ function remediesFor(statement: string, created: ReadonlySet<string>): (keyof ty
     if (/\b(REFERENCES|CHECK)\b/i.test(action)) return ['inline'];
     if (/\b(GENERATED|(SMALL|BIG)?SERIAL)\b/i.test(action)) return ['default'];
     const [, initial = ''] = /\bDEFAULT (.*)$/i.exec(action) ?? [];
-    return /\w\s*\(/.test(initial.replace(STABLE, '')) ? ['default'] : [];
+    return /\w\s*\(/.test(initial.replace(CAST, '').replace(STABLE, '')) ? ['default'] : [];
   });
 }
 
