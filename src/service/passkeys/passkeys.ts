@@ -27,6 +27,7 @@ import {
   type RateLimited,
   runAction,
 } from '../outcome.ts';
+import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
 import { creationOptions, readRegistration, verifyRegistration } from './ceremony.ts';
 import { issueChallenge, spendChallenge } from './challenges.ts';
 import type { Asking, GivenPasskey, PasskeyOptions } from './use-passkey.ts';
@@ -148,9 +149,12 @@ export async function removePasskey(
   return runAction(db, async (tx) => {
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);
-    const { hasPassword, isLinked, passkeys } = await findWaysIn(tx, scope, userId);
+    const { hasPassword, isLinked, passkeys, hasSecondFactor } = await findWaysIn(tx, scope, userId);
     if (!hasPassword && !isLinked && passkeys === 1)
       return conflict('This passkey is your only way to sign in. Add another one first.');
+    const isLastFactor = passkeys === 1 && !hasSecondFactor;
+    const refusal = isLastFactor ? await refuseForBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
+    if (refusal !== null) return refusal;
     await deletePasskey(tx, scope, { userId, id });
     const event = { actorUserId: userId, targetUserId: userId, auditSource };
     await recordAudit(tx, scope, { ...event, action: 'user.passkey_removed', detail: { passkey: name } });

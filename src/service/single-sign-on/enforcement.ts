@@ -10,7 +10,7 @@ import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/s
 import { lockSsoConnection, setSsoEnforced } from '../../store/sso-connections.ts';
 import { listSsoDomains } from '../../store/sso-domains.ts';
 import { deleteSsoIdentity } from '../../store/sso-identities.ts';
-import { listAdministrators, lockUsers } from '../../store/users.ts';
+import { findWaysIn, listAdministrators, lockUsers } from '../../store/users.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockToManage } from '../accounts/people-authority.ts';
 import { activeActor } from '../keys/key-authority.ts';
@@ -41,14 +41,19 @@ export async function requireSingleSignOn(
     if (tokenHash === null || !(await hasSsoSession(tx, scope, { userId: current.id, tokenHash })))
       return conflict('Sign out, and in again by single sign-on. That shows that it works.');
     const chosen = users.get(breakGlass);
+    const ways = chosen === undefined ? null : await findWaysIn(tx, scope, chosen.id);
     const canSignIn =
       chosen !== undefined &&
+      ways !== null &&
       chosen.deactivatedAt === null &&
       chosen.role === 'administrator' &&
-      chosen.passwordHash !== null &&
-      chosen.totpSince !== null;
+      ways.hasPassword &&
+      (ways.passkeys > 0 || ways.hasSecondFactor);
     if (!canSignIn)
-      return invalid('break_glass', 'must be an active administrator who has a password and a second factor.');
+      return invalid(
+        'break_glass',
+        'must be an active administrator with a password, and a passkey or a second factor.',
+      );
     if (connection.breakGlassUserId === chosen.id) return DONE;
     await setSsoEnforced(tx, scope, { enforcedAt: connection.enforcedAt ?? now, breakGlassUserId: chosen.id });
     await endSessionsByWay(tx, scope, 'password');

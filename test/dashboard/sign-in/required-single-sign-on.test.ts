@@ -202,6 +202,21 @@ test('the passkey of the break-glass administrator signs in, is recorded and mai
   expect(await isIn(browser)).toBe(true);
 });
 
+test('a passkey is as good as a second factor for the break-glass administrator, and the last one stays', async () => {
+  const { browser, administrator } = await company();
+  const other = await createAccount(db, { scope: administrator.scope, role: 'administrator' });
+  const own = newBrowser();
+  await withPassword(own, other.email);
+  const authenticator = await addPasskeyTo(secureBrowser(own), SECURE);
+  expect((await require(browser, other)).status).toBe(303);
+  const inEmergency = secureBrowser();
+  expect((await signInWithPasskey(inEmergency, authenticator)).status).toBe(303);
+  const { id } = await db.prisma.passkey.findFirstOrThrow({ where: { userId: other.userId } });
+  const page = await inEmergency.submit(`/profile/passkeys/${id}`, {}, `/profile/passkeys/${id}/remove`);
+  expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('break-glass')]);
+  expect(await db.prisma.passkey.count({ where: { userId: other.userId } })).toBe(1);
+});
+
 test('the break-glass administrator cannot be demoted, deactivated or lose the second factor meanwhile', async () => {
   const { browser, breakGlass, uri } = await required();
   const user = `/people/users/${breakGlass.userId}`;
@@ -229,7 +244,7 @@ describe('to require it', () => {
     expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('in again by single sign-on')]);
   });
 
-  test('takes an administrator of this organization with a password and a second factor', async () => {
+  test('takes an administrator of this organization with a password, and a passkey or a second factor', async () => {
     const { administrator, member, browser, breakGlass } = await company();
     const { breakGlass: foreign } = await company();
     const id = (userId: string) => ({ userId });
@@ -238,7 +253,7 @@ describe('to require it', () => {
       const page = await require(browser, each);
       expect([page.status, wordsOf(page)]).toEqual([
         422,
-        expect.stringContaining('has a password and a second factor'),
+        expect.stringContaining('with a password, and a passkey or a second factor'),
       ]);
     }
   });
