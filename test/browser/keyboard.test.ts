@@ -96,6 +96,7 @@ test('arrow keys, Home and End move in the menu of a key, and an arrow key opens
   for (const [key, name] of [
     ['ArrowDown', 'Rotate'],
     ['ArrowDown', 'Rename'],
+    ['ArrowDown', 'Restrict'],
     ['ArrowDown', 'Move'],
     ['ArrowDown', 'Revoke'],
     ['ArrowDown', 'Rotate'],
