@@ -31,16 +31,16 @@ const CAST = /::\s*"?\w+"?\s*\([\d\s,]*\)/g;
 
 /**
  * The statements of a migration that hold a lock for longer, the larger the table is, while requests wait. Tables that
- * the migration itself creates are empty, so they do not count.
+ * the migration itself creates are empty, so they do not count. `before`: the migrations before it.
  */
-export function longLocksOf(sql: string): LongLock[] {
+export function longLocksOf(sql: string, before = ''): LongLock[] {
   const statements = statementsOf(sql);
   const created = new Set(
     statements.flatMap((each) => /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([^\s(]+)/i.exec(each)?.[1] ?? []),
   );
   const alters = statements.filter((each) => /^ALTER TABLE/i.test(each));
   return statements.flatMap((statement) => {
-    const remedies = remediesFor(statement, created);
+    const remedies = remediesFor(statement, { created, before });
     if (
       /^ALTER TABLE .*VALIDATE CONSTRAINT/i.test(statement) &&
       alters.some((each) => !/VALIDATE CONSTRAINT/i.test(each))
@@ -50,7 +50,9 @@ export function longLocksOf(sql: string): LongLock[] {
   });
 }
 
-function remediesFor(statement: string, created: ReadonlySet<string>): (keyof typeof REMEDIES)[] {
+type Known = { readonly created: ReadonlySet<string>; readonly before: string };
+
+function remediesFor(statement: string, { created, before }: Known): (keyof typeof REMEDIES)[] {
   const [, table = ''] =
     /^(?:CREATE (?:UNIQUE )?INDEX .*? ON|ALTER TABLE(?: IF EXISTS)?(?: ONLY)?|UPDATE(?: ONLY)?|DELETE FROM(?: ONLY)?) ([^\s(]+)/i.exec(
       statement,
@@ -64,7 +66,7 @@ function remediesFor(statement: string, created: ReadonlySet<string>): (keyof ty
     if (/^ADD (CONSTRAINT \S+ )?(CHECK|FOREIGN KEY)\b(?!.*NOT VALID)/i.test(action)) return ['constraint'];
     if (/^ADD (CONSTRAINT \S+ )?(UNIQUE|PRIMARY KEY|EXCLUDE)\b(?!.*USING INDEX)/i.test(action)) return ['unique'];
     if (/^ALTER (COLUMN )?\S+ SET NOT NULL/i.test(action)) return ['notNull'];
-    if (/^ALTER (COLUMN )?\S+ (SET DATA )?TYPE\b/i.test(action)) return ['type'];
+    if (/^ALTER (COLUMN )?\S+ (SET DATA )?TYPE\b/i.test(action)) return widens(table, action, before) ? [] : ['type'];
     if (/^SET (TABLESPACE|LOGGED|UNLOGGED|ACCESS METHOD)\b/i.test(action)) return ['rewrite'];
     if (!/^ADD\b(?! (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)\b)/i.test(action)) return [];
     if (/\b(UNIQUE|PRIMARY KEY)\b/i.test(action)) return ['inlineUnique'];
@@ -73,6 +75,17 @@ function remediesFor(statement: string, created: ReadonlySet<string>): (keyof ty
     const [, initial = ''] = /\bDEFAULT (.*)$/i.exec(action) ?? [];
     return /\w\s*\(/.test(initial.replace(CAST, '').replace(STABLE, '')) ? ['default'] : [];
   });
+}
+
+/** Whether a text column only gets a greater maximum length, for which PostgreSQL reads no row. */
+function widens(table: string, action: string, before: string): boolean {
+  const [, column = '', after = ''] =
+    /^ALTER (?:COLUMN )?(\S+) (?:SET DATA )?TYPE VARCHAR\((\d+)\)$/i.exec(action) ?? [];
+  const lengths = statementsOf(before)
+    .filter((each) => each.startsWith(`CREATE TABLE ${table} `) || each.startsWith(`ALTER TABLE ${table} `))
+    .flatMap((each) => [...each.matchAll(/("\w+") (?:SET DATA TYPE )?VARCHAR\((\d+)\)(?!\[)/g)])
+    .flatMap(([, name, length]) => (name === column ? [Number(length)] : []));
+  return lengths.length > 0 && Number(after) >= (lengths.at(-1) ?? 0);
 }
 
 /** Without comments, the content of strings and the bodies of functions, each on one line. */

@@ -76,9 +76,11 @@ function checkArguments(check: boolean, name: string | undefined): void {
 
 /** Statements of the migrations that lock a table for long if it is large; empty if there are none. */
 async function describeLongLocks(): Promise<string> {
-  const checked = (await readMigrations()).filter(({ name }) => name > LAST_UNCHECKED);
+  const migrations = await readMigrations();
+  const before = (name: string) => migrations.filter((each) => each.name < name).map(({ sql }) => sql);
+  const checked = migrations.filter(({ name }) => name > LAST_UNCHECKED);
   const lines = checked.flatMap(({ name, sql }) =>
-    longLocksOf(sql).map(({ statement, remedy }) => `${name}: ${statement}\n  ${remedy}`),
+    longLocksOf(sql, before(name).join('\n')).map(({ statement, remedy }) => `${name}: ${statement}\n  ${remedy}`),
   );
   if (lines.length === 0) return '';
   return `Requests would wait while these statements lock a large table:\n\n${lines.join('\n')}`;

@@ -85,6 +85,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   const dashboard = dashboardRoutes({
     db,
     environment: config.environment,
+    cell: config.cell,
     publicUrl,
     supportUrl: config.supportUrl,
     isHttps: isHttps(publicUrl),

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
 import { requireConsistency } from './config-rules.ts';
 import { databaseUrl, integer, invalid, keyring, networks, oneOf, publicUrl, ratioOf } from './config-values.ts';
-import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
+import { CELL, ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
@@ -55,6 +55,8 @@ export type Config = {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly nodeEnv: (typeof NODE_ENVS)[number];
   readonly environment: Environment;
+  /** The name of this cell, which is part of the keys that it issues. `null` if the installation is none. */
+  readonly cell: string | null;
   /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
   readonly publicUrl: string | undefined;
   /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
@@ -119,6 +121,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       fallback: 'live',
       allowed: ENVIRONMENTS,
     }),
+    cell: cell(given('CHARTER_CELL')),
     publicUrl: publicUrl(given('PUBLIC_URL')),
     supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
@@ -127,6 +130,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   requireConsistency(config);
   return config;
+}
+
+function cell(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!CELL.test(text))
+    throw invalid('CHARTER_CELL', text, 'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1');
+  return text;
 }
 
 const MAX_WORKERS = 256;

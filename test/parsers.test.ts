@@ -133,16 +133,24 @@ test('Accept is met by JSON, its range or any range, among others and with any b
 test('a key is found in any text, and one changed character is a mistake', () => {
   const alphabet = 'abcXYZ019';
   const random = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 40, maxLength: 40 });
+  const cell = fc.constantFrom(null, 'eu1', 'a');
   const around = fc.stringMatching(/^([^\w]{0,5}|.* )$/);
   fc.assert(
-    fc.property(random, around, fc.nat(45), fc.constantFrom(...alphabet), (text, other, place, character) => {
-      const key = formatKey('test', text);
-      expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment: 'test' });
-      expect(findKeyIn(`${other}${key}${[...other].toReversed().join('')}`)).toMatchObject({ kind: 'whole', key });
-      const at = 'charter_test_'.length + place;
-      const changed = `${key.slice(0, at)}${character}${key.slice(at + 1)}`;
-      if (changed !== key) expect(inspectKey(changed)).toEqual({ kind: 'mistyped' });
-    }),
+    fc.property(
+      random,
+      around,
+      fc.nat(45),
+      fc.constantFrom(...alphabet),
+      cell,
+      (text, other, place, character, cell) => {
+        const key = formatKey('test', text, cell);
+        expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment: 'test', cell });
+        expect(findKeyIn(`${other}${key}${[...other].toReversed().join('')}`)).toMatchObject({ kind: 'whole', key });
+        const at = key.length - 46 + place;
+        const changed = `${key.slice(0, at)}${character}${key.slice(at + 1)}`;
+        if (changed !== key) expect(inspectKey(changed)).toEqual({ kind: 'mistyped' });
+      },
+    ),
   );
 });
 

@@ -10,10 +10,11 @@ import {
   importOrganizationFrom,
 } from '../../src/service/operator.ts';
 import { codeOf } from '../../src/store/error-code.ts';
+import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
 import { listOperatorActions } from '../../src/store/operator-actions.ts';
 import { type Context, uuid } from './context.ts';
 
-export function addArchiveCommands(program: Command, { execute }: Pick<Context, 'execute'>): void {
+export function addArchiveCommands(program: Command, { config, execute }: Context): void {
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')
@@ -50,6 +51,28 @@ export function addArchiveCommands(program: Command, { execute }: Pick<Context, 
           : { organization_id: id, name, note: 'It was imported before.' };
       }),
     );
+
+  program
+    .command('moved-keys')
+    .description(
+      'write the SHA-256 of each key that was issued elsewhere, with the name of this cell, for the map of HAProxy',
+    )
+    .requiredOption('--file <path>', 'is replaced once the list is complete')
+    .action(({ file }: { file: string }, command: Command) => {
+      const { cell } = config;
+      if (cell === null) return command.error('error: CHARTER_CELL is not set: this installation is no cell');
+      return execute(async (db) => {
+        const keys = await writeWhole(file, async (write) => {
+          let count = 0;
+          for await (const hashes of listKeysOfOtherCells(db, cell)) {
+            await write(hashes.map((hash) => `${hash} ${cell}\n`).join(''));
+            count += hashes.length;
+          }
+          return count;
+        });
+        return { keys, file };
+      });
+    });
 
   program
     .command('cancel-move')

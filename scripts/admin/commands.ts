@@ -73,7 +73,7 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     }
   };
   addOrganizationCommands(program, { config, execute });
-  addArchiveCommands(program, { execute });
+  addArchiveCommands(program, { config, execute });
   addUserCommands(program, { config, execute });
   addKeyCommands(program, { config, execute });
   return program;

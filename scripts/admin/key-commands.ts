@@ -42,6 +42,7 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
           permissions: options.permissions,
           lifeDays: options.expiresDays === 'never' ? null : options.expiresDays,
           environment: config.environment,
+          cell: config.cell,
         };
         const issued =
           integration === undefined

@@ -50,6 +50,8 @@ const OWN = {
   'deploy/charter.env': 'deploy/charter.env',
   'deploy/charter.service': 'deploy/charter.service',
   'deploy/haproxy.cfg': 'deploy/haproxy.cfg',
+  'deploy/cells.map': 'deploy/cells.map',
+  'deploy/haproxy-cells.cfg': 'deploy/haproxy-cells.cfg',
   'deploy/haproxy-postgresql.cfg': 'deploy/haproxy-postgresql.cfg',
   'deploy/pgbouncer.ini': 'deploy/pgbouncer.ini',
 };

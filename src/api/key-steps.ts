@@ -13,17 +13,19 @@ import {
   type RecordExpiry,
   refuseAddress,
   requirePermission,
+  unknownKeyIn,
 } from '../service/authenticate.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ApiRequest } from './api-request.ts';
-import { keyHashOf } from './authentication.ts';
+import { keyHashOf, keyOf } from './authentication.ts';
 import type { ContractApiDeps } from './contract-api.ts';
 import { applyAdmission, TOO_MANY_FROM_FORBIDDEN_ADDRESS, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
 
 export type KeyStepsDeps = {
   readonly findKey: FindKey;
   readonly environment: Environment;
+  readonly cell: string | null;
   readonly now: () => Date;
   readonly traffic: Pick<Traffic, 'limiter' | 'keyUses' | 'pause'>;
   /** The address of the client, behind trusted proxies too. */
@@ -33,7 +35,7 @@ export type KeyStepsDeps = {
 
 /** The steps of a request that are about its key: whose it is, how much it may send, and what it may do. */
 export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit' | 'charge'> {
-  const { findKey, environment, now, traffic, clientAddressOf, recordExpiry } = deps;
+  const { findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry } = deps;
   const { limiter, keyUses, pause } = traffic;
   return {
     async authenticate(request) {
@@ -51,7 +53,8 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
         // Before the limits of the key, which nobody else must be able to use up.
         const isFromForbidden = error instanceof ForbiddenAddressError;
         if (!isFromForbidden && !(error instanceof UnauthenticatedError)) throw error;
-        if (await limiter.admitAddress(clientAddressOf(req))) throw error;
+        const isUnknown = error instanceof UnauthenticatedError && error.reason === 'unknown';
+        if (await limiter.admitAddress(clientAddressOf(req))) throw isUnknown ? unknownKeyIn(cell, keyOf(req)) : error;
         await pause();
         throw isFromForbidden ? TOO_MANY_FROM_FORBIDDEN_ADDRESS : TOO_MANY_WITHOUT_KEY;
       }

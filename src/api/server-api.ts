@@ -22,6 +22,8 @@ export type ServedContract = { readonly definition: Document; readonly handlers:
 
 export type ServerApiConfig = {
   readonly environment: Environment;
+  /** The name of the cell; null, or omitted, if the installation is none. */
+  readonly cell?: string | null | undefined;
   /** `null` if responses are not checked, which costs nothing. */
   readonly responseCheck: ResponseCheck | null;
   /** The published contract by default. */
@@ -48,7 +50,7 @@ export type ServerApi = ApiMiddleware & {
 
 /** The contract, served from the database. */
 export async function createServerApi(config: ServerApiConfig, deps: ServerApiDeps): Promise<ServerApi> {
-  const { environment, responseCheck, contract } = config;
+  const { environment, cell = null, responseCheck, contract } = config;
   const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;
   const { definition, handlers } = contract ?? { definition: await readDocument(), handlers: ourHandlers };
   const findKey = findKeysIn(db, { measures: traffic.lookUps, tracing });
@@ -64,7 +66,7 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
     handlers: bindHandlers(handlers, { db, keyUses: traffic.keyUses }, recordExpiry),
     permissions: PERMISSIONS,
     throttle: (req) => traffic.throttle(clientAddressOf(req)),
-    ...keySteps({ findKey, environment, now, traffic, clientAddressOf, recordExpiry }),
+    ...keySteps({ findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry }),
     cache,
     runInTurn: ({ operation, caller, req, requests }, work) =>
       usingDatabase.has(operation.operationId)

@@ -4,17 +4,26 @@ import { DAY_MS } from './duration.ts';
 import type { OrganizationLimits } from './request-limits.ts';
 import { type Permission, permissionsOf, type Role } from './role.ts';
 
-/** `charter_<environment>_`, 40 random base62 characters (238 bits), and a CRC32 of all that as 6 base62 characters. */
-const KEY = /^charter_(live|test)_[0-9A-Za-z]{46}$/;
+/**
+ * `charter_<environment>_`, `<cell>_` if the key was issued in a cell, 40 random base62 characters (238 bits), and a CRC32 of all
+ * that as 6 base62 characters.
+ */
+const KEY = /^charter_(live|test)_(?:([a-z][a-z0-9]{0,11})_)?[0-9A-Za-z]{46}$/;
 /** A key that lacks characters, wherever they were lost. */
-const INCOMPLETE = /^charter_(?:live|test)_[0-9A-Za-z]*$/;
+const INCOMPLETE = /^charter_(?:live|test)_((?:[a-z][a-z0-9]{0,11}_)?)[0-9A-Za-z]*$/;
 /** A key with characters before or after it. */
-const WITHIN = /charter_(?:live|test)_[0-9A-Za-z]{46}/;
+const WITHIN = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}/;
+/** A key, or the start of one. */
+const START = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]*/g;
+/** The part of a key that may be shown, at most. */
+const PREFIX = /^charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{0,4}/;
+const WHOLE_PREFIX = /^charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{4}$/;
+/** The name of a cell: a whole installation, several of which serve one address. */
+export const CELL = /^[a-z][a-z0-9]{0,11}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
-/** "charter_live_Ab3d". */
-export const PREFIX_CHARACTERS = 'charter_live_'.length + 4;
+/** Without a cell. */
 export const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
@@ -24,24 +33,25 @@ export type MintedKey = {
   /** Shown once, never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** "charter_live_Ab3d": enough for people to recognize the key. */
+  /** "charter_live_Ab3d" or "charter_live_eu1_Ab3d": enough for people to recognize the key. */
   readonly prefix: string;
 };
 
-export function mintKey(environment: Environment): MintedKey {
+/** `cell`: null if the installation is none. */
+export function mintKey(environment: Environment, cell: string | null = null): MintedKey {
   let random = '';
   for (let i = 0; i < RANDOM_CHARACTERS; i += 1) random += ALPHABET.charAt(randomInt(ALPHABET.length));
-  const key = formatKey(environment, random);
+  const key = formatKey(environment, random, cell);
   return {
     key,
     hash: Buffer.from(hashKey(key), 'hex'),
-    prefix: key.slice(0, PREFIX_CHARACTERS),
+    prefix: prefixOf(key),
   };
 }
 
 /** A well-formed key; `random` is 40 base62 characters. */
-export function formatKey(environment: Environment, random: string): string {
-  const body = `charter_${environment}_${random}`;
+export function formatKey(environment: Environment, random: string, cell: string | null = null): string {
+  const body = `charter_${environment}_${cell === null ? '' : `${cell}_`}${random}`;
   return body + checksum(body);
 }
 
@@ -51,10 +61,10 @@ export function hashKey(key: string): string {
 }
 
 export type KeyFormat =
-  | { kind: 'well-formed'; environment: Environment }
+  | { kind: 'well-formed'; environment: Environment; cell: string | null }
   | { kind: 'mistyped' }
-  /** `characters`: the length of the text. */
-  | { kind: 'incomplete'; characters: number }
+  /** `characters`: the length of the text. `of`: that of the whole key. */
+  | { kind: 'incomplete'; characters: number; of: number }
   /** The text contains a key. `extra`: the number of other characters. */
   | { kind: 'too-long'; extra: number }
   | { kind: 'not-a-key' };
@@ -65,10 +75,19 @@ export function inspectKey(text: string): KeyFormat {
   if (match === null) return inspectMisfit(text);
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
   if (checksum(body) !== text.slice(-CHECKSUM_CHARACTERS)) return { kind: 'mistyped' };
-  return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test' };
+  return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test', cell: match[2] ?? null };
 }
 
-/** What a text says about a key. Only `prefix`, at most 17 characters, may be shown, stored or put into a URL. */
+function prefixOf(key: string): string {
+  return PREFIX.exec(key)?.[0] ?? '';
+}
+
+/** Whether the text is as long as the prefixes that the database has. */
+export function isWholePrefix(text: string): boolean {
+  return WHOLE_PREFIX.test(text);
+}
+
+/** What a text says about a key. Only `prefix`, which has 4 of its random characters, may be shown, stored or put into a URL. */
 export type KeyInText =
   | { readonly kind: 'whole'; readonly prefix: string; readonly key: string }
   | { readonly kind: 'mistyped' | 'part'; readonly prefix: string };
@@ -78,34 +97,35 @@ export type KeyInText =
  * "charter_live_". Returns `null` if there is none.
  */
 export function findKeyIn(text: string): KeyInText | null {
-  const bare = /^[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
+  const bare = /^(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
   const candidates =
-    bare === null
-      ? (text.match(/charter_(?:live|test)_[0-9A-Za-z]*/g) ?? [])
-      : ENVIRONMENTS.map((environment) => `charter_${environment}_${bare}`);
+    bare === null ? (text.match(START) ?? []) : ENVIRONMENTS.map((environment) => `charter_${environment}_${bare}`);
   const whole = candidates.find((candidate) => inspectKey(candidate).kind === 'well-formed');
-  if (whole !== undefined) return { kind: 'whole', prefix: whole.slice(0, PREFIX_CHARACTERS), key: whole };
+  if (whole !== undefined) return { kind: 'whole', prefix: prefixOf(whole), key: whole };
   const [first] = candidates;
   if (first === undefined) return null;
   const kind = inspectKey(first).kind === 'mistyped' ? 'mistyped' : 'part';
-  return { kind, prefix: first.slice(0, PREFIX_CHARACTERS) };
+  return { kind, prefix: prefixOf(first) };
 }
 
 /** The different keys in a text of any length, in its order. Those whose checksum is wrong are left out. */
 export function findKeysIn(text: string): string[] {
-  const candidates = new Set(text.match(/charter_(?:live|test)_[0-9A-Za-z]{46}/g));
+  const candidates = new Set(text.match(new RegExp(WITHIN, 'g')));
   return [...candidates].filter((candidate) => inspectKey(candidate).kind === 'well-formed');
 }
 
 /** Cuts each key in the text to its prefix, for a text that repeats what a client sent. */
 export function maskKeys(text: string): string {
-  return text.replace(/(charter_(?:live|test)_[0-9A-Za-z]{4})[0-9A-Za-z]+/g, '$1…');
+  return text.replace(/(charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{4})[0-9A-Za-z]+/g, '$1…');
 }
 
 /** Never reveals which characters the text has. */
 function inspectMisfit(text: string): KeyFormat {
-  if (WITHIN.test(text)) return { kind: 'too-long', extra: text.length - KEY_CHARACTERS };
-  if (INCOMPLETE.test(text)) return { kind: 'incomplete', characters: text.length };
+  const within = WITHIN.exec(text);
+  if (within !== null) return { kind: 'too-long', extra: text.length - within[0].length };
+  const incomplete = INCOMPLETE.exec(text);
+  if (incomplete !== null)
+    return { kind: 'incomplete', characters: text.length, of: KEY_CHARACTERS + (incomplete[1] ?? '').length };
   return { kind: 'not-a-key' };
 }
 

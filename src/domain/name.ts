@@ -14,7 +14,7 @@ const BLANK = /[\u115f\u1160\u3164\uffa0\u2800]/gu;
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 /** A whole API key or most of one. The prefix that lists show is allowed. */
-const KEY = /charter_(live|test)_[0-9a-z]{20,}/i;
+const KEY = /charter_(live|test)_([a-z0-9]{1,12}_)?[0-9a-z]{20,}/i;
 
 /** The name in the form in which it is stored: NFC, trimmed. Throws an error for `field`. */
 export function parseName(

@@ -1,4 +1,4 @@
-const API_KEY = /charter_(live|test)_[0-9A-Za-z]+/g;
+const API_KEY = /charter_(live|test)_\w+/g;
 const URL_PASSWORD = /:\/\/[^\s/]*@/g;
 const AUTHORIZATION = /\b(Bearer|Basic)\s+\S+/gi;
 const MAX_CAUSES = 5;

@@ -5,7 +5,6 @@ import {
   inspectKey,
   type JudgedKey,
   judgeKey,
-  KEY_CHARACTERS,
   type KeyRecord,
   type Verdict,
 } from '../domain/api-key.ts';
@@ -172,6 +171,18 @@ export function recordExpiriesIn(db: Database): RecordExpiry {
   };
 }
 
+/** The refusal of a key that is not known. A key that moved is known in another cell than its own, so its cell is only a hint. */
+export function unknownKeyIn(cell: string | null, key: string): UnauthenticatedError {
+  const format = inspectKey(key);
+  if (format.kind !== 'well-formed' || format.cell === cell) return unknownKey();
+  const issued = format.cell === null ? 'without a cell' : `in the cell ${format.cell}`;
+  const here = cell === null ? 'this server' : `the cell ${cell}`;
+  return new UnauthenticatedError(
+    `This API key was issued ${issued}, and is not known to ${here}. Check the address of the server.`,
+    'unknown',
+  );
+}
+
 function unknownKey(): UnauthenticatedError {
   return new UnauthenticatedError('This API key is not known. Check that the whole key was copied.', 'unknown');
 }
@@ -182,9 +193,7 @@ function refuseByFormat(key: string, environment: Environment): void {
     case 'not-a-key':
       throw malformed(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
     case 'incomplete':
-      throw malformed(
-        `This API key is incomplete: it has ${format.characters} of ${KEY_CHARACTERS} characters. ${COPY}`,
-      );
+      throw malformed(`This API key is incomplete: it has ${format.characters} of ${format.of} characters. ${COPY}`);
     case 'too-long':
       throw malformed(
         `This API key has something extra: ${formatCount(format.extra, 'character is', 'characters are')} too many. Copy only the key.`,

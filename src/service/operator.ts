@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { type Environment, endOf, findKeyIn, hashKey, PREFIX_CHARACTERS } from '../domain/api-key.ts';
+import { type Environment, endOf, findKeyIn, hashKey, isWholePrefix } from '../domain/api-key.ts';
 import { normalEmail } from '../domain/email.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
 import { holderText } from '../domain/holder.ts';
@@ -81,6 +81,7 @@ export type OperatorKeyRequest = {
   permissions: readonly Permission[];
   lifeDays: number | null;
   environment: Environment;
+  cell?: string | null;
 };
 
 export async function issueKeyByEmail(
@@ -129,7 +130,7 @@ export async function revokeKeyById(db: Database, id: string): Promise<void> {
  */
 export async function revokeKeyByText(db: Database, text: string): Promise<string> {
   const found = findKeyIn(text);
-  if (found === null || found.prefix.length < PREFIX_CHARACTERS) {
+  if (found === null || !isWholePrefix(found.prefix)) {
     throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
   }
   if (found.kind === 'mistyped') {

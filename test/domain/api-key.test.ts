@@ -1,4 +1,13 @@
-import { expiryOf, findKeyIn, hashKey, inspectKey, mintKey } from '../../src/domain/api-key.ts';
+import {
+  expiryOf,
+  findKeyIn,
+  findKeysIn,
+  hashKey,
+  inspectKey,
+  isWholePrefix,
+  maskKeys,
+  mintKey,
+} from '../../src/domain/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** A fixed key. It detects a change of the checksum, which would invalidate every key in use. */
@@ -10,7 +19,7 @@ test.each(['live', 'test'] as const)(
   (environment) => {
     const { key, prefix, hash } = mintKey(environment);
     expect(key).toMatch(new RegExp(`^charter_${environment}_[0-9A-Za-z]{46}$`));
-    expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment });
+    expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment, cell: null });
     expect(hash.toString('hex')).toBe(hashKey(key));
     expect(hash).toHaveLength(32);
     // Lists show the environment and four characters, which leaves enough of the 238 bits to prevent guessing.
@@ -18,8 +27,41 @@ test.each(['live', 'test'] as const)(
   },
 );
 
+test.each(['e', 'eu1', 'us-east'.replace('-', ''), 'a23456789012'])(
+  'a key of the cell %s names it, and the checksum covers it',
+  (cell) => {
+    const { key, prefix, hash } = mintKey('live', cell);
+    const start = `charter_live_${cell}_`;
+    expect(key).toMatch(new RegExp(`^${start}[0-9A-Za-z]{46}$`));
+    expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment: 'live', cell });
+    expect(hash.toString('hex')).toBe(hashKey(key));
+    expect(prefix).toBe(key.slice(0, start.length + 4));
+    expect([isWholePrefix(prefix), isWholePrefix(prefix.slice(0, -1)), isWholePrefix(start)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(inspectKey(key.replace(start, `charter_live_${cell}x_`.replace(/(.{12})x_$/, 'z_'))).kind).not.toBe(
+      'well-formed',
+    );
+    expect(inspectKey(key.replace(start, 'charter_live_'))).toEqual({ kind: 'mistyped' });
+    expect(inspectKey(key.slice(0, -1))).toEqual({ kind: 'incomplete', characters: key.length - 1, of: key.length });
+    expect(inspectKey(`"${key}"`)).toEqual({ kind: 'too-long', extra: 2 });
+    for (const text of [key, ` "${key}"\n`, key.slice('charter_live_'.length)])
+      expect(findKeyIn(text)).toEqual({ kind: 'whole', prefix, key });
+    expect(findKeyIn(key.slice(0, 40))).toEqual({ kind: 'part', prefix });
+    expect(findKeysIn(`KEY=${key}, ${SAMPLE}`)).toEqual([key, SAMPLE]);
+    expect(maskKeys(`The key ${key} and ${SAMPLE}.`)).toBe(`The key ${prefix}… and ${SAMPLE.slice(0, 17)}….`);
+  },
+);
+
+test.each(['', 'EU1', '1eu', 'eu_1', 'eu-1', 'a234567890123'])('"%s" is no cell, so no key has it', (cell) => {
+  const key = `charter_live_${cell}_${SAMPLE.slice(SECRET_START)}`;
+  expect(inspectKey(key).kind).not.toBe('well-formed');
+});
+
 test('an issued key stays well-formed forever', () => {
-  expect(inspectKey(SAMPLE)).toEqual({ kind: 'well-formed', environment: 'live' });
+  expect(inspectKey(SAMPLE)).toEqual({ kind: 'well-formed', environment: 'live', cell: null });
 });
 
 test('a key is found in pasted text, whole or in part, and never more than its prefix is given on', () => {
@@ -82,7 +124,7 @@ test.each([
   ['a character in its middle', SAMPLE.slice(0, 30) + SAMPLE.slice(31), 58],
   ['the first character after its prefix', SAMPLE.slice(0, 13) + SAMPLE.slice(14), 58],
 ])('a key without %s is incomplete', (_, text, characters) => {
-  expect(inspectKey(text)).toEqual({ kind: 'incomplete', characters });
+  expect(inspectKey(text)).toEqual({ kind: 'incomplete', characters, of: SAMPLE.length });
 });
 
 test.each([

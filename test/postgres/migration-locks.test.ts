@@ -50,3 +50,13 @@ test.each([
 ])('a migration is accepted whose lock is short on any table: %s', (sql) => {
   expect(longLocksOf(sql)).toEqual([]);
 });
+
+test('a longer VARCHAR locks for a moment only, if the column is known to be a shorter one', () => {
+  const before = 'CREATE TABLE "a" ("b" VARCHAR(20) NOT NULL);\nCREATE TABLE "other" ("b" VARCHAR(10) NOT NULL);';
+  const change = (type: string, table = 'a') => `ALTER TABLE "${table}" ALTER COLUMN "b" SET DATA TYPE ${type};`;
+  expect(longLocksOf(change('VARCHAR(30)'), before)).toEqual([]);
+  expect(longLocksOf(change('VARCHAR(30)'))).toHaveLength(1);
+  expect(longLocksOf(change('VARCHAR(15)'), before)).toHaveLength(1);
+  expect(longLocksOf(change('VARCHAR(30)', 'c'), before)).toHaveLength(1);
+  expect(longLocksOf(change('VARCHAR(25)'), `${before}\n${change('VARCHAR(30)')}`)).toHaveLength(1);
+});

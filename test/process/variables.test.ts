@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readConfig } from '../../src/config.ts';
+import { mintKey } from '../../src/domain/api-key.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { issueKeyByEmail } from '../../src/service/operator.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -90,6 +91,7 @@ const environment = {
   LOG_LEVEL: 'warn',
   NODE_ENV: 'production',
   CHARTER_ENVIRONMENT: 'test',
+  CHARTER_CELL: 'eu1',
   PUBLIC_URL: 'https://charter.example.org',
   TRUSTED_PROXIES: 'loopback',
   SMTP_URL: smtp.url,
@@ -255,6 +257,10 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
   async NODE_ENV() {
     const { rows } = await db.pool.query(`select 1 from users where email like '%@northwind.example'`);
     expect(rows).toEqual([]);
+  },
+  async CHARTER_CELL() {
+    const { key } = mintKey('test', 'us1');
+    expect((await client.get('/api/key', { key })).body.message).toContain('is not known to the cell eu1');
   },
   async CHARTER_ENVIRONMENT() {
     expect((await client.get('/api/key')).status).toBe(200);

@@ -84,6 +84,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'name-keys.ts fillNameKeys',
   'notice-mails.ts claimNoticeMails',
   'notice-mails.ts markMailed',
+  'moved-keys.ts listKeysOfOtherCells',
   'operator-actions.ts listOperatorActions',
   'operator-actions.ts recordOperatorAction',
   'passkey-challenges.ts deleteExpiredChallenges',

@@ -21,6 +21,8 @@ import { formTokenOf } from './form-token.ts';
 export type DashboardDeps = {
   readonly db: Database;
   readonly environment: Environment;
+  /** The name of the cell, which is part of new keys; null, or omitted, if the installation is none. */
+  readonly cell?: string | null | undefined;
   /** The address at which people reach Charter, such as https://charter.example.org. The request's is used if it is omitted. */
   readonly publicUrl?: string | undefined;
   /** Where people get support: a URL of a web page, or a mailto URL. */

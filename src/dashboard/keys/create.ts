@@ -72,6 +72,7 @@ export async function create(
     lifeDays: readLifeDays(values.expiry),
     expiresAt: values.expiry === ON_A_DAY.value ? readLastMoment(values.expiryDate) : undefined,
     environment: dashboard.environment,
+    cell: dashboard.cell,
     restrictions: {
       addresses: values.addresses,
       requestsPerSecond: readLimit(values.requestsPerSecond),
@@ -151,12 +152,12 @@ ${beside({ title: 'The new key', about: aboutKey(context, props), content: creat
 }
 
 function aboutKey(context: KeyContext, { access, activeKeys }: FormProps): Html {
-  const { environment } = context.dashboard;
+  const { environment, cell } = context.dashboard;
   return facts([
     holderFact(context, access.holder),
     {
       name: 'Environment',
-      value: html`${environmentBadge(environment)}<span class="under">The key begins with <code>charter_${environment}_</code> and works in this environment only.</span>`,
+      value: html`${environmentBadge(environment)}<span class="under">The key begins with <code>charter_${environment}_${cell != null && `${cell}_`}</code> and works in this environment only.</span>`,
     },
     { name: 'API keys', value: html`<a href="${context.listUrl}">${activeWords(activeKeys)}</a>` },
   ]);

@@ -72,6 +72,7 @@ export async function rotate(
     keyId: keyIdOf(context),
     userId: holderId,
     environment: dashboard.environment,
+    cell: dashboard.cell,
     lifeDays,
     addresses,
     formId,

@@ -46,6 +46,8 @@ export type KeyRequest = OneTimeForm & {
   /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
   readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
+  /** That of the installation; null, or omitted, if it is none. */
+  readonly cell?: string | null | undefined;
   /** None if it is omitted. */
   readonly restrictions?: RestrictionRequest;
 };
@@ -100,7 +102,7 @@ export async function issueKey(
       return joinInvalid([taken, ...mistakes]);
     }
     if (beyond !== null) return beyond;
-    const { key, hash, prefix } = mintKey(request.environment);
+    const { key, hash, prefix } = mintKey(request.environment, request.cell);
     const id = newId();
     const expiresAt = request.expiresAt ?? expiryOf(now, request.lifeDays);
     const permissions = [...new Set(request.permissions.filter(isPermission))];

@@ -27,6 +27,8 @@ export type Rotation = OneTimeForm & {
   /** The user for whom the key acts. */
   readonly userId: string;
   readonly environment: Environment;
+  /** As in a KeyRequest. */
+  readonly cell?: string | null | undefined;
   /**
    * The life of the successor, as in a KeyRequest. If it is omitted, the successor expires when the old key would have, if
    * the organization's policy still allows that.
@@ -48,7 +50,7 @@ export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
 export async function rotateKey(
   db: Database,
   actor: Actor,
-  { keyId, userId, environment, formId, lifeDays, addresses, now = () => new Date() }: Rotation,
+  { keyId, userId, environment, cell, formId, lifeDays, addresses, now = () => new Date() }: Rotation,
 ): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
   const { scope, auditSource } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
@@ -62,7 +64,7 @@ export async function rotateKey(
     const { holder, policy, actorUserId } = authority;
     if (!isId(keyId)) throw noSuchKey();
     const at = now();
-    const { key, hash, prefix } = mintKey(environment);
+    const { key, hash, prefix } = mintKey(environment, cell);
     const successor = { id: newId(), keyHash: Uint8Array.from(hash), keyPrefix: prefix };
     const replaced = await replaceApiKey(tx, scope, {
       id: keyId,

@@ -33,7 +33,7 @@ export type Archive = {
 };
 
 /** Rows are sent to PostgreSQL together, up to this many, or this many characters. */
-const BATCH = { rows: 200, characters: 4_000_000 };
+const BATCH = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 
 /**

@@ -12,6 +12,7 @@ import { kill, type Life, limitOf, runningOf, untilReady } from './process.ts';
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
 /** The configurations that are part of the artifact. */
 export const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
+export const CELLS_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-cells.cfg'), 'utf8');
 export const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
 
 /** The line of the configuration that says where HAProxy listens. */
@@ -48,6 +49,51 @@ export async function startHaproxy([first, second]: readonly [number, number], l
     );
   const stop = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
   return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
+}
+
+export type CellsHaproxy = {
+  readonly url: string;
+  /** Replaces the map of moved keys, and restarts HAProxy with it. */
+  useMovedKeys(map: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** HAProxy in front of three cells, each one server on a port of 127.0.0.1. Resolves when one of them is ready. */
+export async function startCellsHaproxy(
+  ports: readonly [number, number, number],
+  life: Life = {},
+): Promise<CellsHaproxy> {
+  const maps = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+  const port = await freePort('127.0.0.1');
+  const bind = BIND.exec(CELLS_CONFIGURATION)?.[0] ?? '';
+  const replacements = {
+    [bind]: `    bind 127.0.0.1:${port}`,
+    '/etc/haproxy': maps,
+    ...Object.fromEntries(ports.map((each, i) => [`127.0.0.1:${3001 + i}`, `127.0.0.1:${each}`])),
+  };
+  await writeFile(join(maps, 'cells.map'), await readFile(join(DEPLOY, 'cells.map')));
+  const start = async (map: string) => {
+    await writeFile(join(maps, 'moved-keys.map'), map);
+    const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    return run(replaceEach(CELLS_CONFIGURATION, replacements), { folder, life, isReady });
+  };
+  let stop = await start('');
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async useMovedKeys(map) {
+      await stop();
+      stop = await start(map);
+    },
+    async stop() {
+      await stop();
+      await rm(maps, { recursive: true, force: true });
+    },
+  };
 }
 
 /** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */

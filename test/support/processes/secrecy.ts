@@ -8,7 +8,7 @@ import { PASSWORD } from '../data/password.ts';
 /** By their form: keys, secrets of endpoints, and the tokens of sessions, links and forms. The last is the path of endpoints. */
 const SECRETS = new RegExp(
   [
-    'charter_(?:live|test)_[0-9A-Za-z]{46}',
+    'charter_(?:live|test)_(?:[a-z0-9]+_)?[0-9A-Za-z]{46}',
     'whsec_[A-Za-z0-9+/]{40}',
     '(?<![\\w/+-])[\\w-]{43}(?![\\w=/+-])',
     '/welcome/[\\w-]{20}',

@@ -1,0 +1,189 @@
+// Three cells behind HAProxy, with the configuration of the artifact.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PERMISSIONS } from '../../src/domain/role.ts';
+import { createOrganization, issueKeyByEmail } from '../../src/service/operator.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { Client } from '../support/http/client.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { startServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
+import { createScratchDatabase } from '../support/postgres/postgres.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { type Charter, startCharter } from '../support/processes/charter.ts';
+import { CELLS_CONFIGURATION, startCellsHaproxy } from '../support/processes/haproxy.ts';
+import { kill } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const onlyInSoak = length({ short: test.skip, full: test });
+const MINUTES = 20;
+const LIFE = { lifeSeconds: MINUTES * 60 };
+const CELLS = ['eu1', 'us1', 'ap1'] as const;
+const ORGANIZATIONS = 30;
+const CLIENTS = 64;
+const REQUESTS = 20_000;
+const LIST = '/api/parent_programs';
+
+test('the configuration has a back end for each cell of the map', async () => {
+  const map = await readFile(join(import.meta.dirname, '../../scripts/dist/deploy/cells.map'), 'utf8');
+  const lines = map.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  expect(lines).toEqual(CELLS.map((cell) => `${cell} ${cell}`));
+  for (const cell of CELLS) expect(CELLS_CONFIGURATION).toContain(`\nbackend ${cell}\n`);
+});
+
+test('the keys of a cell name it, every cell refuses those of another with 401, and a moved key is known by its hash', async () => {
+  const [eu1, us1] = [await startServer({ cell: 'eu1' }), await startServer({ cell: 'us1' })];
+  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+  try {
+    const env = { CHARTER_CELL: 'eu1' };
+    const made = ['create-organization', '--name', 'Acme', '--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
+    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, env);
+    const { organization_id: id } = JSON.parse((await admin('--json', ...made)).stdout);
+    const issued = await admin('--json', 'issue-key', '--user', 'ada@acme.example', '--name', 'Test');
+    const { key } = JSON.parse(issued.stdout);
+    expect(key).toMatch(/^charter_live_eu1_[0-9A-Za-z]{46}$/);
+    expect((await eu1.anonymous.get(LIST, { key })).status).toBe(200);
+    const other = await us1.anonymous.get(LIST, { key });
+    expect(other).toMatchObject({
+      status: 401,
+      body: {
+        message:
+          'This API key was issued in the cell eu1, and is not known to the cell us1. Check the address of the server.',
+      },
+    });
+    const file = join(folder, 'acme.jsonl');
+    await admin('export-organization', '--id', id, '--file', file, '--move');
+    await runAdminCommand(us1.databaseUrl, ['import-organization', '--file', file]);
+    expect((await us1.anonymous.get(LIST, { key })).status).toBe(200);
+    const map = join(folder, 'moved-keys.map');
+    const list = ['moved-keys', '--file', map];
+    expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
+    const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
+    expect(await readFile(map, 'utf8')).toBe(line);
+    // The cell that it has left does not claim it any more, and a key without a cell is of none.
+    await admin(...list);
+    expect(await readFile(map, 'utf8')).toBe('');
+    expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/CHARTER_CELL/),
+    });
+  } finally {
+    await Promise.all([eu1.close(), us1.close(), rm(folder, { recursive: true })]);
+  }
+});
+
+onlyInSoak(
+  'each key reaches its cell only, a moved one its new cell; a cell that is killed or frozen fails alone, with 503',
+  async () => {
+    const databases = [await createScratchDatabase(), await createScratchDatabase(), await createScratchDatabase()];
+    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+    const cells: Charter[] = [];
+    const haproxy = await (async () => {
+      for (const [i, cell] of CELLS.entries()) {
+        const env = {
+          DATABASE_URL: databases[i]?.url ?? '',
+          PORT: `${ports[i]}`,
+          CHARTER_CELL: cell,
+          TRUSTED_PROXIES: 'loopback',
+          PUBLIC_URL: 'https://charter.example.org',
+        };
+        cells.push(await startCharter(env, LIFE));
+      }
+      return startCellsHaproxy(ports, LIFE);
+    })();
+    const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+    try {
+      const keys: { key: string; cell: number; id: string }[] = [];
+      for (let i = 0; i < ORGANIZATIONS; i += 1) keys.push(await organizationIn(databases[i % 3]?.url ?? '', i));
+      // Wrong: a status other than 200, or the name of an organization of another cell.
+      const ask = async (i: number) => {
+        const owner = keys[i % keys.length];
+        const startedAt = performance.now();
+        const { status, body, headers } = await new Client(haproxy.url, owner?.key).get('/api/key');
+        const isRight = status === 200 && body.organization.id === owner?.id;
+        return { cell: owner?.cell ?? -1, status, isRight, headers, body, ms: performance.now() - startedAt };
+      };
+      type Answer = Awaited<ReturnType<typeof ask>>;
+      const load = async (requests: number): Promise<Answer[]> => {
+        const answers: Answer[] = [];
+        let next = 0;
+        const client = async () => {
+          while (next < requests) answers.push(await ask(next++));
+        };
+        await Promise.all(Array.from({ length: CLIENTS }, client));
+        return answers;
+      };
+      const all = await load(REQUESTS);
+      expect(all.filter(({ isRight }) => !isRight)).toEqual([]);
+      const p99 = (answers: readonly Answer[]) =>
+        answers.map(({ ms }) => ms).toSorted((a, b) => a - b)[Math.floor(answers.length * 0.99)] ?? 0;
+      // Unreadable keys get the 401 of any cell.
+      expect((await new Client(haproxy.url, 'nonsense').get(LIST)).status).toBe(401);
+      expect((await new Client(haproxy.url).get(LIST)).status).toBe(401);
+
+      const moved = keys[0];
+      if (moved === undefined) throw new Error('There is no organization.');
+      const file = join(folder, 'moved.jsonl');
+      await runAdminCommand(databases[0]?.url ?? '', [
+        'export-organization',
+        '--id',
+        moved.id,
+        '--file',
+        file,
+        '--move',
+      ]);
+      expect((await ask(0)).status).toBe(503);
+      await runAdminCommand(databases[1]?.url ?? '', ['import-organization', '--file', file]);
+      const map = join(folder, 'moved-keys.map');
+      await runAdminCommand(databases[1]?.url ?? '', ['moved-keys', '--file', map], { CHARTER_CELL: 'us1' });
+      await haproxy.useMovedKeys(await readFile(map, 'utf8'));
+      moved.cell = 1;
+      expect(await ask(0)).toMatchObject({ isRight: true });
+
+      // The first cell is killed, and the last one frozen.
+      const before = p99(await load(2000));
+      const [first, , last] = cells;
+      if (first === undefined || last === undefined) throw new Error('A cell is missing.');
+      await kill(first);
+      last.child.kill('SIGSTOP');
+      await until('503 of both', async () => (await ask(3)).status === 503 && (await ask(2)).status === 503);
+      const during = await load(2000);
+      const others = during.filter(({ cell }) => cell === 1);
+      expect(others.filter(({ isRight }) => !isRight)).toEqual([]);
+      for (const { status, headers, body } of during.filter(({ cell }) => cell !== 1))
+        expect({ status, retry: headers['retry-after'], message: body.message }).toEqual({
+          status: 503,
+          retry: '5',
+          message: 'The service is temporarily unavailable. Try again in a few seconds.',
+        });
+      console.log(
+        `${all.length} requests, 0 wrong; p99 of the other cell ${before.toFixed(0)} ms before, ${p99(others).toFixed(0)} ms while two fail`,
+      );
+      last.child.kill('SIGCONT');
+      await until('the frozen cell', async () => (await ask(2)).isRight);
+    } finally {
+      await haproxy.stop();
+      for (const cell of cells) await kill(cell);
+      for (const database of databases) await database.drop();
+      await rm(folder, { recursive: true });
+    }
+  },
+  MINUTES * 60_000,
+);
+
+async function organizationIn(databaseUrl: string, i: number) {
+  const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+  try {
+    const email = `user-${i}@example.test`;
+    const user = { email, name: `User ${i}`, role: 'administrator', passwordHash: null } as const;
+    const { organizationId } = await createOrganization(db, { name: `Organization ${i}`, users: [user] });
+    const request = { email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30, environment: 'live' } as const;
+    const { key } = await issueKeyByEmail(db, { ...request, cell: CELLS[i % 3] ?? null });
+    return { key, cell: i % 3, id: organizationId };
+  } finally {
+    await db.close();
+  }
+}
