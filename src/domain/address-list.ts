@@ -1,5 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { invalidField } from './errors.ts';
+import { formatNumber } from './format.ts';
 import { canonicalNetwork } from './network.ts';
 
 /** The addresses and subnets from which a key may be used, in canonical form. It is empty if any address may use it. */
@@ -13,7 +14,7 @@ const MAX_SHOWN_CHARACTERS = 60;
 
 /**
  * Reads addresses and subnets that are separated by lines, blanks or commas. Removes duplicates. Throws "invalid" with a message
- * for each entry that is neither, which names its line.
+ * for each of the first entries that are neither, which names its line, and counts the others.
  */
 export function parseAddressList(text: string, field: string): AddressList {
   const networks = new Set<string>();
@@ -25,7 +26,11 @@ export function parseAddressList(text: string, field: string): AddressList {
       else networks.add(network);
     }
   }
-  if (mistakes.length > 0) throw invalidField(field, ...mistakes.slice(0, MAX_SHOWN_MISTAKES));
+  if (mistakes.length > 0) {
+    const others = mistakes.length - MAX_SHOWN_MISTAKES;
+    const more = others > 0 ? [`has ${formatNumber(others)} more ${others === 1 ? 'mistake' : 'mistakes'}.`] : [];
+    throw invalidField(field, ...mistakes.slice(0, MAX_SHOWN_MISTAKES), ...more);
+  }
   if (networks.size > MAX_ALLOWED_ADDRESSES)
     throw invalidField(
       field,

@@ -27,7 +27,10 @@ test('each mistake names its line and the remedy', () => {
 });
 
 test('of many mistakes, or a long one, only a part is repeated', () => {
-  expect(mistakesIn('x\n'.repeat(100))).toHaveLength(5);
+  const mistakes = mistakesIn('x\n'.repeat(1005));
+  expect([mistakes.length, mistakes.at(-1)]).toEqual([6, 'has 1,000 more mistakes.']);
+  expect(mistakesIn('x\n'.repeat(6)).at(-1)).toBe('has 1 more mistake.');
+  expect(mistakesIn('x\n'.repeat(5))).toHaveLength(5);
   expect(mistakesIn('x'.repeat(10_000)).join('').length).toBeLessThan(300);
 });
 

@@ -34,6 +34,8 @@ type Confirmation = {
   readonly holder: KeyAccess['holder'];
   readonly content: Html;
   readonly problem?: Problem | null;
+  /** What the last submission did without saving. */
+  readonly notice?: Html | false;
   /** Whether the response to the form is the form again, even if it was not refused. */
   readonly isForm?: boolean;
 };
@@ -42,11 +44,11 @@ const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL, 
 
 export function confirmationPage(
   context: KeyContext,
-  { verb, key, holder, content, problem = null, isForm = problem !== null }: Confirmation,
+  { verb, key, holder, content, problem = null, notice = false, isForm = problem !== null }: Confirmation,
 ): View {
   const title = `${verb} ${key.name}`;
   const main = html`${head({ title, up: upToList(context) })}
-${problemSummary(problem, LABELS)}
+${problemSummary(problem, LABELS)}${notice}
 ${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`;
   return page(context, { title, main, problem, isForm });
 }

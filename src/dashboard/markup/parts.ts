@@ -82,7 +82,8 @@ ${fieldError(name, label, messages)}${control(attributes)}
 }
 
 export function fieldError(name: string, label: string, messages: readonly string[]): Html | false {
-  return messages.length > 0 && html`<p class="field-error" id="${name}-error">${label} ${messages.join(' ')}</p>`;
+  const lines = messages.map((message, i) => html`${i > 0 && html`<br>`}${label} ${message}`);
+  return messages.length > 0 && html`<p class="field-error" id="${name}-error">${lines}</p>`;
 }
 
 /** A form that changes data; `formToken` ties it to the session. */

@@ -65,6 +65,17 @@ test('a refused form keeps what was typed, and names the line and the remedy', a
   expect(await stored(id)).toEqual({ allowedAddresses: [], requestsPerSecond: null });
 });
 
+test('each mistake is a sentence on a line of its own, and the last one counts those that are not shown', async () => {
+  const { member } = await createPeople(db);
+  const { browser, path } = await formFor(member);
+  const { text } = await browser.submit(path, { addresses: 'a\nb\nc\nd\ne\nf\ng' });
+  const [, error = ''] = /<p class="field-error" id="addresses-error">(.*?)<\/p>/s.exec(text) ?? [];
+  const lines = error.split('<br>');
+  expect(lines).toHaveLength(6);
+  expect(lines[4]).toMatch(/^Allowed addresses has a mistake in line 5: “e” is no IP address/);
+  expect(lines[5]).toBe('Allowed addresses has 2 more mistakes.');
+});
+
 describe('addresses from which the key was used', () => {
   const USED = { '203.0.113.7': day(0), '2001:db8:0:0::/64': day(1), '198.51.100.9': '2026-01-31' };
 
@@ -103,6 +114,24 @@ describe('addresses from which the key was used', () => {
     expect((await browser.submit(path, { ...typed, locked_out: '203.0.113.7' })).status).toBe(422);
     expect((await browser.submit(path, { ...typed, locked_out: lockedOut })).status).toBe(303);
     expect(await stored(id)).toEqual({ allowedAddresses: ['192.0.2.0/24'], requestsPerSecond: 7 });
+  });
+
+  test('that are added after the warning end the confirmation, which a list that locks them out needs again', async () => {
+    const { member } = await createPeople(db);
+    const { browser, id, path } = await formFor(member, { '203.0.113.7': day(0) });
+    const typed = { addresses: '192.0.2.0/24', requests_per_second: '' };
+    const warned = await browser.submit(path, typed);
+    expect(warned.text).toContain('Lock out and save');
+    const { lockedOut } = await fieldsOf(browser, path, warned.text);
+    const added = await browser.submit(path, { ...typed, locked_out: lockedOut, take: 'used' });
+    expect(wordsOf(added)).toContain('Added: 203.0.113.7. Not saved yet.');
+    expect(added.text).not.toContain('Lock out and save');
+    const { lockedOut: confirmed, addresses } = await fieldsOf(browser, path, added.text);
+    expect([confirmed, addresses]).toEqual(['', '192.0.2.0/24\n203.0.113.7']);
+    expect((await browser.submit(path, { ...typed, locked_out: confirmed })).status).toBe(422);
+    const again = await browser.submit(path, { addresses, take: 'used' });
+    expect(wordsOf(again)).toContain('The list contains these addresses already.');
+    expect(await stored(id)).toEqual({ allowedAddresses: [], requestsPerSecond: null });
   });
 
   test('are recorded by the API', async () => {
