@@ -1,5 +1,6 @@
 import type { KeyState } from '../../domain/api-key.ts';
-import { formatCount, formatNumber } from '../../domain/format.ts';
+import { daysUntil } from '../../domain/duration.ts';
+import { formatNumber } from '../../domain/format.ts';
 import type { Holder } from '../../domain/holder.ts';
 import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/key-usage.ts';
 import { limitsOf, lowerLimit } from '../../domain/request-limits.ts';
@@ -10,7 +11,7 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
 import { badge, emailText } from '../markup/parts.ts';
-import { day, daysUntil, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import { type KeyUrls, keyUrl } from './actions.ts';
 import type { KeyContext } from './context.ts';
 
@@ -65,8 +66,13 @@ export function stateWords(key: KeyDetails, now: Date): Html {
 
 function stateBadges({ state, expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
   if (state !== 'active') return badge('neutral', ENDED[state]);
-  const days = expiresAt === null ? 0 : daysUntil(expiresAt, now);
-  return html`${badge('good', 'Active')}${isExpiringSoon && html` ${badge('warn', days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`)}`}`;
+  return html`${badge('good', 'Active')}${isExpiringSoon && expiresAt !== null && html` ${badge('warn', soonWords(expiresAt, now))}`}`;
+}
+
+function soonWords(expiresAt: Date, now: Date): string {
+  const days = daysUntil(expiresAt, now);
+  if (days === 0) return 'Expires today';
+  return days === 1 ? 'Expires tomorrow' : `${days} days left`;
 }
 
 function refusals({ refusedUses }: KeyDetails): Html | false {

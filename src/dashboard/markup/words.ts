@@ -1,5 +1,4 @@
 import type { Environment } from '../../domain/api-key.ts';
-import { DAY_MS } from '../../domain/duration.ts';
 import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
 import type { Permission, Role } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -71,9 +70,4 @@ export function since(at: Date, now: Date): Html {
   const step = STEPS.find((each) => seconds >= each.seconds);
   const words = step === undefined ? 'just now' : `${formatCount(Math.floor(seconds / step.seconds), step.unit)} ago`;
   return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${words}</time>`;
-}
-
-/** Whole days from `now` until `at`, at least 0. */
-export function daysUntil(at: Date, now: Date): number {
-  return Math.max(0, Math.floor((at.getTime() - now.getTime()) / DAY_MS));
 }

@@ -1,3 +1,4 @@
+import { daysUntil } from '../../domain/duration.ts';
 import { formatCount, formatInstant } from '../../domain/format.ts';
 import { LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/key-notice.ts';
 import type { ClaimedNotice } from '../../store/notice-mails.ts';
@@ -111,10 +112,11 @@ function endOf({ endsAt }: ClaimedNotice): string {
   return endsAt === null ? 'a day that is not known' : formatInstant(endsAt);
 }
 
-/** "in 7 days", from the time of the notice. */
+/** "in 7 days", from the day of the notice. */
 function inDays({ endsAt, createdAt }: ClaimedNotice): string {
-  const hours = ((endsAt ?? createdAt).getTime() - createdAt.getTime()) / 3_600_000;
-  return hours <= 24 ? 'within a day' : `in ${formatCount(Math.round(hours / 24), 'day')}`;
+  const days = daysUntil(endsAt ?? createdAt, createdAt);
+  if (days === 0) return 'today';
+  return days === 1 ? 'tomorrow' : `in ${days} days`;
 }
 
 /** The page of the key, or for its former holder, the list that names it. */

@@ -73,8 +73,25 @@ test('the filter "expires soon" finds the keys that the list marks', async () =>
   const list = await browser.get('/organization/api-keys?expiry=soon');
   expect(wordsOf(list)).toContain('Active (1)');
   expect([list.text.includes(old.id), list.text.includes(fresh.id)]).toEqual([true, false]);
-  expect(wordsOf(list)).toMatch(/(19|20) days left/);
+  expect(wordsOf(list)).toContain('20 days left');
   expect(wordsOf(await browser.get('/organization/api-keys')).match(/days left/g)).toHaveLength(1);
+});
+
+test('the list says "today" only on the day that it shows as that of the expiry', async () => {
+  const { administrator, member } = await createPeople(db);
+  const { id } = await giveKey(db, member, { lifeDays: 20 });
+  const createdAt = new Date(Date.now() - 300 * DAY_MS);
+  const browser = await browserOf(dashboard, administrator);
+  const midnight = Math.ceil(dashboard.now().getTime() / DAY_MS) * DAY_MS;
+  for (const [expiresAt, words] of [
+    [midnight - 1, 'Expires today'],
+    [midnight, 'Expires tomorrow'],
+    [midnight + DAY_MS - 1, 'Expires tomorrow'],
+    [midnight + DAY_MS, '2 days left'],
+  ] as const) {
+    await db.prisma.apiKey.updateMany({ where: { id }, data: { createdAt, expiresAt: new Date(expiresAt) } });
+    expect(wordsOf(await browser.get('/organization/api-keys'))).toContain(`Active ${words} Expires`);
+  }
 });
 
 test('the cursor is in the first field, or at the mistakes of a form that was refused', async () => {

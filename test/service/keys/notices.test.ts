@@ -76,7 +76,7 @@ test.each([
 });
 
 test('a holder gets one mail for each notice, with the day and a link to the key’s page, and nothing of the key', async () => {
-  const { key, member } = await usedKey({ expiresIn: 6.9 });
+  const { key, member } = await usedKey({ expiresIn: 7 });
   await checkAll(db);
   const [mail = '', ...others] = await mails();
   expect(others).toEqual([]);
@@ -97,7 +97,7 @@ test('a later stage follows an earlier one, also after a move of the expiry, and
   for (const [expiresIn, subject] of [
     [29, 'expires in 29 days'],
     [6, 'expires in 6 days'],
-    [0.9, 'expires within a day'],
+    [1, 'expires tomorrow'],
   ] as const) {
     await moveDates(db, key.id, { expiresIn });
     await checkAll(db);
@@ -256,7 +256,7 @@ test('a key that is not used is ended a day after its last notice, and no sooner
   const { key, member } = await unusedKey({ usedAgo: 500 });
   expect(await checkAll(db)).toEqual([]);
   const [warning = ''] = await mails();
-  expect(subjectOf(warning)).toBe('The API key Nightly import ends within a day, because it is not used');
+  expect(subjectOf(warning)).toBe('The API key Nightly import ends tomorrow, because it is not used');
   await moveNotices(db, key.id, 0.9);
   expect(await checkAll(db)).toEqual([]);
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
