@@ -1,5 +1,4 @@
 import { type Request, type Response, Router } from 'express';
-import { logOut } from '../../service/single-sign-on/logout.ts';
 import { errorContent, reportError } from '../http/errors.ts';
 import { type MaxSize, mediaTypeOf, readBody } from '../http/forms.ts';
 import { contextOf, type Dashboard, type RequestContext } from '../http/request-context.ts';
@@ -40,6 +39,7 @@ async function answer(context: RequestContext, req: Request): Promise<View> {
   const sent = new URLSearchParams((await readBody(req, MAX_TOKEN)).toString('utf8'));
   const token = sent.get('logout_token') ?? '';
   const { auditSource, now } = context;
+  const { logOut } = await import('../../service/single-sign-on/logout.ts');
   const outcome = await logOut(depsOf(context), connection, { token, auditSource, now });
   if (outcome.kind === 'done') return { kind: 'json', status: 200, body: {} };
   const body = { error: 'invalid_request', error_description: outcome.words };

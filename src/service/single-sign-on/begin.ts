@@ -6,7 +6,7 @@ import { insertSsoSignIn } from '../../store/sso-sign-ins.ts';
 import { type Attempt, consumeAttempt } from '../accounts/attempt-limits.ts';
 import { mintHashedToken } from '../accounts/start-session.ts';
 import type { RateLimited } from '../outcome.ts';
-import { authorizationUrl, findProvider, type ProviderFailure } from './provider.ts';
+import type { ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { type Connection, connectionUrls } from './scope.ts';
 
@@ -43,6 +43,7 @@ export async function beginSignIn(
 ): Promise<SignInBegun | ProviderFailure | RateLimited> {
   const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
   if (admission.kind === 'rate-limited') return admission;
+  const { findProvider, authorizationUrl } = await import('./provider.ts');
   const provider = await findProvider(access, client);
   if (provider.kind !== 'provider') return provider;
   const { token: state, tokenHash } = mintHashedToken();

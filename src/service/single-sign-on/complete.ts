@@ -19,7 +19,7 @@ import { clearAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
 import { mintHashedToken, startSession } from '../accounts/start-session.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
 import { type Person, personOf } from './claims.ts';
-import { findProvider, type ProviderFailure, redeemCode } from './provider.ts';
+import type { ProviderFailure } from './provider.ts';
 import { type Connection, connectionUrls } from './scope.ts';
 
 /** By whom or what an event of the audit log is, besides a user. */
@@ -81,6 +81,7 @@ export async function completeSignIn(
     await inTurn(() => recordFailure(db, scope, { why, auditSource }));
     return failure;
   };
+  const { findProvider, redeemCode } = await import('./provider.ts');
   const provider = await findProvider(access, client);
   if (provider.kind !== 'provider') return fail(provider, provider.words);
   const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);

@@ -28,7 +28,7 @@ import { listAdministrators } from '../../store/users.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
-import { type ProviderClient, type ProviderFailure, type Tried, tryProvider } from './provider.ts';
+import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { clientOf } from './scope.ts';
 
@@ -110,7 +110,9 @@ export async function tryConnection(
 ): Promise<Tried | ProviderFailure | Invalid> {
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
   const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
-  return read.kind === 'invalid' ? read : tryProvider(access, read.client, redirectUri);
+  if (read.kind === 'invalid') return read;
+  const { tryProvider } = await import('./provider.ts');
+  return tryProvider(access, read.client, redirectUri);
 }
 
 export async function saveConnection(
