@@ -23,16 +23,18 @@ export type KeyFilters = {
   readonly lacksAddresses: boolean;
 };
 
-/** A position in the list of all keys. `lastUsedAt` is `null` if the key has no recorded use. */
-export type KeyUsePosition = { readonly lastUsedAt: Date | null; readonly id: string };
+/** "latest": the last used keys first, keys without a use last; "oldest": the reverse; "expiry": the next to expire first. */
+export type KeyOrder = 'latest' | 'oldest' | 'expiry';
+
+/** A position in the list of all keys. `at`: the last use or the expiry, as the order says; `null` if there is none. */
+export type OrganizationKeyPosition = { readonly at: Date | null; readonly id: string };
 
 export type OrganizationKeyQuery = {
   readonly filters: KeyFilters;
   readonly isActive: boolean;
-  /** If true, the last used keys come first, and keys without a use last. */
-  readonly isLatestFirst: boolean;
+  readonly order: KeyOrder;
   /** `null` for the first page. */
-  readonly from: Edge<KeyUsePosition> | null;
+  readonly from: Edge<OrganizationKeyPosition> | null;
   readonly now: Date;
   /** Maximum number of rows. The caller asks for one more than it shows. */
   readonly limit: number;
@@ -45,7 +47,11 @@ const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;
 /** The same condition as lacksAddresses. */
 const LACKS_ADDRESSES = `k.allowed_addresses = '{}' and not k.permissions <@ array[${READ_PERMISSIONS.map((each) => `'${each}'`).join(', ')}]::varchar[]`;
-const USED_AT = "coalesce(k.last_used_at, '-infinity')";
+const ORDERED_BY: Record<KeyOrder, string> = {
+  latest: 'k.last_used_at',
+  oldest: 'k.last_used_at',
+  expiry: 'k.expires_at',
+};
 
 /** Whether the name or the prefix contains the text. */
 function containsPart(pattern: string): string {
@@ -79,19 +85,21 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
 export async function listOrganizationKeys(
   db: Database,
   scope: OrganizationScope,
-  { filters, isActive, isLatestFirst, from, now, limit }: OrganizationKeyQuery,
+  { filters, isActive, order, from, now, limit }: OrganizationKeyQuery,
 ): Promise<ListedKey[]> {
   const { values, bind, conditions } = matching(scope, now, filters);
   conditions.push(isActive ? IS_ACTIVE : `not (${IS_ACTIVE})`);
+  const at = `coalesce(${ORDERED_BY[order]}, '-infinity')`;
+  const isLatestFirst = order === 'latest';
   const isReversed = from?.side === 'before';
   const isDescending = isLatestFirst !== isReversed;
   if (from !== null) {
-    const position = `(coalesce(${bind(from.lastUsedAt)}::timestamptz, '-infinity'), ${bind(from.id)}::uuid)`;
-    conditions.push(`(${USED_AT}, k.id) ${isDescending ? '<' : '>'} ${position}`);
+    const position = `(coalesce(${bind(from.at)}::timestamptz, '-infinity'), ${bind(from.id)}::uuid)`;
+    conditions.push(`(${at}, k.id) ${isDescending ? '<' : '>'} ${position}`);
   }
   const orderBy = (descending: boolean) => {
     const direction = descending ? 'desc' : 'asc';
-    return `order by ${USED_AT} ${direction}, k.id ${direction}`;
+    return `order by ${at} ${direction}, k.id ${direction}`;
   };
   const page = `select * from api_keys k where ${conditions.join(' and ')} ${orderBy(isDescending)} limit ${bind(limit)}`;
   const text = `select ${COLUMNS} from (${page}) k ${PEOPLE} ${orderBy(isLatestFirst)}`;

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
-import type { AttentionCounts } from '../../store/organization-keys.ts';
+import type { AttentionCounts, KeyOrder } from '../../store/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
@@ -25,7 +25,7 @@ import { organizationHead } from './head.ts';
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const values = filterValues((name) => query.get(name) ?? '');
-  const { search, holder, permission, use, expiry, addresses, order, state } = values;
+  const { search, holder, permission, use, expiry, addresses, state } = values;
   const isActive = state !== 'ended';
   const list = await listAllKeys(dashboard.db, actor, {
     filters: {
@@ -37,7 +37,7 @@ export async function showOrganizationKeys(context: SignedInContext): Promise<Vi
       lacksAddresses: addresses === 'none',
     },
     isActive,
-    isLatestFirst: order !== 'oldest',
+    order: orderOf(values),
     now,
     after: query.get('after'),
     before: query.get('before'),
@@ -62,6 +62,15 @@ ${pager({
 })}</section>`;
   return page(context, { title: 'API keys of the organization', main });
 }
+
+/** Keys that expire soon are in the order of their expiry, unless another one is asked for. */
+function orderOf({ expiry, order }: FilterValues): KeyOrder {
+  if (order === 'oldest') return 'oldest';
+  return expiry === 'soon' && order !== 'latest' ? 'expiry' : 'latest';
+}
+
+const LATEST_FIRST = 'Last used first';
+const OLDEST_FIRST: [string, string] = ['oldest', 'Longest unused first'];
 
 /**
  * The search is a form that is posted: a whole key must not get into a URL, and so into the history of the browser or a log of
@@ -126,10 +135,7 @@ ${choice('addresses', 'Allowed addresses', [
   ['', 'Any'],
   ['none', 'None, may write'],
 ])}
-${choice('order', 'Order', [
-  ['', 'Last used first'],
-  ['oldest', 'Longest unused first'],
-])}
+${choice('order', 'Order', expiry === 'soon' ? [['', 'Next to expire first'], ['latest', LATEST_FIRST], OLDEST_FIRST] : [['', LATEST_FIRST], OLDEST_FIRST])}
 <div class="actions"><button class="button">Apply</button></div>`,
 )}</form>`;
 }

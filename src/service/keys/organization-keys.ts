@@ -9,8 +9,8 @@ import {
   countOrganizationKeys,
   type FoundKey,
   findOrganizationKeyByHash,
-  type KeyUsePosition,
   listOrganizationKeys,
+  type OrganizationKeyPosition,
   type OrganizationKeyQuery,
 } from '../../store/organization-keys.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
@@ -34,11 +34,11 @@ export type OrganizationKeyList = {
   readonly next: string | null;
 };
 
-type Request = Pick<OrganizationKeyQuery, 'filters' | 'isActive' | 'isLatestFirst' | 'now'> & KeyListPosition;
+type Request = Pick<OrganizationKeyQuery, 'filters' | 'isActive' | 'order' | 'now'> & KeyListPosition;
 
 const PAGE_SIZE = 50;
 
-/** The keys of all users of the organization, without secrets, by their last use; for those who may see them. */
+/** The keys of all users of the organization, without secrets, in the order that is asked for; for those who may see them. */
 export async function listAllKeys(
   db: Database,
   actor: Actor,
@@ -50,7 +50,8 @@ export async function listAllKeys(
   const { rows, previous, next } = await readListPage(
     window,
     (from, limit) => listOrganizationKeys(db, actor.scope, { ...query, from, limit }),
-    ({ lastUsedAt, id }) => encodePosition(lastUsedAt?.toISOString() ?? '', id),
+    ({ lastUsedAt, expiresAt, id }) =>
+      encodePosition((query.order === 'expiry' ? expiresAt : lastUsedAt)?.toISOString() ?? '', id),
   );
   return {
     keys: rows.map((row) => ({ ...detailsOf(row, query.now), ...accessTo(row, actor) })),
@@ -89,12 +90,12 @@ function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
   return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };
 }
 
-function positionOf(text: string | null): KeyUsePosition | null {
+function positionOf(text: string | null): OrganizationKeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   if (position === null) return null;
-  const lastUsedAt = instant === '' ? null : parseInstant(instant);
-  return lastUsedAt === undefined ? null : { lastUsedAt, id: position.id };
+  const at = instant === '' ? null : parseInstant(instant);
+  return at === undefined ? null : { at, id: position.id };
 }
 
 /** The user of a key of the organization, and its id; `null` if the organization has no such key. */

@@ -218,27 +218,33 @@ test('the parameter "back" leads nowhere but to the list', async () => {
   expect(leaked.text).not.toContain(keys.nightly.key.slice(17));
 });
 
-type Filled = { readonly browser: Browser; readonly names: readonly string[] };
+type Filled = { readonly browser: Browser; readonly names: readonly string[]; readonly byExpiry: readonly string[] };
 
-/** An organization with 120 active keys of twelve users: 60 used at the same instants in pairs, 60 never. */
+/** An organization with 120 active keys of twelve users: 60 used at the same instants in pairs, 60 never. All expire soon. */
 async function manyKeys(): Promise<Filled> {
   const many: People = await createPeople(db);
   for (let i = 0; i < 12; i += 1) {
     const { userId } = await createActor(db, many.scope, 'member', `Person ${i}`);
     await db.pool.query(
-      `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, last_used_at)
+      `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, last_used_at,
+                             created_at, expires_at)
        select $1::uuid, gen_random_uuid(), $2::uuid, 'Key ' || $3::int || ' ' || i, sha256(('Key ' || i)::bytea),
               sha256(($2::uuid::text || i)::bytea), 'charter_live_Abcd', '{parent_programs:read}',
-              case when i <= 5 then timestamptz '2026-01-01' + (($3::int * 5 + i) / 2) * interval '1 minute' end
+              case when i <= 5 then timestamptz '2026-01-01' + (($3::int * 5 + i) / 2) * interval '1 minute' end,
+              now() - interval '100 days', date_trunc('hour', now()) + (1 + (i * 7 + $3::int) % 30) * interval '10 hours'
        from generate_series(1, 10) i`,
       [many.scope.organizationId, userId, i],
     );
   }
-  const { rows } = await db.pool.query<{ name: string }>(
-    'select name from api_keys where organization_id = $1 order by last_used_at desc nulls last, id desc',
-    [many.scope.organizationId],
-  );
-  return { browser: await browserOf(dashboard, many.manager), names: rows.map(({ name }) => name) };
+  const namesBy = async (order: string) => {
+    const text = `select name from api_keys where organization_id = $1 order by ${order}`;
+    return (await db.pool.query<{ name: string }>(text, [many.scope.organizationId])).rows.map(({ name }) => name);
+  };
+  return {
+    browser: await browserOf(dashboard, many.manager),
+    names: await namesBy('last_used_at desc nulls last, id desc'),
+    byExpiry: await namesBy('expires_at, id'),
+  };
 }
 
 function linkOn({ text }: Page, name: string): string | undefined {
@@ -247,10 +253,13 @@ function linkOn({ text }: Page, name: string): string | undefined {
 }
 
 test('Next page and Previous page lead through all 120 keys in both directions, each once', async () => {
-  const { browser, names } = await manyKeys();
+  const { browser, names, byExpiry } = await manyKeys();
   for (const [start, expected] of [
     [KEYS, names],
     [`${KEYS}?order=oldest`, names.toReversed()],
+    [`${KEYS}?expiry=soon`, byExpiry],
+    [`${KEYS}?expiry=soon&order=latest`, names],
+    [`${KEYS}?expiry=soon&order=oldest`, names.toReversed()],
   ] as const) {
     const pages: Page[] = [];
     for (let path: string | undefined = start; path !== undefined && pages.length < 9; ) {

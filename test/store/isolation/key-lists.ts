@@ -197,7 +197,7 @@ const EVERY = {
 export const organizationKeyProofs: Proofs = {
   async listOrganizationKeys({ db, ours, theirs }) {
     await createKeyRow(db, theirs);
-    const query = { filters: EVERY, isActive: true, isLatestFirst: true, from: null, now: NOW, limit: 10 };
+    const query = { filters: EVERY, isActive: true, order: 'latest' as const, from: null, now: NOW, limit: 10 };
     expect(await listOrganizationKeys(db, ours.scope, query)).toEqual([]);
     const email = await withSameId(db, ours, theirs);
     const own = await createKeyRow(db, { ...theirs, scope: ours.scope });
