@@ -67,8 +67,8 @@ export async function signIn(
 }
 
 /**
- * Returns `null` if the account is deactivated, its organization requires single sign-on, or its password was changed while it
- * was being verified.
+ * Returns `null` if the account is deactivated, its organization requires single sign-on or, for the account for emergencies,
+ * a passkey, or its password was changed while it was being verified.
  */
 async function accept(
   db: Database,
@@ -81,6 +81,8 @@ async function accept(
     if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
     const way = await signInWayOf(tx, scope, user.id);
     if (way === 'single-sign-on') return null;
+    // A password alone is too little for the one account that needs no provider; it has a passkey, then.
+    if (way === 'break-glass' && user.totpSince === null) return null;
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };

@@ -202,13 +202,15 @@ test('the passkey of the break-glass administrator signs in, is recorded and mai
   expect(await isIn(browser)).toBe(true);
 });
 
-test('a passkey is as good as a second factor for the break-glass administrator, and the last one stays', async () => {
+test('a break-glass administrator without a second factor signs in by passkey alone, and the last passkey stays', async () => {
   const { browser, administrator } = await company();
   const other = await createAccount(db, { scope: administrator.scope, role: 'administrator' });
   const own = newBrowser();
   await withPassword(own, other.email);
   const authenticator = await addPasskeyTo(secureBrowser(own), SECURE);
   expect((await require(browser, other)).status).toBe(303);
+  const byPassword = newBrowser();
+  expect((await withPassword(byPassword, other.email)).status).toBe(422);
   const inEmergency = secureBrowser();
   expect((await signInWithPasskey(inEmergency, authenticator)).status).toBe(303);
   const { id } = await db.prisma.passkey.findFirstOrThrow({ where: { userId: other.userId } });
