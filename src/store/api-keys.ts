@@ -92,6 +92,7 @@ export type ReplacedKey = {
   permissions: Permission[];
   expiresAt: Date | null;
   addresses: string[];
+  requestsPerSecond: number | null;
   replacedPrefix: string;
 };
 
@@ -136,9 +137,10 @@ export async function replaceApiKey(
              case when ${expiresAt === undefined} then expires_at else ${newExpiry}::timestamptz end, ${now}::timestamptz,
              coalesce(${addresses ?? null}::varchar[], allowed_addresses), requests_per_second
       from ended
-      returning name, permissions, expires_at, allowed_addresses)
+      returning name, permissions, expires_at, allowed_addresses, requests_per_second)
     select successor.name, successor.permissions, successor.expires_at as "expiresAt",
-           successor.allowed_addresses as addresses, ended.key_prefix as "replacedPrefix"
+           successor.allowed_addresses as addresses, successor.requests_per_second as "requestsPerSecond",
+           ended.key_prefix as "replacedPrefix"
     from successor, ended`;
   return row ?? null;
 }

@@ -6,7 +6,6 @@ import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/key-usage
 import { limitsOf, lowerLimit } from '../../domain/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
-import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
@@ -109,15 +108,15 @@ export function expiryFact({ state, expiresAt }: KeyDetails): { name: string; va
 
 const FEW_ADDRESSES = 4;
 
+/** `lacksList`: the organization requires one since the key was created. */
 export function addressesFact(
-  { addresses, permissions, state }: KeyDetails,
-  policy: KeyAccess['policy'],
+  { addresses }: Pick<KeyDetails, 'addresses'>,
+  { lacksList }: { readonly lacksList: boolean },
 ): { name: string; value: HtmlValue } {
-  const lacks = state === 'active' && findLackingAddresses({ permissions, addresses }, policy) !== null;
   const list = html`<ul class="networks">${addresses.map((network) => html`<li><code>${network}</code></li>`)}</ul>`;
   const value =
     addresses.length === 0
-      ? html`Any${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`
+      ? html`Any${lacksList && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`
       : addresses.length <= FEW_ADDRESSES
         ? list
         : html`<details class="more"><summary>${addresses.length} addresses and subnets</summary>${list}</details>`;
@@ -127,7 +126,12 @@ export function addressesFact(
 /** Of a key without a list, in an organization that requires one. */
 export const NO_ADDRESSES = 'May write from any address';
 
-type LimitProps = { readonly key: KeyDetails; readonly limits: KeyAccess['limits']; readonly usage: KeyUsage };
+type LimitProps = {
+  readonly key: Pick<KeyDetails, 'requestsPerSecond'>;
+  readonly limits: KeyAccess['limits'];
+  /** `null` for a key that is not used yet. */
+  readonly usage: KeyUsage | null;
+};
 
 /** The limit in effect, and how much of it the busiest hour took. */
 export function limitFact(
@@ -138,10 +142,14 @@ export function limitFact(
   const limit = requestsPerSecond === null ? perKey : lowerLimit(perKey, requestsPerSecond);
   const words = limit === 0 ? 'None' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
   const whose = limit === 0 ? '' : limit === perKey ? 'As each key of the organization. ' : 'A limit of its own. ';
+  const use = usage === null ? '' : usageWords(usage, limit);
+  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>` };
+}
+
+function usageWords(usage: KeyUsage, limit: number): string {
   const most = Math.max(...usage.hour.map(requestsOf));
   const share = limit === 0 || most === 0 ? '' : ` (${percentage(most, limit * HOUR_SECONDS)} of the limit)`;
-  const use = `Most in an hour of the last ${SHOWN_PERIODS.hour}: ${formatNumber(most)} ${most === 1 ? 'request' : 'requests'}${share}`;
-  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>` };
+  return `Most in an hour of the last ${SHOWN_PERIODS.hour}: ${formatNumber(most)} ${most === 1 ? 'request' : 'requests'}${share}`;
 }
 
 const HOUR_SECONDS = 3600;

@@ -4,14 +4,16 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';
+import { addressesFact, limitFact } from './cells.ts';
 import { type KeyContext, upToList } from './context.ts';
 
 /** The only page that shows a key. `replacedPrefix`: of the key that it replaces; null: it replaces none. */
 export function issuedPage(
   context: KeyContext,
-  { key, name, permissions, expiresAt, holder }: KeyIssued,
+  issued: KeyIssued,
   { replacedPrefix }: { replacedPrefix: string | null },
 ): View {
+  const { key, name, permissions, expiresAt, holder, addresses, limits } = issued;
   const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
   const curl = `curl -H "Authorization: Bearer ${key}" "${origin}/api/parent_programs?limit=2"`;
@@ -21,11 +23,14 @@ ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopp
 <div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && holder.email !== null && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: key })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
+${addresses.length > 0 && html`<p class="hint">Run the command from an allowed address. From elsewhere, it gets a 403.</p>`}
 ${facts([
   { name: 'Environment', value: environmentBadge(dashboard.environment) },
   { name: 'Acts for', value: isOwn ? 'You' : `${holder.name}, ${holder.email ?? 'an integration'}` },
   { name: 'Permissions', value: html`<span class="chips">${permissions.map((each) => permissionChip(each))}</span>` },
   { name: 'Expires', value: expiresAt === null ? 'Never' : instant(expiresAt) },
+  addressesFact(issued, { lacksList: false }),
+  limitFact(context, { key: issued, limits, usage: null }),
 ])}
 <p class="actions"><a class="button primary" href="${backUrl}">I have copied it</a></p>
 </div>`;

@@ -2,6 +2,7 @@ import { mayGovern } from '../../domain/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
+import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/key-rotations.ts';
@@ -68,6 +69,7 @@ function prefixLink(key: KeyDetails, context: KeyContext): Html {
 
 function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRotations, context: KeyContext): Html {
   const { isOwn, listUrl, now } = context;
+  const lacksList = key.state === 'active' && findLackingAddresses(key, policy) !== null;
   const [predecessor, successor] = [earlier.at(-1), later.at(0)];
   return facts([
     {
@@ -88,7 +90,7 @@ function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRo
       ? []
       : [{ name: 'Moved', value: html`${instant(key.movedAt)}<span class="under">from ${key.movedFrom}</span>` }]),
     expiryFact(key),
-    addressesFact(key, policy),
+    addressesFact(key, { lacksList }),
     limitFact(context, { key, limits, usage }),
   ]);
 }

@@ -3,6 +3,7 @@ import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/api-key.ts';
 import { type Holder, holderText } from '../../domain/holder.ts';
 import { parseName } from '../../domain/name.ts';
+import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/role.ts';
 import { insertApiKey, listCurrentKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -31,6 +32,7 @@ import {
   findLackingAddresses,
   limitWords,
   type RestrictionRequest,
+  type Restrictions,
   readAddresses,
 } from './key-restrictions.ts';
 import { tellHolder } from './tell-holder.ts';
@@ -61,7 +63,13 @@ export type IssuedKey = {
   readonly expiresAt: Date | null;
 };
 
-export type KeyIssued = IssuedKey & { readonly kind: 'issued'; readonly holder: Holder };
+export type KeyIssued = IssuedKey &
+  Restrictions & {
+    readonly kind: 'issued';
+    readonly holder: Holder;
+    /** What the operator has set for the organization. */
+    readonly limits: OrganizationLimits;
+  };
 
 /**
  * Creates a key for a user. The limit of ten keys and the unique names hold under concurrent creations. An operator is bound
@@ -135,7 +143,8 @@ export async function issueKey(
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId: actorUserId });
-    return { kind: 'issued', id, key, name, permissions, expiresAt, holder: holderOf(holder) };
+    const issued = { id, key, name, permissions, expiresAt, addresses, requestsPerSecond };
+    return { kind: 'issued', ...issued, holder: holderOf(holder), limits };
   });
 }
 

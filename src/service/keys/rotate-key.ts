@@ -61,7 +61,7 @@ export async function rotateKey(
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'rotate' });
     if (authority.kind === 'refused') return authority;
-    const { holder, policy, actorUserId } = authority;
+    const { holder, policy, limits, actorUserId } = authority;
     if (!isId(keyId)) throw noSuchKey();
     const at = now();
     const { key, hash, prefix } = mintKey(environment, cell);
@@ -76,7 +76,8 @@ export async function rotateKey(
       addresses: list?.value,
     });
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
-    const { name, permissions, expiresAt, replacedPrefix } = replaced;
+    const { replacedPrefix, ...kept } = replaced;
+    const { name, permissions, expiresAt } = kept;
     const life = renewed ?? { field: 'expiry', lifeDays: lifeUntil(expiresAt, at) };
     const beyondPolicy = [
       findBeyondPolicy(life, policy),
@@ -105,7 +106,7 @@ export async function rotateKey(
       detail: replacedPrefix,
     } as const;
     await tellHolder(tx, scope, told);
-    const issued = { id: successor.id, key, name, permissions, expiresAt };
-    return { kind: 'issued', ...issued, holder: holderOf(holder), replacedPrefix };
+    const issued = { id: successor.id, key, ...kept };
+    return { kind: 'issued', ...issued, holder: holderOf(holder), limits, replacedPrefix };
   });
 }

@@ -154,8 +154,17 @@ test('the form for a new key has both restrictions, and keeps them after a mista
   expect(refused.text).toContain('<details class="fold" open>');
   const created = await browser.submit(`${KEYS}/new`, { ...change, name: 'Export' }, KEYS);
   expect(keysIn(created)).toHaveLength(1);
+  const FACTS = /Allowed addresses 2001:db8::\/32 Rate limit 3 requests per second A limit of its own\./;
+  const HINT = 'Run the command from an allowed address. From elsewhere, it gets a 403.';
+  for (const words of [FACTS, HINT]) expect(wordsOf(created)).toMatch(words);
   const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId } });
   expect(await stored(id)).toEqual({ allowedAddresses: ['2001:db8::/32'], requestsPerSecond: 3 });
+  // The page of the rotated key says the same, and that of a key without a list gives no hint.
+  const rotated = await browser.submit(`${KEYS}/${id}/rotate`);
+  for (const words of [FACTS, HINT]) expect(wordsOf(rotated)).toMatch(words);
+  const free = wordsOf(await browser.submit(`${KEYS}/new`, { name: 'Free' }, KEYS));
+  expect(free).toMatch(/Allowed addresses Any Rate limit 500 requests per second As each key of the organization\./);
+  expect(free).not.toContain(HINT);
 });
 
 test('a policy that requires addresses says how many keys lack them, leads to them, and the list marks them', async () => {

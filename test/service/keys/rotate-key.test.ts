@@ -38,6 +38,9 @@ test('the successor keeps name, permissions, expiry and user of the old key, whi
     name,
     permissions: READ,
     expiresAt,
+    addresses: [],
+    requestsPerSecond: null,
+    limits: { perKey: null, perOrganization: null },
     holder: { id: member.userId, name: member.name, email: member.email },
     replacedPrefix: key.slice(0, 17),
   });
