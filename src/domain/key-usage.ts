@@ -14,8 +14,11 @@ export type UsePeriod = (typeof USE_PERIODS)[number];
 /** The requests of one period. */
 export type PeriodUse = OutcomeCounts & { readonly startsAt: Date };
 
+/** `limited`: those among the refused requests that a rate limit refused. */
+export type KeyPeriodUse = PeriodUse & { readonly limited: number };
+
 /** The requests of each shown period, the oldest first. The last period is the current one. */
-export type KeyUsage = Readonly<Record<UsePeriod, readonly PeriodUse[]>>;
+export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
 
 /** Number of periods that are kept and shown, the current one included. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
@@ -44,16 +47,16 @@ export function firstShown(period: UsePeriod, now: Date): Date {
 }
 
 /** Adds the shown periods without requests, and leaves out all other periods. `found` has each period at most once. */
-export function usageOf(found: Readonly<Record<UsePeriod, readonly PeriodUse[]>>, now: Date): KeyUsage {
+export function usageOf(found: KeyUsage, now: Date): KeyUsage {
   return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };
 }
 
-function shownOf(period: UsePeriod, found: readonly PeriodUse[], now: Date): PeriodUse[] {
+function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): KeyPeriodUse[] {
   const byStart = new Map(found.map((use) => [use.startsAt.getTime(), use]));
   const first = firstShown(period, now).getTime();
   return Array.from({ length: SHOWN_PERIODS[period] }, (_, i) => {
     const start = first + i * PERIOD_MS[period];
-    return byStart.get(start) ?? { startsAt: new Date(start), successful: 0, refused: 0, failed: 0 };
+    return byStart.get(start) ?? { startsAt: new Date(start), successful: 0, refused: 0, failed: 0, limited: 0 };
   });
 }
 

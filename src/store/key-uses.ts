@@ -2,10 +2,10 @@ import type { Holder } from '../domain/holder.ts';
 import { LIMITED_PER_HOUR } from '../domain/key-notice.ts';
 import {
   firstShown,
+  type KeyPeriodUse,
   type KeyUsage,
   MAX_USED_NETWORKS,
   type OutcomeCounts,
-  type PeriodUse,
   USE_PERIODS,
   type UsePeriod,
   usageOf,
@@ -128,10 +128,11 @@ export type UseJson = readonly [
   successful: number,
   refused: number,
   failed: number,
+  limited: number,
 ];
 
 export const JSON_OF_USE =
-  'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed)';
+  'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
 
 /** The rows that are shown, with the parameters of `shownFrom`. */
 export function isShown(firstHour: string, firstDay: string): string {
@@ -144,9 +145,9 @@ export function shownFrom(now: Date): readonly [firstHour: Date, firstDay: Date]
 
 /** `rows` is `null` if there are none. */
 export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
-  const found: Record<UsePeriod, PeriodUse[]> = { hour: [], day: [] };
-  for (const [period, startsAt, successful, refused, failed] of rows ?? [])
-    found[period].push({ startsAt: new Date(startsAt * 1000), successful, refused, failed });
+  const found: Record<UsePeriod, KeyPeriodUse[]> = { hour: [], day: [] };
+  for (const [period, startsAt, successful, refused, failed, limited] of rows ?? [])
+    found[period].push({ startsAt: new Date(startsAt * 1000), successful, refused, failed, limited });
   return usageOf(found, now);
 }
 
@@ -168,7 +169,8 @@ const FIND_OF_ORGANIZATION = {
   text: `
     with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}),
     periods as (
-      select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed
+      select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed,
+             sum(limited) as limited
       from shown group by period, starts_at),
     most_used as (
       select key_id, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed

@@ -133,7 +133,7 @@ type LimitProps = {
   readonly usage: KeyUsage | null;
 };
 
-/** The limit in effect, and how much of it the busiest hour took. */
+/** The limit in effect, how much of it the busiest hour took, and how many requests it refused. */
 export function limitFact(
   { dashboard }: Pick<KeyContext, 'dashboard'>,
   { key: { requestsPerSecond }, limits, usage }: LimitProps,
@@ -143,7 +143,15 @@ export function limitFact(
   const words = limit === 0 ? 'None' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
   const whose = limit === 0 ? '' : limit === perKey ? 'As each key of the organization. ' : 'A limit of its own. ';
   const use = usage === null ? '' : usageWords(usage, limit);
-  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>` };
+  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>${usage !== null && limitedWords(usage)}` };
+}
+
+function limitedWords(usage: KeyUsage): Html | false {
+  const limited = usage.hour.reduce((total, each) => total + each.limited, 0);
+  return (
+    limited > 0 &&
+    html`<span class="under warn-text">Refused with 429 in these hours: ${formatNumber(limited)} ${limited === 1 ? 'request' : 'requests'}</span>`
+  );
 }
 
 function usageWords(usage: KeyUsage, limit: number): string {

@@ -20,7 +20,11 @@ const DAY_MS = 24 * HOUR_MS;
 const pageOf = (id: string) => `/people/users/${member.userId}/api-keys/${id}`;
 
 /** Counts requests in the hour that was so long ago. */
-async function count(keyId: string, agoMs: number, counts: Partial<OutcomeCounts>): Promise<void> {
+async function count(
+  keyId: string,
+  agoMs: number,
+  counts: Partial<OutcomeCounts> & { readonly limited?: number },
+): Promise<void> {
   const { organizationId } = people.scope;
   await addRequests(db, { organizationId, keyId, at: new Date(dashboard.now().getTime() - agoMs), ...counts });
 }
@@ -71,6 +75,19 @@ test('the page shows 30 days and 48 hours, with totals, and a table of the same 
   expect(latest).toMatch(/^\d+ \w+ 20\d\d, \d\d:00 UTC 1,234 5 1$/);
   expect(earliest).toMatch(/UTC 10 0 0$/);
   expect(rowsOf(days).at(-1)).toMatch(/^\d+ \w+ 20\d\d 0 0 300$/);
+});
+
+test('the page says how many requests of the last 48 hours were refused by a rate limit, if there were any', async () => {
+  const { id } = await giveKey(db, member, { name: 'Limited' });
+  const browser = await browserOf(dashboard, manager);
+  await count(id, 0, { successful: 7, refused: 1 });
+  expect(wordsOf(await browser.get(pageOf(id)))).not.toContain('429 in these hours');
+  await count(id, 0, { refused: 144, limited: 144 });
+  await count(id, 47 * HOUR_MS, { refused: 1000, limited: 900 });
+  await count(id, 48 * HOUR_MS, { refused: 5000, limited: 5000 });
+  expect(wordsOf(await browser.get(pageOf(id)))).toMatch(
+    /Most in an hour of the last 48: 1,000 requests \(.*% of the limit\) ?Refused with 429 in these hours: 1,044 requests /,
+  );
 });
 
 test('the axes have at most seven dates, the days a week apart, and a round number of requests at the top', async () => {

@@ -7,6 +7,8 @@ const HOUR_MS = 3_600_000;
 type Requests = Partial<OutcomeCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
+  /** Those among `refused` that a rate limit refused. */
+  readonly limited?: number;
   /** Any moment of their hour. */
   readonly at: Date;
 };
@@ -14,10 +16,10 @@ type Requests = Partial<OutcomeCounts> & {
 /** Adds requests with a key to those that are counted. */
 export async function addRequests(
   db: Database,
-  { organizationId, keyId, at, successful = 0, refused = 0, failed = 0 }: Requests,
+  { organizationId, keyId, at, successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,
 ): Promise<void> {
   const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
-  const counts = { refusedUses: 0, limited: 0 };
+  const counts = { refusedUses: 0, limited };
   const noUse = { lastUsedAt: null, network: null, client: null, networks: new Map<string, string>(), ...counts };
   await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
 }
