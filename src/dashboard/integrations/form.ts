@@ -12,6 +12,7 @@ import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
 import { beside, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
@@ -72,7 +73,7 @@ ${beside({
 <p>Its keys stay valid when a person leaves. Its role limits all of its keys, and its owner answers for it.</p>`,
   content: postForm(
     { action: `${INTEGRATIONS_URL}/new`, formToken: context.formToken },
-    html`${hidden('form_id', newFormId(context))}${fields(props)}
+    html`${hidden('form_id', newFormId(context))}${fields(context, props)}
 <div class="actions"><button class="button primary">Create integration</button><a class="button plain" href="${INTEGRATIONS_URL}">Cancel</a></div>`,
   ),
 })}`;
@@ -103,15 +104,15 @@ async function changePage(context: SignedInContext, retry: Props | null): Promis
 ${problemSummary(props.problem, LABELS)}
 <div class="card narrow">${postForm(
     { action: `${url}/change`, formToken },
-    html`${fields(props)}
+    html`${fields(context, props)}
 <div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem: props.problem });
 }
 
-function fields({ values, problem }: Props): Html {
+function fields(context: SignedInContext, { values, problem }: Props): Html {
   const errors = problem?.fields;
-  const described = (name: FieldName, hint?: string) => ({ name, label: LABELS[name], hint, errors });
+  const described = (name: FieldName, hint?: string | Html) => ({ name, label: LABELS[name], hint, errors });
   return html`${field(
     described('name', 'The program that uses the API, such as “Nightly import”. Unique in your organization.'),
     (attributes) =>
@@ -136,7 +137,7 @@ ${field(
     html`<input ${attributes} type="email" value="${values.owner}" maxlength="254" autocomplete="off" required>`,
 )}
 ${field(
-  described('notice_email', 'Optional: an address, such as that of a team.'),
+  described('notice_email', html`Optional: an address, such as that of a team.${noMailWords(context)}`),
   (attributes) =>
     html`<input ${attributes} type="email" value="${values.noticeEmail}" maxlength="254" autocomplete="off">`,
 )}`;

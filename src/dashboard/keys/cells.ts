@@ -143,7 +143,10 @@ export function limitFact(
   const words = limit === 0 ? 'None' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
   const whose = limit === 0 ? '' : limit === perKey ? 'As each key of the organization. ' : 'A limit of its own. ';
   const use = usage === null ? '' : usageWords(usage, limit);
-  return { name: 'Rate limit', value: html`${words}<span class="under">${whose}${use}</span>${usage !== null && limitedWords(usage)}` };
+  return {
+    name: 'Rate limit',
+    value: html`${words}<span class="under">${whose}${use}</span>${usage !== null && limitedWords(usage)}`,
+  };
 }
 
 function limitedWords(usage: KeyUsage): Html | false {

@@ -8,6 +8,15 @@ import { day, instant } from './words.ts';
 
 export const DISMISS_URL = '/profile/notices/dismiss';
 
+/** Beside a choice about mails, on a server that sends none. */
+export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
+  const canMail = outbox.canSend && publicUrl !== undefined;
+  return (
+    !canMail &&
+    html` <span class="warn-text">This server cannot send mail: its operator has not configured that.</span>`
+  );
+}
+
 const PROFILE_PAGES: readonly string[] = ['/profile', '/profile/api-keys'];
 /** More would be in the way. The rest follows when these are closed. */
 const SHOWN = 3;
@@ -35,12 +44,12 @@ function isAbout(path: string, { id }: KeyNotice['holder']): boolean {
 
 const WORDS: Record<ShownKind, (notice: KeyNotice) => Html> = {
   expires: ({ endsAt }) =>
-    html`expires on ${endsAt !== null && instant(endsAt)}. Rotate it with a new expiry before then.`,
+    html`expires on ${endsAt !== null && instant(endsAt)}. Before then, rotate it with a new expiry, or create a second key and change to it without an interruption.`,
   unused: ({ endsAt }) =>
     html`is not used, and ends on ${endsAt !== null && instant(endsAt)} unless it is used before.`,
   ended: ({ createdAt }) => html`was ended on ${day(createdAt)}, because it was not used.`,
   limited: ({ createdAt }) =>
-    html`was refused by its rate limit more than ${LIMITED_PER_HOUR} times in an hour, on ${day(createdAt)}.`,
+    html`was refused by its rate limit more than ${LIMITED_PER_HOUR} times in an hour, on ${day(createdAt)}. Its page shows the limit and the hours. Spread the requests, use batches, and wait as long as Retry-After says.`,
 };
 
 function line(notice: KeyNotice, { actor }: SignedInContext): Html {

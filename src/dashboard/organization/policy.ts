@@ -12,6 +12,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
+import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, facts, field, postForm, problemSummary } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
@@ -149,10 +150,10 @@ ${box('requires_addresses', values.requiresAddresses, 'Require allowed addresses
   );
 }
 
-function noticeForm({ formToken }: SignedInContext, values: NoticeValues, problem: Problem | null): Html {
+function noticeForm(context: SignedInContext, values: NoticeValues, problem: Problem | null): Html {
   const name = 'ends_unused_after_days';
   return postForm(
-    { action: NOTICE_SETTINGS_URL, formToken },
+    { action: NOTICE_SETTINGS_URL, formToken: context.formToken },
     html`${field(
       {
         name,
@@ -163,7 +164,7 @@ function noticeForm({ formToken }: SignedInContext, values: NoticeValues, proble
       (attributes) =>
         html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${values.endsUnusedAfterDays}" maxlength="5">`,
     )}
-${box('tells_new_networks', values.tellsNewNetworks, 'Mail about new networks', `The holder of a key gets a mail when the key is used from a new network after ${ONE_NETWORK_DAYS} days of one other network. It counts from when this is switched on.`)}
+${box('tells_new_networks', values.tellsNewNetworks, 'Mail about new networks', html`The holder of a key gets a mail when the key is used from a new network after ${ONE_NETWORK_DAYS} days of one other network. It counts from when this is switched on.${noMailWords(context)}`)}
 <div class="actions"><button class="button primary">Save settings</button></div>`,
   );
 }

@@ -3,9 +3,9 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { checkAll, moveDates, moveNotices, noticesOf } from '../../support/data/key-notices.ts';
+import { checkAll, moveDates, moveNotices, noticesOf, PUBLIC_URL } from '../../support/data/key-notices.ts';
 import { type Browser, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;
@@ -38,6 +38,7 @@ test('the pages of the holder show a notice with a link to the key, until the ke
   const notice = [`Nightly import ${key.key.slice(0, 17)}… expires`];
   for (const path of ['/profile', '/profile/api-keys'])
     expect(startsOf(await noticesOn(browser, path))).toEqual(notice);
+  expect((await noticesOn(browser, '/profile')).join()).toContain('or create a second key and change to it');
   for (const path of ['/profile/sessions', '/profile/api-keys/new', `/profile/api-keys/${key.id}`])
     expect(await noticesOn(browser, path)).toEqual([]);
   expect((await browser.get('/profile')).text).toContain(`href="/profile/api-keys/${key.id}"`);
@@ -176,7 +177,9 @@ test('more than a hundred refusals by a rate limit in an hour cause one notice a
   expect(await limited()).toBe(2);
   await uses.stop();
   const [notice = ''] = await noticesOn(await browserOf(dashboard, member), '/profile');
-  expect(notice).toMatch(/^Busy .* was refused by its rate limit more than 100 times in an hour, on /);
+  expect(notice).toMatch(
+    /^Busy .* was refused by its rate limit more than 100 times in an hour, on .* Spread the requests, use batches/,
+  );
   const hours = await db.prisma.keyUse.findMany({ where: { keyId: id, period: 'hour' }, orderBy: { startsAt: 'asc' } });
   expect(hours.map(({ refused, limited: count }) => [Number(refused), Number(count)])).toEqual([
     [101, 101],
@@ -293,4 +296,24 @@ test('the settings are saved, refused by name outside of their bounds, and kept 
   await browser.submit('/organization', { ends_unused_after_days: '', tells_new_networks: undefined }, action);
   const emptied = new Map((await browser.form('/organization', action)).fields);
   expect([emptied.get('ends_unused_after_days'), emptied.has('tells_new_networks')]).toEqual(['', false]);
+});
+
+test('the settings and the form of an integration say so if the server cannot send mail', async () => {
+  const words = 'This server cannot send mail';
+  const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Charter <charter@example.org>' };
+  const { databaseUrl } = dashboard;
+  const mailing = await startDashboard({ databaseUrl, mail, publicUrl: PUBLIC_URL });
+  const withoutUrl = await startDashboard({ databaseUrl, mail });
+  try {
+    const { administrator } = await createPeople(db);
+    const { id } = await giveIntegration(db, administrator);
+    for (const path of ['/organization', '/organization/integrations/new', `/organization/integrations/${id}/change`]) {
+      for (const server of [dashboard, withoutUrl])
+        expect(wordsOf(await (await browserOf(server, administrator)).get(path))).toContain(words);
+      expect(wordsOf(await (await browserOf(mailing, administrator)).get(path))).not.toContain(words);
+    }
+  } finally {
+    await mailing.close();
+    await withoutUrl.close();
+  }
 });
