@@ -27,7 +27,7 @@ const CLAIM_MAILS = {
            by_user.name as "byName",
            h.id as "holderId", h.name as "holderName", h.kind = 'integration' as "isOfIntegration",
            o.name as "organizationName",
-           case when n.is_for_address then h.name else coalesce(owner.name, h.name) end as "recipientName",
+           case when not n.is_for_address then coalesce(owner.name, h.name) end as "recipientName",
            case
              when n.created_at < now() - ${MAIL_DAYS} * interval '1 day' then null
              when n.kind in ('expires', 'unused') and (k.rotated_at is not null or k.revoked_at is not null
@@ -63,7 +63,8 @@ export type ClaimedNotice = {
   readonly holderName: string;
   readonly isOfIntegration: boolean;
   readonly organizationName: string;
-  readonly recipientName: string;
+  /** `null` for the address of an integration, which may be that of a team. */
+  readonly recipientName: string | null;
   /** `null` if nobody has to be told any more. */
   readonly email: string | null;
 };

@@ -124,11 +124,11 @@ ${field(
     html`<textarea ${attributes} rows="3" maxlength="${MAX_DESCRIPTION_CHARACTERS}">${values.description}</textarea>`,
 )}
 ${field(
-  described('role', 'It limits all keys of the integration.'),
+  described('role', 'What the keys of the integration may do at most.'),
   (attributes) =>
     html`<select ${attributes}>${INTEGRATION_ROLES.toReversed().map(
       (role) =>
-        html`<option value="${role}"${role === values.role && html` selected`}>${ROLE_WORDS[role].name}: its keys ${INTEGRATION_ROLE_MEANING[role]}</option>`,
+        html`<option value="${role}"${role === values.role && html` selected`}>${ROLE_WORDS[role].name}: ${INTEGRATION_ROLE_MEANING[role]}</option>`,
     )}</select>`,
 )}
 ${field(
@@ -144,4 +144,4 @@ ${field(
 }
 
 /** What the keys of an integration with this role may do. */
-export const INTEGRATION_ROLE_MEANING = { member: 'may read and write', viewer: 'may only read' };
+export const INTEGRATION_ROLE_MEANING = { member: 'read and write', viewer: 'only read' };

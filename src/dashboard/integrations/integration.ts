@@ -89,7 +89,7 @@ function about(integration: IntegrationDetails, { mayManage, now }: { mayManage:
       : [{ name: 'Description', value: html`<span class="lines-of-text">${description}</span>` }]),
     {
       name: 'Role',
-      value: html`${ROLE_WORDS[role].name}${isIntegrationRole(role) && html`<span class="under">Its keys ${INTEGRATION_ROLE_MEANING[role]}.</span>`}`,
+      value: html`${ROLE_WORDS[role].name}${isIntegrationRole(role) && html`<span class="under">Its keys may ${INTEGRATION_ROLE_MEANING[role]}.</span>`}`,
     },
     {
       name: 'Owner',

@@ -10,7 +10,7 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
 import { badge, emailText } from '../markup/parts.ts';
-import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
 import { type KeyUrls, keyUrl } from './actions.ts';
 import type { KeyContext } from './context.ts';
 
@@ -63,9 +63,9 @@ export function stateWords(key: KeyDetails, now: Date): Html {
   return html`${stateBadges(key, now)}${refusals(key)}`;
 }
 
-function stateBadges({ state, expiresAt, isExpiringSoon }: KeyDetails, now: Date): Html {
+function stateBadges({ state, expiresAt, isExpiringSoon, isSuspended }: KeyDetails, now: Date): Html {
   if (state !== 'active') return badge('neutral', ENDED[state]);
-  return html`${badge('good', 'Active')}${isExpiringSoon && expiresAt !== null && html` ${badge('warn', soonWords(expiresAt, now))}`}`;
+  return html`${isSuspended ? badge('neutral', 'Suspended') : badge('good', 'Active')}${isExpiringSoon && expiresAt !== null && html` ${badge('warn', soonWords(expiresAt, now))}`}`;
 }
 
 function soonWords(expiresAt: Date, now: Date): string {
@@ -104,6 +104,17 @@ const EXPIRY_NAMES: Record<KeyState, string> = {
 
 export function expiryFact({ state, expiresAt }: KeyDetails): { name: string; value: HtmlValue } {
   return { name: EXPIRY_NAMES[state], value: expiresAt === null ? 'Never' : instant(expiresAt) };
+}
+
+export function permissionsCell(key: Pick<KeyDetails, 'permissions' | 'beyondRole'>): Html {
+  return html`${permissionWords(key.permissions)}${beyondRoleWords(key)}`;
+}
+
+/** `false` if the role of the holder allows all permissions of the key. */
+export function beyondRoleWords({ beyondRole }: Pick<KeyDetails, 'beyondRole'>): Html | false {
+  return (
+    beyondRole.length > 0 && html`<span class="under warn-text">The role does not allow ${beyondRole.join(', ')}</span>`
+  );
 }
 
 const FEW_ADDRESSES = 4;

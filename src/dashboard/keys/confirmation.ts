@@ -40,7 +40,13 @@ type Confirmation = {
   readonly isForm?: boolean;
 };
 
-const LABELS = { name: 'Name', key_name: 'Name of the key', expiry: LIFE_LABEL, ...RESTRICTION_LABELS };
+const LABELS = {
+  name: 'Name',
+  integration: 'Integration',
+  key_name: 'Name of the key',
+  expiry: LIFE_LABEL,
+  ...RESTRICTION_LABELS,
+};
 
 export function confirmationPage(
   context: KeyContext,

@@ -16,6 +16,7 @@ import { instant, permissionChip } from '../markup/words.ts';
 import { ACTION_ICONS, actionsOn, actionUrl, type KeyUrls, keyUrl } from './actions.ts';
 import {
   addressesFact,
+  beyondRoleWords,
   createdCell,
   endWords,
   expiryFact,
@@ -80,7 +81,7 @@ function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRo
     holderFact({ isOwn }, holder, html`<a href="${listUrl}">${holder.name}</a>`),
     {
       name: 'Permissions',
-      value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>`,
+      value: html`<span class="chips">${key.permissions.map((each) => permissionChip(each))}</span>${beyondRoleWords(key)}`,
     },
     {
       name: 'Created',

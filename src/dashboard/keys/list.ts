@@ -12,8 +12,8 @@ import { keysUrlOf } from '../integrations/urls.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { boundedCount, day, permissionWords } from '../markup/words.ts';
-import { createdCell, keyCell, lastUse, stateCell } from './cells.ts';
+import { boundedCount, day } from '../markup/words.ts';
+import { createdCell, keyCell, lastUse, permissionsCell, stateCell } from './cells.ts';
 import { type KeyContext, refuseElsewhere } from './context.ts';
 import { keyMenu } from './menu.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
@@ -160,7 +160,7 @@ function keyTable(context: KeyContext, list: KeyList): Html {
       cells: [
         keyCell(key, context),
         stateCell(key, now),
-        permissionWords(key.permissions),
+        permissionsCell(key),
         lastUse(key, now),
         createdCell(key),
         keyMenu(key, list, context),

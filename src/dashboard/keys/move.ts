@@ -4,6 +4,7 @@ import { listForChoice } from '../../service/integrations/integrations.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
+import { invalid } from '../../service/outcome.ts';
 import type { NamedIntegration } from '../../store/integrations.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
@@ -28,6 +29,10 @@ export async function move(context: KeyContext, form: Form<'integration' | 'name
   const { dashboard, actor, holderId } = context;
   const keyId = keyIdOf(context);
   const values = { integration: form.text('integration'), name: form.text('name') };
+  if (values.integration === '') {
+    const problem = problemOf(invalid('integration', 'must be chosen.'));
+    return movePage(context, { problem, values });
+  }
   const request = { keyId, userId: holderId, integrationId: values.integration, name: values.name };
   const outcome = await moveKey(dashboard.db, actor, request);
   switch (outcome.kind) {
@@ -81,15 +86,15 @@ function moveForm(context: KeyContext, key: KeyDetails, { problem, values, integ
   const { formToken, backUrl } = context;
   const errors = problem?.fields;
   return html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
-<div class="notice"><p>It keeps its permissions and its expiry. A key cannot be moved back.</p></div>
+<div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>
 ${postForm(
   { action: actionUrl(key, 'Move', context), formToken },
   html`${field(
     { name: 'integration', label: 'Integration', errors },
     (attributes) =>
-      html`<select ${attributes}>${integrations.map(
+      html`<select ${attributes} required>${integrations.length > 1 && html`<option value="">Choose an integration</option>`}${integrations.map(
         ({ id, name, role }) =>
-          html`<option value="${id}"${id === values.integration && html` selected`}>${name}${isIntegrationRole(role) && ` (${INTEGRATION_ROLE_MEANING[role]})`}</option>`,
+          html`<option value="${id}"${id === values.integration && html` selected`}>${name}${isIntegrationRole(role) && ` (may ${INTEGRATION_ROLE_MEANING[role]})`}</option>`,
       )}</select>`,
   )}
 ${field(

@@ -7,7 +7,6 @@ import { findLackingAddresses, readAddresses } from '../../service/keys/key-rest
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Rotation, rotateKey } from '../../service/keys/rotate-key.ts';
 import { joinInvalid } from '../../service/outcome.ts';
-import { findRestrictedKey } from '../../store/api-keys.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -32,37 +31,46 @@ import { issuedPage } from './issued.ts';
 import { defaultLife, lifeField, lifeOptions, readLifeDays } from './life-field.ts';
 import { refusalOf, refusedPage } from './refused.ts';
 import { addressesField, REQUIRED_ADDRESSES } from './restriction-fields.ts';
+import { TAKE, type UsedAddresses, usedAddresses } from './used-addresses.ts';
 
 /** What the form was filled in with. */
 type Sent = NameTyped & {
   /** `null` if it is shown for the first time. */
   readonly expiry: string | null;
   readonly addresses: string;
+  /** Whether to add the addresses from which the key was used. */
+  readonly takesUsed: boolean;
 };
 
 export async function showRotate(context: KeyContext): Promise<View> {
-  return rotatePage(context, { ...NOTHING_TYPED, expiry: null, addresses: '' });
+  return rotatePage(context, { ...NOTHING_TYPED, expiry: null, addresses: '', takesUsed: false });
 }
 
 async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   const { key, ...access } = await readKey(context);
   const refused = refusalOf(context, access, 'rotate');
   if (refused !== null) return refusedPage(context, refused);
-  const content =
-    key.state === 'active' ? await rotateForm(context, { key, access, sent }) : alreadyEnded(key, context.backUrl);
-  return confirmationPage(context, { verb: 'Rotate', key, holder: access.holder, content, problem: sent.problem });
+  const { problem, takesUsed } = sent;
+  const about = { verb: 'Rotate', key, holder: access.holder, problem, isForm: problem !== null || takesUsed };
+  if (key.state !== 'active')
+    return confirmationPage(context, { ...about, content: alreadyEnded(key, context.backUrl) });
+  const lacksAddresses = findLackingAddresses(key, access.policy) !== null;
+  const used = lacksAddresses ? await usedAddresses(context, key, { text: sent.addresses, isTaken: takesUsed }) : null;
+  const content = rotateForm(context, { key, access, sent, used });
+  return confirmationPage(context, { ...about, content, notice: used?.notice ?? false });
 }
 
 export async function rotate(
   context: KeyContext,
-  form: Form<'form_id' | 'key_name' | 'expiry' | 'addresses'>,
+  form: Form<'form_id' | 'key_name' | 'expiry' | 'addresses' | 'take'>,
 ): Promise<View> {
   const { dashboard, actor, holderId } = context;
   const formId = readFormId(context, form.text('form_id'));
   const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
   const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
   const addresses = form.has('addresses') ? form.text('addresses') : undefined;
-  const sent = { typed, expiry, addresses: addresses ?? '' };
+  const sent = { typed, expiry, addresses: addresses ?? '', takesUsed: form.has(TAKE) };
+  if (sent.takesUsed) return rotatePage(context, { ...sent, problem: null });
   const mismatch = await findNameMismatch(context, typed);
   if (mismatch !== null) {
     const others = await findOtherMistakes(context, { lifeDays, addresses });
@@ -108,34 +116,30 @@ async function findOtherMistakes(context: KeyContext, { lifeDays, addresses: tex
 
 type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };
 
-async function rotateForm(context: KeyContext, { key, access, sent }: FormProps): Promise<Html> {
+/** `used`: of a key for which the organization requires a list since it was created; `null` for any other key. */
+function rotateForm(
+  context: KeyContext,
+  { key, access, sent, used }: FormProps & { readonly used: UsedAddresses | null },
+): Html {
   const { backUrl, formToken } = context;
-  const lacksAddresses = findLackingAddresses(key, access.policy) !== null;
-  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${key.addresses.length > 0 && ' and allowed addresses'}. You see it once, on the next page.</p>
+  const errors = sent.problem?.fields;
+  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
 ${postForm(
   { action: actionUrl(key, 'Rotate', context), formToken },
-  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${lacksAddresses && (await requiredAddresses(context, key, sent))}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}`,
+  html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${used !== null && addressesField({ hint: REQUIRED_ADDRESSES, value: used.addresses, errors })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}${used?.section}`,
 )}`;
-}
-
-/** The organization requires a list since the key was created. */
-async function requiredAddresses(context: KeyContext, key: KeyDetails, { addresses, problem }: Sent): Promise<Html> {
-  const { dashboard, actor, holderId } = context;
-  const found = await findRestrictedKey(dashboard.db.prisma, actor.scope, { id: key.id, userId: holderId });
-  const used = found?.usedNetworks.map(({ network }) => network) ?? [];
-  return addressesField({
-    hint: html`${REQUIRED_ADDRESSES}${used.length > 0 && ` This key was used from ${used.join(', ')}.`}`,
-    value: addresses,
-    errors: problem?.fields,
-  });
 }
 
 const KEEP = 'keep';
 
-/** The old expiry comes first, if the organization still allows it. */
-function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy }, sent }: FormProps): Html {
+/** The old expiry comes first, if the organization still allows it. It is not the default of a key that expires soon. */
+function expiryField(
+  { now }: KeyContext,
+  { key: { expiresAt, isExpiringSoon }, access: { policy }, sent }: FormProps,
+): Html {
   const mayKeep = findBeyondPolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
+  const keepsByDefault = mayKeep && !isExpiringSoon;
   const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
   const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
   const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
@@ -143,7 +147,7 @@ function expiryField({ now }: KeyContext, { key: { expiresAt }, access: { policy
     hint: mayKeep ? 'When the new key expires.' : `When the new key expires. ${whyNotKept(expiresAt, policy)}`,
     errors: sent.problem?.fields,
     options,
-    chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (mayKeep ? KEEP : defaultLife(policy)),
+    chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (keepsByDefault ? KEEP : defaultLife(policy)),
   });
 }
 

@@ -33,7 +33,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: provenForm(['form_id', 'key_name', 'expiry', 'addresses'], (context, sent) =>
+      post: provenForm(['form_id', 'key_name', 'expiry', 'addresses', 'take'], (context, sent) =>
         rotate(keyContext(context, place), sent),
       ),
     },

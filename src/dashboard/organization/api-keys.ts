@@ -10,7 +10,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keysUrlOf } from '../integrations/urls.ts';
-import { holderCell, keyCell, lastUse, NO_ADDRESSES, stateCell } from '../keys/cells.ts';
+import { holderCell, keyCell, lastUse, NO_ADDRESSES, permissionsCell, stateCell } from '../keys/cells.ts';
 import { findKeyUrl, ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { actionNotice } from '../keys/list.ts';
 import { keyMenu } from '../keys/menu.ts';
@@ -18,7 +18,7 @@ import { backFrom, type FILTER_FIELDS, type FilterValues, filterValues } from '.
 import { page } from '../markup/layout.ts';
 import { field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { day, permissionWords } from '../markup/words.ts';
+import { day } from '../markup/words.ts';
 import { organizationHead } from './head.ts';
 
 /** Every key of the organization, for those who may see the keys of others. */
@@ -196,7 +196,7 @@ function cells(
     keyCell(key, urls),
     holderCell(key.holder),
     stateCell(key, now),
-    html`${permissionWords(key.permissions)}${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`,
+    html`${permissionsCell(key)}${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`,
     html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
   ];

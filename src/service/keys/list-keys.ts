@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import type { Holder } from '../../domain/holder.ts';
 import { isId } from '../../domain/id.ts';
+import { permissionsOf } from '../../domain/role.ts';
 import type { Database } from '../../store/database.ts';
 import {
   countKeysOf,
@@ -45,6 +46,10 @@ export type KeyDetails = Pick<
   readonly endedAt: Date | null;
   /** `null` if the key has not ended, expired, or was ended by an operator or by Charter itself. */
   readonly endedBy: string | null;
+  /** Whether an active key is refused, because its integration is suspended. */
+  readonly isSuspended: boolean;
+  /** Of the permissions, those that the role of the holder does not allow now. */
+  readonly beyondRole: readonly string[];
   /** In the last fifth of its life, and within 30 days. */
   readonly isExpiringSoon: boolean;
 };
@@ -200,6 +205,8 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     addresses,
     requestsPerSecond,
     state: end?.kind ?? 'active',
+    isSuspended: end === null && key.holderDeactivatedAt !== null,
+    beyondRole: permissions.filter((each) => !permissionsOf(key.holderRole).some((allowed) => allowed === each)),
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],
     isExpiringSoon: end === null && isExpiringSoon(key, now),

@@ -14,13 +14,13 @@ export function noticeMail(
 ): Mail {
   const { subject, lines } = WORDS[notice.kind](notice);
   const text = [
-    `Hello ${notice.recipientName},`,
+    notice.recipientName === null ? 'Hello,' : `Hello ${notice.recipientName},`,
     ...lines,
     `${notice.keyName} (${notice.keyPrefix}…), ${notice.organizationName}\n${publicUrl}${pathOf(notice)}`,
   ];
   return {
     id: notice.id,
-    to: { name: notice.recipientName, address: email },
+    to: { name: notice.recipientName ?? notice.holderName, address: email },
     subject,
     text: `${text.join('\n\n')}\n`,
   };

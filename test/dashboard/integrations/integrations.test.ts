@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '../../../src/domain/role.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
@@ -104,4 +105,50 @@ test('a demotion of an owner by the form of the user page leads to the page that
   expect(refused.status).toBe(422);
   const done = await browser.submit(`${user}/role?role=viewer`, {}, `${user}/role`);
   expect([done.status, done.headers['location']]).toEqual([303, `${user}?done=role`]);
+});
+
+test('a key that is refused because its integration is suspended is not shown as active', async () => {
+  const { administrator } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator);
+  const { id, key } = await giveIntegrationKey(db, administrator, integration);
+  const browser = await browserOf(dashboard, administrator);
+  const one = `${INTEGRATIONS}/${integration.id}`;
+  const pages = [`${one}/api-keys`, `${one}/api-keys/${id}`, '/organization/api-keys'];
+  const badges = async () =>
+    Promise.all(
+      pages.map(async (path) => /<span class="badge \w+">\w+<\/span>/.exec((await browser.get(path)).text)?.[0]),
+    );
+  expect(await badges()).toEqual(Array(3).fill('<span class="badge good">Active</span>'));
+  expect((await browser.submit(`${one}/suspend`)).status).toBe(303);
+  expect(await dashboard.statusOf(key)).toBe(401);
+  expect(await badges()).toEqual(Array(3).fill('<span class="badge neutral">Suspended</span>'));
+});
+
+test('the lists and the page of a key say which of its permissions the role of its holder does not allow', async () => {
+  const { administrator } = await createPeople(db);
+  const integration = await giveIntegration(db, administrator);
+  const { id } = await giveIntegrationKey(db, administrator, integration, { permissions: [...PERMISSIONS] });
+  const browser = await browserOf(dashboard, administrator);
+  const one = `${INTEGRATIONS}/${integration.id}`;
+  const WORDS = 'The role does not allow parent_programs:write';
+  const pages = [`${one}/api-keys`, `${one}/api-keys/${id}`, '/organization/api-keys'];
+  for (const path of pages) expect(wordsOf(await browser.get(path))).not.toContain(WORDS);
+  expect((await browser.submit(`${one}/change`, { role: 'viewer' })).status).toBe(303);
+  for (const path of pages) expect(wordsOf(await browser.get(path))).toContain(WORDS);
+});
+
+test('of several integrations, none is chosen for a move, which needs one', async () => {
+  const { administrator, member } = await createPeople(db);
+  await giveIntegration(db, administrator);
+  const { id } = await giveKey(db, member);
+  const browser = await browserOf(dashboard, administrator);
+  const path = `/people/users/${member.userId}/api-keys/${id}/move`;
+  expect((await browser.get(path)).text).not.toContain('<option value="">');
+  await giveIntegration(db, administrator);
+  const page = await browser.get(path);
+  expect(page.text).toContain('<select id="integration" name="integration" required><option value="">');
+  expect(wordsOf(page)).toContain('keeps its permissions, its expiry, its allowed addresses and its rate limit');
+  const refused = await browser.submit(path);
+  expect(refused.status).toBe(422);
+  expect(wordsOf(refused)).toContain('Integration must be chosen.');
 });

@@ -86,3 +86,29 @@ test('a chosen life counts from now, the audit log says it, and a longer one tha
   const log = await (await browserOf(dashboard, administrator)).get(`/people/users/${userId}/api-keys/${id}`);
   expect(wordsOf(log)).toMatch(/API key rotated Replaced by charter_live_\w{4}… Expiry renewed: \d+ \w{3} \d{4}/);
 });
+
+test('a key that expires soon gets a new expiry by default, and may still keep the old one', async () => {
+  const { member } = await createPeople(db);
+  const { id } = await giveKey(db, member, { lifeDays: 300 });
+  const inDays = (days: number) => new Date(dashboard.now().getTime() + days * DAY_MS);
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { createdAt: inDays(-299), expiresAt: inDays(1) } });
+  const { text } = await (await browserOf(dashboard, member)).get(`${KEYS}/${id}/rotate`);
+  expect([...text.matchAll(/<option value="(\w+)" selected>/g)].map(([, value]) => value)).toEqual(['90']);
+  expect(text).toContain('<option value="keep">');
+});
+
+test('where the organization requires a list, one press adds the addresses of the last uses, and rotates nothing', async () => {
+  const { member } = await createPeople(db, { requiresAddresses: true });
+  const { id } = await giveKey(db, member);
+  const usedNetworks = { '203.0.113.7': dashboard.now().toISOString().slice(0, 10) };
+  await db.prisma.apiKey.updateMany({ where: { id }, data: { usedNetworks, allowedAddresses: [] } });
+  const browser = await browserOf(dashboard, member);
+  const path = `${KEYS}/${id}/rotate`;
+  expect(wordsOf(await browser.get(path))).toMatch(/Used from 203\.0\.113\.7 today .* Add these addresses/);
+  const taken = await browser.submit(path, { addresses: '198.51.100.1', expiry: '7', take: 'used' });
+  expect([taken.status, keysIn(taken)]).toEqual([200, []]);
+  expect(wordsOf(taken)).toContain('Added: 203.0.113.7. Not saved yet.');
+  expect(taken.text).toContain('198.51.100.1\n203.0.113.7</textarea>');
+  expect(taken.text).toContain('<option value="7" selected>');
+  expect(await db.prisma.apiKey.count({ where: { userId: member.userId } })).toBe(1);
+});

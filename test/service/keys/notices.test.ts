@@ -137,6 +137,12 @@ test('the owner of an integration and its address for notices get a mail with a 
   expect(sent.map(addresseeOf).toSorted()).toEqual([member.email, 'team@example.test'].toSorted());
   for (const mail of sent)
     expect(pathsIn(mail)).toEqual([`/organization/integrations/${integration.id}/api-keys/${id}`]);
+  // A team has no name that Charter knows; the name of the integration is not theirs.
+  const greetings = sent.map((mail) => [addresseeOf(mail), /^Hello.*,/m.exec(mail)?.[0]]);
+  expect(Object.fromEntries(greetings)).toEqual({
+    [member.email]: `Hello ${member.name},`,
+    'team@example.test': 'Hello,',
+  });
   await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: member.email } });
   await moveDates(db, id, { expiresIn: 0.5 });
   await checkAll(db);
