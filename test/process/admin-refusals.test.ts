@@ -67,7 +67,7 @@ test.each<[string, () => readonly string[], RegExp]>([
   [
     'a reset where there is nothing',
     () => ['reset-second-factor', '--user', taken.email],
-    /@example\.test has no second factor\./,
+    /@example\.test has neither a second factor nor a passkey\./,
   ],
   ['an e-mail that is taken', () => [...CREATE, taken.email], /belongs to a user already/],
   ['an e-mail that is none', () => [...CREATE, 'ada'], /email must be an e-mail address, which "ada" is not/],
