@@ -1,6 +1,6 @@
 import type { KeyState } from '../../domain/api-key.ts';
 import { daysUntil } from '../../domain/duration.ts';
-import { formatNumber } from '../../domain/format.ts';
+import { formatCount, formatNumber } from '../../domain/format.ts';
 import type { Holder } from '../../domain/holder.ts';
 import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/key-usage.ts';
 import { limitsOf, lowerLimit } from '../../domain/request-limits.ts';
@@ -70,8 +70,7 @@ function stateBadges({ state, expiresAt, isExpiringSoon, isSuspended }: KeyDetai
 
 function soonWords(expiresAt: Date, now: Date): string {
   const days = daysUntil(expiresAt, now);
-  if (days === 0) return 'Expires today';
-  return days === 1 ? 'Expires tomorrow' : `${days} days left`;
+  return days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`;
 }
 
 function refusals({ refusedUses }: KeyDetails): Html | false {

@@ -85,8 +85,8 @@ test('the list says "today" only on the day that it shows as that of the expiry'
   const midnight = Math.ceil(dashboard.now().getTime() / DAY_MS) * DAY_MS;
   for (const [expiresAt, words] of [
     [midnight - 1, 'Expires today'],
-    [midnight, 'Expires tomorrow'],
-    [midnight + DAY_MS - 1, 'Expires tomorrow'],
+    [midnight, '1 day left'],
+    [midnight + DAY_MS - 1, '1 day left'],
     [midnight + DAY_MS, '2 days left'],
   ] as const) {
     await db.prisma.apiKey.updateMany({ where: { id }, data: { createdAt, expiresAt: new Date(expiresAt) } });
