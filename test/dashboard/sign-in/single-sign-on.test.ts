@@ -335,7 +335,8 @@ describe('a fresh proof', () => {
   }
 
   test('is a sign-in at the provider a moment ago, or without a time of it', async () => {
-    for (const auth_time of [seconds(0), undefined]) {
+    // The dashboard's clock may be ahead of the library's, which judges a sign-in with max_age.
+    for (const auth_time of [Math.floor(dashboard.now().getTime() / 1000), undefined]) {
       const { domain } = await company({ newPeople: 'member' });
       const browser = newBrowser();
       await signIn(browser, `new@${domain}`, { auth_time });
