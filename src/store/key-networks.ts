@@ -35,7 +35,7 @@ const NOTE = {
       on conflict (organization_id, key_id, network) do update set last_seen_at = excluded.last_seen_at
         where n.last_seen_at < excluded.last_seen_at - interval '1 hour'),
     wanted as (
-      select organization_id, key_id, user_id, 'new_network'::key_notice_kind as kind, at::date::text as occasion,
+      select organization_id, key_id, user_id, 'new_network'::key_notice_kind as kind, (at at time zone 'UTC')::date::text as occasion,
              null::timestamptz as ends_at, null::uuid as by_user_id, network as detail
       from watched
       where not is_known and place = 1 and recent = 1

@@ -157,7 +157,11 @@ test('an operator removes a lost second factor, and its owner signs in with the 
   expect(await enter()).toMatchObject({ kind: 'signed-in' });
   const where = { action: 'user.second_factor_removed', targetUserId: owner.userId };
   expect(await db.prisma.auditEvent.findMany({ where })).toMatchObject([{ actorUserId: null, requestId: '' }]);
-  expect(await admin(...given)).toEqual({ code: 1, stdout: '', stderr: `${owner.email} has neither a second factor nor a passkey.\n` });
+  expect(await admin(...given)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `${owner.email} has neither a second factor nor a passkey.\n`,
+  });
   await addSecondFactor(db, owner, new Date());
   expect(await admin(...given)).toEqual({ code: 0, stdout: `second factor removed: ${owner.email}\n`, stderr: '' });
 });

@@ -48,6 +48,7 @@ test('an invitation link sets the first password once, within 72 hours, and does
     name: 'Mei',
     organizationName: 'Test',
     passwordCharacters: 15,
+    singleSignOn: 'no',
   });
   expect(await openLink(db, link.token, after(72 * 60))).toBeNull();
   expect(await signIn(db, { email, password: NEW, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });
