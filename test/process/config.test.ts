@@ -41,6 +41,7 @@ const DEFAULTS = {
   metrics: null,
   traces: null,
   acceptsNewerDatabase: false,
+  cell: null,
 };
 
 test('unset and empty variables get their defaults', () => {
@@ -65,6 +66,7 @@ test('every variable is read', () => {
     LOG_LEVEL: 'silent',
     NODE_ENV: 'production',
     CHARTER_ENVIRONMENT: 'test',
+    CHARTER_CELL: 'eu1',
     UNKNOWN: 'x',
     RESPONSE_CHECK: 'report',
     RESPONSE_CHECK_SAMPLE_RATE: '.01',
@@ -112,6 +114,7 @@ test('every variable is read', () => {
     drainSeconds: 300,
     workers: 256,
     acceptsNewerDatabase: true,
+    cell: 'eu1',
     metrics: { host: '::1', port: 65_535 },
     traces: {
       endpoint: 'https://collector.example/otlp',

@@ -1,6 +1,4 @@
-// The tables can be distributed over several machines, or partitioned, by organization. The guide "Scaling" names what remains.
-import { readGuide } from '../support/contract/guides.ts';
-import { resources } from '../support/contract/resources.ts';
+// The tables can be partitioned by organization, and an organization can be moved, exported or erased as a whole.
 import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();
@@ -74,27 +72,4 @@ test('no other table refers to rows of an organization, and no column takes its 
   expect(
     await namesIn(`select relname as name from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace`),
   ).toEqual([]);
-});
-
-/** The words in backticks of a section. */
-function namedIn(heading: string): string[] {
-  const [, section = ''] = readGuide('scaling.md').split(`\n### ${heading}\n`);
-  const [text = ''] = section.split(/\n##+ /);
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-}
-
-test('the guide "Scaling" names everything that stands in the way of a distribution', async () => {
-  const named = namedIn('What stands in the way of Citus');
-  for (const name of [...GLOBALLY_UNIQUE, ...WITHOUT_ORGANIZATION]) expect(named).toContain(name);
-  const tables = await namesIn(`
-    select distinct tgrelid::regclass::text as name from pg_trigger
-    where not tgisinternal and tgrelid in (select oid from (${TENANT_TABLES}) t union select 'organizations'::regclass)`);
-  const functions = await namesIn(`
-    select p.proname as name from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
-      and not exists (select from pg_depend where objid = p.oid and deptype = 'e') and p.proname not in ('bump_versions_with', 'record_events_of')`);
-  // The guide names one table of a resource, and says that those of the others are the same.
-  const others = resources.slice(1).map(({ table }) => table);
-  for (const name of [...tables.filter((table) => !others.includes(table)), ...functions])
-    expect(named).toContain(name);
 });
