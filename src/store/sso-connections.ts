@@ -104,10 +104,13 @@ export async function setSsoEnforced(
 /** What enforced single sign-on demands; `null` where it is not enforced. */
 export type SsoEnforcement = { readonly breakGlassUserId: string };
 
+/** Within a transaction, it stays so until the commit: nobody can be signed in by what is not allowed any more. */
 export async function findSsoEnforcement(
   tx: Transaction,
   { organizationId }: OrganizationScope,
 ): Promise<SsoEnforcement | null> {
-  const row = await tx.ssoConnection.findUnique({ where: { organizationId }, select: { breakGlassUserId: true } });
-  return row === null || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
+  const [row] = await tx.$queryRaw<{ breakGlassUserId: string | null }[]>`
+    select break_glass_user_id as "breakGlassUserId" from sso_connections
+    where organization_id = ${organizationId}::uuid for share`;
+  return row === undefined || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
 }

@@ -41,6 +41,11 @@ export async function insertSsoIdentity(
   await tx.ssoIdentity.create({ data: { organizationId, ...identity }, select: { userId: true } });
 }
 
+/** Of all people of the organization. */
+export async function deleteSsoIdentities(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
+  await tx.ssoIdentity.deleteMany({ where: { organizationId } });
+}
+
 /** Returns false if the user was not linked. */
 export async function deleteSsoIdentity(
   tx: Transaction,

@@ -7,7 +7,7 @@ import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { readAssertion } from '../passkeys/ceremony.ts';
 import { spendChallenge } from '../passkeys/challenges.ts';
 import { type GivenPasskey, spendUse, type VerifiedUse, verifyUse } from '../passkeys/use-passkey.ts';
-import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { type SignInWay, signInWayOf } from '../single-sign-on/requirement.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { verifyPassword } from './password.ts';
 import { lockActor } from './people-authority.ts';
@@ -35,7 +35,12 @@ type Proving = {
 export async function findWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
   const ways = await findWaysIn(prisma, scope, userId);
   const way = await signInWayOf(prisma, scope, userId);
-  return { ...ways, hasPassword: ways.hasPassword && way !== 'single-sign-on' };
+  return { ...ways, hasPassword: ways.hasPassword && isPasswordEnough(way, ways) };
+}
+
+/** As at the sign-in: the break-glass administrator without a second factor has a passkey. */
+function isPasswordEnough(way: SignInWay, { hasSecondFactor }: { readonly hasSecondFactor: boolean }): boolean {
+  return way === 'free' || (way === 'break-glass' && hasSecondFactor);
 }
 
 /**
@@ -74,7 +79,8 @@ async function proveByPassword(
       await recordAudit(tx, actor.scope, failureOf(actor, detail));
       return refusal;
     };
-    if (!isRight || user.passwordHash !== passwordHash || way === 'single-sign-on')
+    const isEnough = isPasswordEnough(way, { hasSecondFactor: user.totpSince !== null });
+    if (!isRight || user.passwordHash !== passwordHash || !isEnough)
       return refuse({ with: 'the password' }, invalid('proof_password', 'is not right.'));
     if (user.totpSince !== null) {
       const spent = spendCode(user, { keyring: db.keyring, code: given.code, now });

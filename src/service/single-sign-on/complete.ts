@@ -97,8 +97,9 @@ export async function completeSignIn(
     return fail({ kind: 'not-valid', words: 'The subject is too long.' }, 'The subject is too long.');
   if (signIn.isProof) {
     const isProven = await inTurn(() => provePerson(db, scope, { person, token, now }));
+    if (!isProven) return fail(notAdmitted('other-session'), 'other-session');
     await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
-    return isProven ? { kind: 'proven', next: signIn.next } : fail(notAdmitted('other-session'), 'other-session');
+    return { kind: 'proven', next: signIn.next };
   }
   const admitted = await inTurn(() => admit(db, connection, { person, signIn, browserHash, auditSource, now }));
   if (admitted.kind === 'not-admitted') return fail(admitted, admitted.reason);

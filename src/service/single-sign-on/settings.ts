@@ -24,6 +24,7 @@ import {
   setSsoRules,
 } from '../../store/sso-connections.ts';
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
+import { deleteSsoIdentities } from '../../store/sso-identities.ts';
 import { listAdministrators } from '../../store/users.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
@@ -134,8 +135,10 @@ export async function saveConnection(
     const place = placeOfClientSecret(scope.organizationId);
     const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
     await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
-    // Sessions of another provider, which could not end them any more.
-    if (stored !== null && stored.issuer !== issuer) await endSessionsByWay(tx, scope, 'single sign-on');
+    // Who requires single sign-on shows by a session that this connection works.
+    if (stored !== null && !isSame) await endSessionsByWay(tx, scope, 'single sign-on');
+    // People are others at another provider. Nobody may count as linked who cannot sign in there.
+    if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
     await recordAudit(tx, scope, {
       action: 'sso.connection_saved',
       actorUserId: current.id,

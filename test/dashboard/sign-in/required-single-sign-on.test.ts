@@ -213,6 +213,13 @@ test('a break-glass administrator without a second factor signs in by passkey al
   expect((await withPassword(byPassword, other.email)).status).toBe(422);
   const inEmergency = secureBrowser();
   expect((await signInWithPasskey(inEmergency, authenticator)).status).toBe(303);
+  await ageProofs(db, other);
+  const asked = await inEmergency.submit('/profile/api-keys/new', { name: 'Late' }, '/profile/api-keys');
+  expect([asked.status, asked.text.includes('proof_password')]).toEqual([403, false]);
+  const { form_token, sealed_form } = Object.fromEntries(formsOf(asked.text).flatMap(({ fields }) => fields));
+  const byPasswordAlone = { form_token, sealed_form, proof_password: PASSWORD };
+  expect((await inEmergency.post('/profile/api-keys', byPasswordAlone)).status).toBe(422);
+  expect((await provePasskey(inEmergency, asked, authenticator)).status).toBe(200);
   const { id } = await db.prisma.passkey.findFirstOrThrow({ where: { userId: other.userId } });
   const page = await inEmergency.submit(`/profile/passkeys/${id}`, {}, `/profile/passkeys/${id}/remove`);
   expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('break-glass')]);

@@ -59,6 +59,23 @@ test('the secret is shown nowhere again, and stored encrypted', async () => {
   expect(dashboard.logged.join()).not.toContain(provider.clientSecret);
 });
 
+test('another issuer makes nobody linked, and another client ends the sessions by single sign-on', async () => {
+  const { actor, browser } = await administrator();
+  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  const { userId } = actor;
+  const { organizationId } = actor.scope;
+  const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada', linkedAt: new Date() };
+  await db.prisma.ssoIdentity.create({ data: person });
+  await db.prisma.session.updateMany({ where: { organizationId, userId }, data: { ssoSid: 'one' } });
+  const other = await startIdentityProvider();
+  const { issuer, clientId: client_id, clientSecret: client_secret } = other;
+  const change = connection({ issuer, client_id, client_secret });
+  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(303);
+  expect(await db.prisma.ssoIdentity.count({ where: { organizationId } })).toBe(0);
+  expect(await db.prisma.session.count({ where: { organizationId, userId } })).toBe(0);
+  await other.close();
+});
+
 test('the stored secret is used for the same client, and never sent to another provider', async () => {
   // The attack: somebody in an open session of an administrator has the secret sent to a server of their own.
   const { browser } = await administrator();

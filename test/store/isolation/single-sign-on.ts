@@ -18,6 +18,7 @@ import {
   verifySsoDomain,
 } from '../../../src/store/sso-domains.ts';
 import {
+  deleteSsoIdentities,
   deleteSsoIdentity,
   findSsoUser,
   findUserIdByEmail,
@@ -199,6 +200,17 @@ export const ssoIdentityProofs: Proofs = {
     await link(db, theirs);
     const before = await rowsOf(db, theirs);
     expect(await deleteSsoIdentity(db.prisma, ours.scope, theirs.userId)).toBe(false);
+    expect(await rowsOf(db, theirs)).toBe(before);
+  },
+
+  async deleteSsoIdentities({ db, ours, theirs }) {
+    for (const tenant of [ours, theirs]) {
+      await connect(db, tenant);
+      await link(db, tenant);
+    }
+    const before = await rowsOf(db, theirs);
+    await deleteSsoIdentities(db.prisma, ours.scope);
+    expect(await hasSsoIdentity(db.prisma, ours.scope, ours.userId)).toBe(false);
     expect(await rowsOf(db, theirs)).toBe(before);
   },
 };
