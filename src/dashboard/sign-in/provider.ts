@@ -74,6 +74,18 @@ ${isProof ? html`<p class="aside"><a href="${next}">Cancel</a></p>` : html`<p cl
   return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
 }
 
+/**
+ * Waits for a click: anybody can link to it, and a browser that went on by itself would be signed in to the organization of whoever
+ * made the link.
+ */
+function askedPage(context: RequestContext, url: string): View {
+  const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
+<p>You continue at <strong>${new URL(url).host}</strong>, which then signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
+<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
+<p class="aside"><a href="/profile">Cancel</a></p></section>`;
+  return page(context, { title: 'Sign in to Charter?', main });
+}
+
 /** The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). */
 export async function startAtProvider(context: RequestContext): Promise<View> {
   const { browserSecret, auditSource, now, query } = context;
@@ -89,7 +101,7 @@ export async function startAtProvider(context: RequestContext): Promise<View> {
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun':
-      return redirect(begun.url);
+      return askedPage(context, begun.url);
     case 'rate-limited':
       return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
     default:

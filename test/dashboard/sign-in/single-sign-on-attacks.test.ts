@@ -4,7 +4,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
+import { beginWith, buttonUrlIn, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import {
@@ -479,8 +479,15 @@ describe('redirects', () => {
     const browser = newBrowser();
     const start = `/single-sign-on/${administrator.scope.organizationId}/start`;
     const begun = await browser.get(`${start}?target_link_uri=https://evil.example/profile`);
-    const response = provider.authorize(begun.headers['location'] ?? '', person);
+    const response = provider.authorize(buttonUrlIn(begun), person);
     expect((await browser.get(response)).headers['location']).toBe('/profile');
+  });
+
+  test('a link to the start at the organization of an attacker leads no browser on by itself', async () => {
+    const { administrator } = await company();
+    const begun = await newBrowser().get(`/single-sign-on/${administrator.scope.organizationId}/start`);
+    expect([begun.status, begun.headers['location'], begun.headers['refresh']]).toEqual([200, undefined, undefined]);
+    expect(begun.text).toContain(new URL(buttonUrlIn(begun)).host);
   });
 
   test('a start for another issuer, or at an organization without a connection, leads nowhere', async () => {

@@ -46,6 +46,11 @@ export async function beginWith(browser: Browser, email: string, next = '/profil
   return url;
 }
 
+/** Where the button of the page leads, which a tile of the provider opens. */
+export function buttonUrlIn({ text }: Page): string {
+  return (/<a class="button primary wide" href="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+}
+
 /** Where a page leads on by itself. */
 export function urlIn({ headers }: Page): string | null {
   return /^0; url=(.*)$/.exec(headers['refresh'] ?? '')?.[1] ?? null;
