@@ -1,40 +1,25 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import { Router } from 'express';
 import { findKeysIn } from '../../domain/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
 import { MAX_REPORTED_KEYS, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
-import { errorContent, reportError } from '../http/errors.ts';
 import { mediaTypeOf, readBody } from '../http/forms.ts';
+import { answerPrograms } from '../http/json-requests.ts';
 import { problemOf } from '../http/problem.ts';
-import { contextOf, type Dashboard, type RequestContext } from '../http/request-context.ts';
+import type { Dashboard, RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { sendView, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
 import { MAX_REPORT } from './size.ts';
 
-/** Reports of programs. They use no session, so it does not matter which site sends them. */
+/** Reports of programs. */
 export function jsonReports(dashboard: Dashboard): Router {
+  const report = answerPrograms(dashboard, { answer, bodyOfError: (message) => ({ message }) });
   const router = Router({ caseSensitive: true, strict: true });
-  router.all('/report-key', answerJson(dashboard));
+  router.all('/report-key', (req, res, next) =>
+    req.method === 'POST' && mediaTypeOf(req) === 'application/json' ? report(req, res, next) : next(),
+  );
   return router;
-}
-
-function answerJson(dashboard: Dashboard): RequestHandler {
-  return async (req: Request, res: Response, next: NextFunction) => {
-    if (req.method !== 'POST' || mediaTypeOf(req) !== 'application/json') return next();
-    const { context } = contextOf(req, dashboard);
-    try {
-      await dashboard.throttle(context.auditSource.ip);
-      // The client has gone, so the rest of its request cannot be read.
-      if (res.destroyed) return;
-      await sendView(dashboard, res, await answer(context, req));
-    } catch (error) {
-      reportError(error, { context, res });
-      if (res.headersSent || res.destroyed) return void res.destroy();
-      const { status, message, headers } = errorContent(error, context.auditSource.requestId);
-      await sendView(dashboard, res, { kind: 'json', status, body: { message }, headers });
-    }
-  };
 }
 
 async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {

@@ -9,7 +9,7 @@ import { page } from '../markup/layout.ts';
 import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { getConnection, lostPage, notAdmittedPage } from './provider.ts';
 
-// Once for each person: whoever signed in at the provider proves that the account with their e-mail is theirs.
+// Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
 
 export async function showConfirmation(context: RequestContext): Promise<View> {
   return confirmationPage(context, null);

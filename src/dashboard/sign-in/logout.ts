@@ -1,9 +1,10 @@
-import { type Request, type Response, Router } from 'express';
-import { errorContent, reportError } from '../http/errors.ts';
+import type { IncomingMessage } from 'node:http';
+import { Router } from 'express';
 import { type MaxSize, mediaTypeOf, readBody } from '../http/forms.ts';
-import { contextOf, type Dashboard, type RequestContext } from '../http/request-context.ts';
+import { answerPrograms } from '../http/json-requests.ts';
+import type { Dashboard, RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { sendView, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
 import { depsOf, getConnection } from './provider.ts';
 
 const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
@@ -14,26 +15,14 @@ const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
  */
 export function backChannelLogout(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.post('/single-sign-on/:organizationId/logout', async (req: Request, res: Response) => {
-    const { context } = contextOf(req, dashboard);
-    try {
-      await dashboard.throttle(context.auditSource.ip);
-      // The client has gone, so the rest of its request cannot be read.
-      if (res.destroyed) return;
-      await sendView(dashboard, res, await answer(context, req));
-    } catch (error) {
-      reportError(error, { context, res });
-      if (res.headersSent || res.destroyed) return void res.destroy();
-      const { status, message, headers } = errorContent(error, context.auditSource.requestId);
-      const body = { error: 'invalid_request', error_description: message };
-      await sendView(dashboard, res, { kind: 'json', status, body, headers });
-    }
-  });
+  router.post('/single-sign-on/:organizationId/logout', answerPrograms(dashboard, { answer, bodyOfError }));
   return router;
 }
 
 /** Section 2.8. */
-async function answer(context: RequestContext, req: Request): Promise<View> {
+const bodyOfError = (error_description: string) => ({ error: 'invalid_request', error_description });
+
+async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {
   const connection = await getConnection(context);
   if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded') throw new RequestError('not-a-form');
   const sent = new URLSearchParams((await readBody(req, MAX_TOKEN)).toString('utf8'));
@@ -42,6 +31,6 @@ async function answer(context: RequestContext, req: Request): Promise<View> {
   const { logOut } = await import('../../service/single-sign-on/logout.ts');
   const outcome = await logOut(depsOf(context), connection, { token, auditSource, now });
   if (outcome.kind === 'done') return { kind: 'json', status: 200, body: {} };
-  const body = { error: 'invalid_request', error_description: outcome.words };
-  return { kind: 'json', status: outcome.kind === 'unreachable' ? 503 : 400, body };
+  const status = outcome.kind === 'unreachable' ? 503 : 400;
+  return { kind: 'json', status, body: bodyOfError(outcome.words) };
 }

@@ -15,18 +15,24 @@ import { spendCode } from './second-factor-code.ts';
 import { sessionEnded, sessionHashOf } from './sessions.ts';
 
 // A session that was left open or stolen must not create keys or change how its user signs in. So these actions need a fresh
-// proof (isProofFresh in domain/session.ts): a sign-in, or one of the kinds below. Another kind of proof, such as a sign-in at an
-// identity provider, is another member of GivenProof, whose check ends with `accept`.
+// proof (isProofFresh in domain/session.ts): a sign-in, one of the kinds below, or a sign-in anew at the identity provider
+// (single-sign-on/complete.ts).
 
 export type GivenProof =
-  | { readonly kind: 'password'; readonly password: string /** Only with a second factor. */; readonly code: string }
+  | {
+      readonly kind: 'password';
+      readonly password: string;
+      /** Read only if the user has a second factor. */
+      readonly code: string;
+    }
   | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);
 
 export type Proven = { readonly kind: 'proven' };
 const PROVEN: Proven = { kind: 'proven' };
 
 type Proving = {
-  readonly given: GivenProof /** Of the actor's session. */;
+  readonly given: GivenProof;
+  /** Of the actor's session. */
   readonly token: string;
   readonly now: Date;
 };

@@ -62,12 +62,7 @@ export async function beginSecondFactor(
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
-  {
-    code,
-    token,
-    provedAt,
-    now = new Date(),
-  }: OfSession & { code: string /** The proof of the session. */; provedAt: Date | null; now?: Date },
+  { code, token, provedAt, now = new Date() }: OfSession & { code: string; provedAt: Date | null; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
   // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { parseJson } from '../../domain/json.ts';
 import type { RelyingParty } from '../../domain/relying-party.ts';
+import { memberOf } from '../../store/error-code.ts';
 
 // The only file that knows the library for WebAuthn. What it returns consists of our own types.
 
@@ -139,10 +140,6 @@ function jsonOf(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 function base64urlIn(value: unknown, name: string): string | null {

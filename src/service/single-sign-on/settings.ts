@@ -29,6 +29,7 @@ import { listAdministrators } from '../../store/users.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
+import type { InTurn } from './begin.ts';
 import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { clientOf } from './scope.ts';
@@ -106,7 +107,7 @@ export async function tryConnection(
     access: ProviderAccess;
     targets: WebhookTargets;
     redirectUri: string;
-    inTurn: <T>(task: () => Promise<T>) => Promise<T>;
+    inTurn: InTurn;
   },
 ): Promise<Tried | ProviderFailure | Invalid> {
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));

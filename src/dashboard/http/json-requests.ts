@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { errorContent, reportError } from './errors.ts';
+import { contextOf, type Dashboard, type RequestContext } from './request-context.ts';
+import { sendView, type View } from './view.ts';
+
+type Answers = {
+  readonly answer: (context: RequestContext, req: IncomingMessage) => Promise<View>;
+  /** The body for an error. */
+  readonly bodyOfError: (message: string) => object;
+};
+
+/** Responds with JSON to programs. They have no session, so it does not matter which site sends them. */
+export function answerPrograms(dashboard: Dashboard, { answer, bodyOfError }: Answers): RequestHandler {
+  return async (req, res) => {
+    const { context } = contextOf(req, dashboard);
+    try {
+      await dashboard.throttle(context.auditSource.ip);
+      // The client has gone, so the rest of its request cannot be read.
+      if (res.destroyed) return;
+      await sendView(dashboard, res, await answer(context, req));
+    } catch (error) {
+      reportError(error, { context, res });
+      if (res.headersSent || res.destroyed) return void res.destroy();
+      const { status, message, headers } = errorContent(error, context.auditSource.requestId);
+      await sendView(dashboard, res, { kind: 'json', status, body: bodyOfError(message), headers });
+    }
+  };
+}
