@@ -4,7 +4,7 @@ import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents 
 import type { Database } from '../store/database.ts';
 import type { Edge } from '../store/list-edge.ts';
 import { findMatchingKeys } from '../store/organization-keys.ts';
-import { findMatchingUsers } from '../store/users.ts';
+import { findMatchingUsers } from '../store/user-lists.ts';
 import { refuseToGovern } from './accounts/organization.ts';
 import { positionOfId, readListPage } from './list-position.ts';
 

@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../domain/actor.ts';
 import type { Database } from './database.ts';
 import { storable, storableClient } from './storable.ts';
-import { MAX_ADMINISTRATORS } from './users.ts';
+import { MAX_ADMINISTRATORS } from './user-lists.ts';
 
 export type RevokedKey = {
   readonly organizationId: string;

@@ -28,6 +28,7 @@ import {
   ssoIdentityProofs,
   ssoSignInProofs,
 } from './isolation/single-sign-on.ts';
+import { userListProofs } from './isolation/user-lists.ts';
 import { userProofs } from './isolation/users.ts';
 import { webhookEndpointProofs, webhookHistoryProofs } from './isolation/webhooks.ts';
 
@@ -64,11 +65,12 @@ const PROOFS: Record<string, Proofs> = {
   'sso-sign-ins.ts': ssoSignInProofs,
   'webhook-endpoints.ts': webhookEndpointProofs,
   'webhook-history.ts': webhookHistoryProofs,
+  'user-lists.ts': userListProofs,
   'users.ts': { ...userProofs, ...peopleProofs },
 };
 /**
- * Housekeeping, the actions of operators, the write of key uses, the notices about keys, the rotation of encryption keys, the names of earlier API keys, the delivery of webhooks and
- * reports of leaked keys, which cover all organizations in one statement.
+ * Housekeeping, the actions of operators, the write of key uses, the notices about keys, the rotation of encryption keys, the names
+ * of earlier API keys, the delivery of webhooks and reports of leaked keys, which cover all organizations in one statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',

@@ -4,7 +4,7 @@ import { Exchange } from '../../domain/exchange.ts';
 import { html } from '../../html/html.ts';
 import type { Conflict } from '../../service/outcome.ts';
 import { isOutage } from '../../store/database-errors.ts';
-import { listAdministrators } from '../../store/users.ts';
+import { listAdministrators } from '../../store/user-lists.ts';
 import { contactList } from '../markup/contacts.ts';
 import { type ErrorContent, errorPage } from '../markup/error.ts';
 import type { RequestContext, SignedInContext } from './request-context.ts';

@@ -3,7 +3,7 @@ import { mayManage, ROLES } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/accounts/people.ts';
-import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/users.ts';
+import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/user-lists.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';

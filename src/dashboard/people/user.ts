@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
-import type { UserDetails } from '../../store/users.ts';
+import type { UserDetails } from '../../store/user-lists.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

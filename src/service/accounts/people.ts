@@ -11,13 +11,13 @@ import { isUniqueViolation } from '../../store/database-errors.ts';
 import {
   countUsers,
   findUser,
-  insertUser,
   listUsers as listStored,
   MAX_COUNTED_USERS,
   type UserDetails,
   type UserPosition,
   type UserState,
-} from '../../store/users.ts';
+} from '../../store/user-lists.ts';
+import { insertUser } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';

@@ -10,7 +10,8 @@ import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/s
 import { lockSsoConnection, setSsoEnforced } from '../../store/sso-connections.ts';
 import { listSsoDomains } from '../../store/sso-domains.ts';
 import { deleteSsoIdentity } from '../../store/sso-identities.ts';
-import { findWaysIn, listAdministrators, lockUsers } from '../../store/users.ts';
+import { listAdministrators } from '../../store/user-lists.ts';
+import { findWaysIn, lockUsers } from '../../store/users.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockToManage } from '../accounts/people-authority.ts';
 import { activeActor } from '../keys/key-authority.ts';

@@ -25,7 +25,7 @@ import {
 } from '../../store/sso-connections.ts';
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
 import { deleteSsoIdentities } from '../../store/sso-identities.ts';
-import { listAdministrators } from '../../store/users.ts';
+import { listAdministrators } from '../../store/user-lists.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';

@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { listAdministrators } from '../../store/users.ts';
+import { listAdministrators } from '../../store/user-lists.ts';
 import { disableWebhookEndpoint } from '../../store/webhook-endpoints.ts';
 import type { Mail, Outbox } from '../mail.ts';
 

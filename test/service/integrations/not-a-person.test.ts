@@ -28,7 +28,7 @@ import { checkSession, giveSecondFactor, signIn, signOut } from '../../../src/se
 import type { Outbox } from '../../../src/service/mail.ts';
 import { insertAccessLink } from '../../../src/store/access-links.ts';
 import { insertSession } from '../../../src/store/sessions.ts';
-import { listAdministrators } from '../../../src/store/users.ts';
+import { listAdministrators } from '../../../src/store/user-lists.ts';
 import { exportedFunctions } from '../../support/contract/exports.ts';
 import { createPeople, outcomeOf } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';

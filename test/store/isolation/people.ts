@@ -5,14 +5,9 @@ import {
   changeUser,
   countOtherAdministrators,
   countRecoveryCodes,
-  countUsers,
-  findMatchingUsers,
   findPasswordHash,
-  findUser,
   findWaysIn,
   insertUser,
-  listAdministrators,
-  listUsers,
   lockHolders,
   lockUsers,
 } from '../../../src/store/users.ts';
@@ -22,7 +17,7 @@ import type { Proofs } from './proof.ts';
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 7, allowsUnendingKeys: true, requiresAddresses: false };
 
 /** A user of ours with the same id as one of theirs: a change of one must not affect the other. */
-async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
+export async function withSameId({ prisma }: Database, { scope }: Tenant, { userId: id }: Tenant): Promise<string> {
   const email = `${newId()}@example.test`;
   await insertUser(prisma, scope, { id, email, name: 'Same', role: 'administrator', passwordHash: null });
   return email;
@@ -44,12 +39,6 @@ export const peopleProofs: Proofs = {
     expect([...holders.keys()]).toEqual([ours.userId]);
   },
 
-  async findMatchingUsers({ db, ours, theirs }) {
-    const search = { text: theirs.email, limit: 2 };
-    expect(await findMatchingUsers(db, ours.scope, search)).toEqual([]);
-    expect(await findMatchingUsers(db, theirs.scope, search)).toEqual([{ id: theirs.userId, isWholeEmail: true }]);
-  },
-
   async changeUser({ db, ours, theirs }) {
     const before = await rowOf(db, theirs);
     await expect(changeUser(db.prisma, ours.scope, theirs.userId, { role: 'viewer' })).rejects.toThrow();
@@ -61,29 +50,6 @@ export const peopleProofs: Proofs = {
   async countOtherAdministrators({ db, ours }) {
     const given = { id: ours.userId, withPassword: false };
     expect(await countOtherAdministrators(db.prisma, ours.scope, given)).toBe(0);
-  },
-
-  async listUsers({ db, ours, theirs }) {
-    const query = { search: '', state: 'all', from: null, limit: 100 } as const;
-    const found = await listUsers(db, ours.scope, query);
-    expect(found.map(({ id }) => id)).toEqual([ours.userId]);
-    expect(await listUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual([]);
-  },
-
-  async countUsers({ db, ours, theirs }) {
-    const query = { search: '', state: 'all', position: null } as const;
-    expect(await countUsers(db, ours.scope, query)).toEqual({ total: 1, before: 0 });
-    expect(await countUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual({ total: 0, before: 0 });
-  },
-
-  async findUser({ db, ours, theirs }) {
-    expect(await findUser(db, ours.scope, theirs.userId)).toBeNull();
-    const email = await withSameId(db, ours, theirs);
-    expect(await findUser(db, ours.scope, theirs.userId)).toMatchObject({ email });
-  },
-
-  async listAdministrators({ db, ours }) {
-    expect(await listAdministrators(db, ours.scope)).toMatchObject([{ id: ours.userId }]);
   },
 
   async findPasswordHash({ db, ours, theirs }) {

@@ -1,0 +1,40 @@
+import {
+  countUsers,
+  findMatchingUsers,
+  findUser,
+  listAdministrators,
+  listUsers,
+} from '../../../src/store/user-lists.ts';
+import { withSameId } from './people.ts';
+import type { Proofs } from './proof.ts';
+
+export const userListProofs: Proofs = {
+  async findMatchingUsers({ db, ours, theirs }) {
+    const search = { text: theirs.email, limit: 2 };
+    expect(await findMatchingUsers(db, ours.scope, search)).toEqual([]);
+    expect(await findMatchingUsers(db, theirs.scope, search)).toEqual([{ id: theirs.userId, isWholeEmail: true }]);
+  },
+
+  async listUsers({ db, ours, theirs }) {
+    const query = { search: '', state: 'all', from: null, limit: 100 } as const;
+    const found = await listUsers(db, ours.scope, query);
+    expect(found.map(({ id }) => id)).toEqual([ours.userId]);
+    expect(await listUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual([]);
+  },
+
+  async countUsers({ db, ours, theirs }) {
+    const query = { search: '', state: 'all', position: null } as const;
+    expect(await countUsers(db, ours.scope, query)).toEqual({ total: 1, before: 0 });
+    expect(await countUsers(db, ours.scope, { ...query, search: theirs.email })).toEqual({ total: 0, before: 0 });
+  },
+
+  async findUser({ db, ours, theirs }) {
+    expect(await findUser(db, ours.scope, theirs.userId)).toBeNull();
+    const email = await withSameId(db, ours, theirs);
+    expect(await findUser(db, ours.scope, theirs.userId)).toMatchObject({ email });
+  },
+
+  async listAdministrators({ db, ours }) {
+    expect(await listAdministrators(db, ours.scope)).toMatchObject([{ id: ours.userId }]);
+  },
+};
