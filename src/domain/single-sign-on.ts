@@ -126,7 +126,13 @@ export function hashBrowserSecret(secret: string): Buffer {
  * What one sign-in needs besides its state. Both derive from the secret in the browser's cookie, so that the database holds
  * nothing with which somebody could complete the sign-in.
  */
-export function proofsOf({ browserSecret, state }: { readonly browserSecret: string; readonly state: string }) {
+export function deriveNonceAndVerifier({
+  browserSecret,
+  state,
+}: {
+  readonly browserSecret: string;
+  readonly state: string;
+}) {
   const derive = (purpose: string) =>
     createHmac('sha256', browserSecret).update(`single sign-on ${purpose} ${state}`).digest('base64url');
   return { nonce: derive('nonce'), codeVerifier: derive('code verifier') };

@@ -1,7 +1,7 @@
 import type { Holder } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
-import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/complete.ts';
+import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/completion.ts';
 import type { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { UNUSED } from '../../store/key-checks.ts';

@@ -16,7 +16,7 @@ import { sessionEnded, sessionHashOf } from './sessions.ts';
 
 // A session that was left open or stolen must not create keys or change how its user signs in. So these actions need a fresh
 // proof (isProofFresh in domain/session.ts): a sign-in, one of the kinds below, or a sign-in anew at the identity provider
-// (single-sign-on/complete.ts).
+// (single-sign-on/prove-person.ts).
 
 export type GivenProof =
   | {

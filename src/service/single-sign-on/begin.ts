@@ -1,6 +1,6 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { MINUTE_MS } from '../../domain/duration.ts';
-import { hashBrowserSecret, proofsOf, SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import { deriveNonceAndVerifier, hashBrowserSecret, SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
 import type { Database } from '../../store/database.ts';
 import { insertSsoSignIn } from '../../store/sso-sign-ins.ts';
 import { type Attempt, consumeAttempt } from '../accounts/attempt-limits.ts';
@@ -48,7 +48,6 @@ export async function beginSignIn(
   if (provider.kind !== 'provider') return provider;
   const { token: state, tokenHash } = mintHashedToken();
   const { redirectUri } = connectionUrls(origin, scope.organizationId);
-  const proofs = proofsOf({ browserSecret, state });
   const wantsGroups = record.groupsClaim !== '';
   const authorization = await authorizationUrl(provider, {
     redirectUri,
@@ -56,7 +55,7 @@ export async function beginSignIn(
     email,
     wantsGroups,
     isProof,
-    ...proofs,
+    ...deriveNonceAndVerifier({ browserSecret, state }),
   });
   if (authorization.kind !== 'url') return authorization;
   const { issuer } = record;

@@ -16,16 +16,10 @@ import { verifyPassword } from '../accounts/password.ts';
 import { spendCode } from '../accounts/second-factor-code.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
-import {
-  countSuccess,
-  LOST,
-  type Lost,
-  linkUser,
-  type NotAdmitted,
-  type SignedInByProvider,
-  signInLinked,
-} from './complete.ts';
+import { countSuccess } from './complete.ts';
+import { LOST, type Lost, type NotAdmitted, type SignedInByProvider } from './completion.ts';
 import type { Connection } from './scope.ts';
+import { linkUser, signInLinked } from './sign-in-linked.ts';
 
 export type ConfirmationKey = {
   readonly token: string;

@@ -16,7 +16,7 @@ import { claimIdempotencyKey } from '../../store/idempotency-keys.ts';
 import { endSsoSessionsOf, findUsersBySid } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
 import type { SignInDeps } from './begin.ts';
-import { BY_SINGLE_SIGN_ON } from './complete.ts';
+import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import { findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { ProviderUnreachableError } from './provider-access.ts';

@@ -1,0 +1,35 @@
+import type { ProviderFailure } from './provider.ts';
+
+/** By whom or what an event of the audit log is, besides a user. */
+export const BY_SINGLE_SIGN_ON = 'single sign-on';
+
+/** `token` is the session's. */
+export type SignedInByProvider = { readonly kind: 'signed-in'; readonly token: string; readonly next: string };
+/** A user has the e-mail, and has to confirm that the account is theirs. `token` is for the URL of the confirmation. */
+export type ToConfirm = { readonly kind: 'to-confirm'; readonly token: string };
+/** The sign-in took too long, was completed before, or began in another browser. */
+export type Lost = { readonly kind: 'lost' };
+export const LOST: Lost = { kind: 'lost' };
+/** The provider knows the person, but Charter gives them no session. */
+export type NotAdmitted = { readonly kind: 'not-admitted'; readonly reason: NotAdmittedReason };
+export type NotAdmittedReason =
+  /** The provider gives no e-mail, or says that it is not verified. */
+  | 'no-email'
+  /** The e-mail is not of a verified domain of the organization. */
+  | 'foreign-domain'
+  /** Nobody in the organization has the e-mail, and new people get no account. */
+  | 'no-account'
+  /** The user with the e-mail is linked to another person at the provider. */
+  | 'other-person'
+  /** It is a proof, and the browser's session is that of somebody else, or has ended. */
+  | 'other-session'
+  | 'deactivated';
+
+/** The proof of the session is fresh. */
+export type ProvenByProvider = { readonly kind: 'proven'; readonly next: string };
+
+export type Completion = SignedInByProvider | ProvenByProvider | ToConfirm | Lost | NotAdmitted | ProviderFailure;
+
+export function notAdmitted(reason: NotAdmittedReason): NotAdmitted {
+  return { kind: 'not-admitted', reason };
+}
