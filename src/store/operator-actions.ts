@@ -22,6 +22,12 @@ export async function recordOperatorAction(
   await tx.operatorAction.create({ data: { id: newId(), action, aboutId, aboutName, detail }, select: { id: true } });
 }
 
+/** Whether the organization that this move has stopped is being deleted, so that some of its rows may be gone. */
+export async function isBeingDeleted(tx: Transaction, moveId: string): Promise<boolean> {
+  const detail = { path: ['move'], equals: moveId };
+  return (await tx.operatorAction.count({ where: { action: 'organization.deletion_started', detail } })) > 0;
+}
+
 const MAX_LISTED = 1000;
 
 /** The newest first, at most 1,000. */

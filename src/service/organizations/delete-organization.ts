@@ -7,14 +7,13 @@ import { deleteInBatches } from '../../store/delete-in-batches.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
 import { findMove, lockOrganizationAlone, startMove } from '../../store/organization-moves.ts';
 import { deleteRows } from '../../store/organization-rows.ts';
-import { listTenantTables, silenceTriggers, withOwnConnection } from '../../store/tenant-tables.ts';
+import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
 import { silencingRefused } from './import-organization.ts';
 
 /**
  * Deletes every row of the organization, in batches, the organization itself last. `name`: repeats its name, so that no other
- * one is deleted by mistake. From the start on, its requests get 503, and 401 once
- * its keys are gone. Returns the number of rows. Repeat it if it was
- * stopped.
+ * one is deleted by mistake. From the start on, its requests get 503, and 401 once its keys are gone. Returns the number of
+ * rows. If it was stopped, it can only be repeated.
  */
 export async function deleteOrganization(
   db: Database,
@@ -27,8 +26,11 @@ export async function deleteOrganization(
     if (found?.name !== name)
       throw new DomainError('conflict', 'The organization has another name. Nothing was deleted.');
     // So that nobody signs in or changes anything meanwhile.
-    if ((await findMove(tx, scope)) === null) await startMove(tx, scope, newId());
-    await recordOperatorAction(tx, { action: 'organization.deletion_started', organization });
+    const move = await findMove(tx, scope);
+    const moveId = move?.id ?? newId();
+    if (move === null) await startMove(tx, scope, moveId);
+    const detail = { move: moveId };
+    await recordOperatorAction(tx, { action: 'organization.deletion_started', organization, detail });
   });
   const rows = await deleteAll(db, scope);
   await transaction(db, (tx) =>
@@ -37,16 +39,24 @@ export async function deleteOrganization(
   return rows;
 }
 
+/** Until the end, the row of the move says that the organization must not be served. */
+const LAST = ['organization_moves', 'organizations'];
+
 async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
   return withOwnConnection(pool, async (query) => {
     await silenceTriggers(query).catch((error: unknown) => {
       throw lacksPrivilege(error) ? silencingRefused() : error;
     });
     const tables = (await listTenantTables(query)).reverse();
+    const isLast = ({ name }: TenantTable) => LAST.includes(name);
     let deleted = 0;
     for (;;) {
       const before = deleted;
-      for (const table of tables) deleted += await deleteInBatches({}, () => deleteRows(query, scope, table));
+      for (const table of tables.filter((each) => !isLast(each)))
+        deleted += await deleteInBatches({}, () => deleteRows(query, scope, table));
+      await query('begin');
+      for (const table of tables.filter(isLast)) deleted += await deleteRows(query, scope, table);
+      await query('commit');
       // Transactions that began before may have inserted rows into a table that was empty already.
       if (deleted === before) return deleted;
     }

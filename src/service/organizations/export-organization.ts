@@ -2,9 +2,9 @@ import { v7 as newId } from 'uuid';
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, findMove, lockOrganizationAlone, startMove } from '../../store/organization-moves.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { isBeingDeleted, recordOperatorAction } from '../../store/operator-actions.ts';
+import { endMove, findMove, lockOrganizationAlone, type Move, startMove } from '../../store/organization-moves.ts';
 import { readRows } from '../../store/organization-rows.ts';
 import { beginSnapshot, listMigrations, listTenantTables, withOwnConnection } from '../../store/tenant-tables.ts';
 import { ARCHIVE_FORMAT, type ArchiveKind, endLine, headLine, rowLine } from './archive-format.ts';
@@ -56,6 +56,7 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
     if (organization === null) throw new DomainError('not_found', `There is no organization with the id ${id}.`);
     const { name } = organization;
     const move = await findMove(tx, scope);
+    await refuseDeleted(tx, move);
     // An export that is repeated during a move finds the same rows, and the same move.
     if (move !== null && kind === 'move') return { name, moveId: move.id };
     const action = kind === 'move' ? 'organization.move_started' : 'organization.exported';
@@ -68,17 +69,26 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
   });
 }
 
-/** The organization serves its requests again, in this database. Throws a conflict if it does not move. */
+/** The organization serves its requests again, in this database. Throws a conflict if it does not move, or is being deleted. */
 export async function cancelMove(db: Database, scope: OrganizationScope): Promise<void> {
   await transaction(db, async (tx) => {
     const organization = await lockOrganizationAlone(tx, scope);
     const move = await findMove(tx, scope);
     if (organization === null || move === null || !(await endMove(tx, scope)))
       throw new DomainError('conflict', 'The organization does not move.');
+    await refuseDeleted(tx, move);
     const action = 'organization.move_cancelled';
     const detail = { move: move.id };
     await recordAudit(tx, scope, { action, actorUserId: null, detail, auditSource: null });
     const about = { id: scope.organizationId, name: organization.name };
     await recordOperatorAction(tx, { action, organization: about, detail });
   });
+}
+
+async function refuseDeleted(tx: Transaction, move: Move | null): Promise<void> {
+  if (move !== null && (await isBeingDeleted(tx, move.id)))
+    throw new DomainError(
+      'conflict',
+      'Its deletion has begun, so some of its data is gone. Repeat delete-organization.',
+    );
 }

@@ -206,6 +206,35 @@ test('it can move back once it was deleted where it came from', async () => {
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
 });
 
+// The deletion is interrupted while it waits for a table, after some rows are gone and before others.
+test.each(['users', 'parent_programs', 'api_keys'])(
+  'an organization whose deletion was interrupted at %s is neither served, resumed nor exported again, but deleted',
+  async (table) => {
+    const { organizationId, client } = await teamWithKey();
+    await client.post(LIST, { name: 'Program' });
+    const deleting = ['delete-organization', '--id', organizationId, '--name', ORGANIZATION];
+    const interrupted = await inTransaction(source.db, async (held) => {
+      await held.query(`lock table ${table} in share mode`);
+      const deletion = admin(...deleting);
+      await untilWaiting(source.db.pool, 1);
+      await source.db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return deletion;
+    });
+    expect(interrupted).toMatchObject({ code: 1, stdout: '' });
+    expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(1);
+    const refused = { code: 1, stderr: expect.stringMatching(/Its deletion has begun.*delete-organization/) };
+    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject(refused);
+    expect(await startMove(organizationId)).toMatchObject(refused);
+    expect(await admin('resume-organization', '--id', organizationId)).toMatchObject({ code: 1 });
+    expect([401, 503]).toContain((await client.get(LIST)).status);
+    expect(await admin(...deleting)).toMatchObject({ code: 0, stderr: '' });
+    expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
+  },
+);
+
 describe('an archive that is not whole is refused, and leaves no row', () => {
   test.each<[string, (lines: string[]) => string[], RegExp]>([
     ['without its end', (lines) => lines.slice(0, -1), /not a whole archive/],
