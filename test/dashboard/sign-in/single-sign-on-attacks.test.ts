@@ -610,7 +610,10 @@ describe('a provider that lies about itself', () => {
   });
 });
 
-test('the words of the provider, its secret and its codes are in no log', () => {
+test('the words of the provider, its secret and its codes are in no log', async () => {
+  const { member, person } = await company();
+  for (const making of [{}, { signature: 'foreign' }] satisfies Making[])
+    await signIn(newBrowser(), member.email, person, making);
   const lines = dashboard.logged.join('\n');
   expect(lines.length).toBeGreaterThan(0);
   expect(lines).not.toContain(provider.clientSecret);
