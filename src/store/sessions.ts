@@ -72,6 +72,19 @@ export async function recordProof(
   return count === 1;
 }
 
+/** Gives the session another token. Returns false if it has ended. Both are SHA-256. */
+export async function replaceSessionToken(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, newTokenHash }: { tokenHash: Buffer; newTokenHash: Buffer },
+): Promise<boolean> {
+  const { count } = await tx.session.updateMany({
+    where: { organizationId, tokenHash: Uint8Array.from(tokenHash) },
+    data: { tokenHash: Uint8Array.from(newTokenHash) },
+  });
+  return count === 1;
+}
+
 /** Ends all sessions of the user, including those that wait for a second factor. */
 export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });

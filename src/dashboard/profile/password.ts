@@ -14,9 +14,8 @@ export async function showPassword(context: SignedInContext): Promise<View> {
 }
 
 export async function changeOwnPassword(context: SignedInContext, form: Form<'password'>): Promise<View> {
-  const { dashboard, actor, token, provedAt, now } = context;
-  const change = { password: form.text('password'), token, provedAt, now };
-  const outcome = await changePassword(dashboard.db, actor, change);
+  const { dashboard, actor, token } = context;
+  const outcome = await changePassword(dashboard.db, actor, { password: form.text('password'), token });
   if (outcome.kind !== 'session-renewed') return passwordPage(context, problemOf(outcome));
   return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }

@@ -35,8 +35,8 @@ export async function begin(context: SignedInContext): Promise<View> {
 }
 
 export async function confirm(context: SignedInContext, form: Form<'code' | 'secret'>): Promise<View> {
-  const { dashboard, actor, token, provedAt, now } = context;
-  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, provedAt, now });
+  const { dashboard, actor, token, now } = context;
+  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
   if (outcome.kind !== 'codes-made') {
     const authenticator = await findPendingSecret(dashboard.db, actor, { secret: form.text('secret') });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });

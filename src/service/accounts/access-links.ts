@@ -177,7 +177,7 @@ export async function setPassword(
     const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
     if (tooWeakNow !== null) return tooWeakNow;
     if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
-    await replacePassword(tx, scope, { user, passwordHash });
+    await replacePassword(tx, scope, { user, passwordHash, keptSession: null });
     await recordAudit(tx, scope, {
       action: 'user.password_set',
       actorUserId: user.id,

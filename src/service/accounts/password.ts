@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { MAX_PASSWORD_CHARACTERS, normalPassword, type PasswordOwner, passwordProblem } from '../../domain/password.ts';
 import { voidAccessLinksOf } from '../../store/access-links.ts';
 import type { Transaction } from '../../store/database.ts';
-import { endSessionsOf } from '../../store/sessions.ts';
+import { endOtherSessionsOf, endSessionsOf } from '../../store/sessions.ts';
 import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/users.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 
@@ -24,14 +24,22 @@ export async function verifyPassword(passwordHash: string | null, password: stri
   return isRight && passwordHash !== null;
 }
 
+type Replacement = {
+  readonly user: LockedUser;
+  readonly passwordHash: string;
+  /** SHA-256 of the token of the session that goes on; `null` if none does. */
+  readonly keptSession: Buffer | null;
+};
+
 /** Also ends everything that the old password may have opened: sessions, access links, a pending second factor. */
 export async function replacePassword(
   tx: Transaction,
   scope: OrganizationScope,
-  { user, passwordHash }: { user: LockedUser; passwordHash: string },
+  { user, passwordHash, keptSession }: Replacement,
 ): Promise<void> {
   await changeUser(tx, scope, user.id, { passwordHash, ...(user.totpSince === null && NO_SECOND_FACTOR) });
-  await endSessionsOf(tx, scope, user.id);
+  if (keptSession === null) await endSessionsOf(tx, scope, user.id);
+  else await endOtherSessionsOf(tx, scope, { userId: user.id, tokenHash: keptSession });
   await voidAccessLinksOf(tx, scope, user.id);
 }
 

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/recovery-code.ts';
 import { type AuditEvent, recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
-import { endSession, endSessionsOf } from '../../store/sessions.ts';
+import { endOtherSessionsOf } from '../../store/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
@@ -21,8 +21,7 @@ import { refuseForBreakGlass, refusePasswords } from '../single-sign-on/requirem
 import { clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { lockActor } from './people-authority.ts';
 import { acceptedStep, mintSecret, secretIfKnown } from './second-factor-code.ts';
-import { lockSession, sessionEnded, sessionHashOf } from './sessions.ts';
-import { startSession } from './start-session.ts';
+import { lockSession, renewSession, sessionHashOf } from './sessions.ts';
 
 /** The secret for the authenticator, in base 32 and as an otpauth: URI. */
 export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
@@ -62,7 +61,7 @@ export async function beginSecondFactor(
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
-  { code, token, provedAt, now = new Date() }: OfSession & { code: string; provedAt: Date | null; now?: Date },
+  { code, token, now = new Date() }: OfSession & { code: string; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
   // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
@@ -84,17 +83,10 @@ export async function confirmSecondFactor(
         );
       const { codes, hashes } = newRecoveryCodes();
       await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
-      // A session that ended while the form was under way must not continue under a new token.
-      if (!(await endSession(tx, actor.scope, sessionHashOf(token)))) throw sessionEnded();
-      await endSessionsOf(tx, actor.scope, user.id);
+      const tokenHash = sessionHashOf(token);
+      await endOtherSessionsOf(tx, actor.scope, { userId: user.id, tokenHash });
+      const newToken = await renewSession(tx, actor.scope, tokenHash);
       await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
-      const newToken = await startSession(tx, actor.scope, {
-        userId: user.id,
-        isComplete: true,
-        at: now,
-        provedAt,
-        auditSource: actor.auditSource,
-      });
       return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
     },
   );

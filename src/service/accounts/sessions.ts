@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { deviceOf } from '../../domain/device.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken } from '../../domain/session.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -11,10 +12,12 @@ import {
   hasSession,
   type ListedSession,
   listSessionsOf,
+  replaceSessionToken,
 } from '../../store/sessions.ts';
 import type { LockedUser } from '../../store/users.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
+import { mintHashedToken } from './start-session.ts';
 
 export type SessionList = {
   readonly sessions: readonly ListedSession[];
@@ -93,6 +96,16 @@ export async function lockSession(
   const tokenHash = sessionHashOf(token);
   if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
   return { user, tokenHash };
+}
+
+/**
+ * Continues the session under a new token, which is returned, because somebody else may know the old one. It stays what it is:
+ * by single sign-on or not, as old as before, and with its proof. Throws "forbidden" if it has ended.
+ */
+export async function renewSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<string> {
+  const { token, tokenHash: newTokenHash } = mintHashedToken();
+  if (!(await replaceSessionToken(tx, scope, { tokenHash, newTokenHash }))) throw sessionEnded();
+  return token;
 }
 
 /** The SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */

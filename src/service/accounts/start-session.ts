@@ -5,7 +5,7 @@ import { insertSession, type NewSession } from '../../store/sessions.ts';
 
 /**
  * Starts a session under a new token, never under one that the browser sent: a planted token must not become a session.
- * `provedAt` is given where a session continues: only what proves who the user is may start the time of a proof anew.
+ * `provedAt` is given where the sign-in alone does not say when the user proved who they are.
  */
 export async function startSession(
   tx: Transaction,

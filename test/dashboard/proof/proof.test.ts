@@ -9,9 +9,10 @@ import { addEndpoint } from '../../support/data/webhooks.ts';
 import { Authenticator } from '../../support/http/authenticator.ts';
 import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { formsOf, textOf } from '../../support/http/forms.ts';
+import { formsOf } from '../../support/http/forms.ts';
 import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/http/passkeys.ts';
 import { giveProof } from '../../support/http/proof.ts';
+import { confirmationOf } from '../../support/http/second-factor.ts';
 
 const PUBLIC_URL = 'https://charter.example.org';
 const dashboard = await useDashboard({ publicUrl: PUBLIC_URL });
@@ -124,13 +125,7 @@ const ACTIONS: Record<string, Action> = {
   'set up a second factor': { roles: EVERYBODY, attempt: async () => ({ path: FACTOR }) },
   'turn on a second factor': {
     roles: EVERYBODY,
-    attempt: async (_, _by, browser) => {
-      const page = await browser.submit(FACTOR);
-      const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(page.text) ?? [];
-      const form = formsOf(page.text).find(({ action }) => action === `${FACTOR}/confirm`);
-      if (form === undefined) throw new Error('The set-up has no form for the code.');
-      return { path: form.action, fields: filled(form, { code: codeAt(textOf(uri), dashboard.now()) }) };
-    },
+    attempt: (_, _by, browser) => confirmationOf(browser, dashboard.now()),
   },
   'turn off the second factor': {
     roles: EVERYBODY,

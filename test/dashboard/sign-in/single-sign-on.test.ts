@@ -8,10 +8,11 @@ import { auditEventsOf, createActor, createScope, giveKey } from '../../support/
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, buttonUrlIn, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
-import { Browser, filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
-import { formsOf } from '../../support/http/forms.ts';
 import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { giveProof } from '../../support/http/proof.ts';
+import { confirmationOf } from '../../support/http/second-factor.ts';
 import { SILENT } from '../../support/http/server.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
 
@@ -287,13 +288,21 @@ test('too many sign-ins that are not completed are refused for a while', async (
   for (let i = 0; i < 25; i += 1) expect((await signIn(busy, `new@${other}`)).status).toBe(303);
 });
 
-test('a session by single sign-on lasts at most twelve hours', async () => {
+test('a session by single sign-on lasts at most twelve hours, whatever its person changes meanwhile', async () => {
   const { domain } = await company({ newPeople: 'viewer' });
   const browser = newBrowser();
   await signIn(browser, `new@${domain}`);
+  const password = 'seven otters juggle 93 lanterns';
+  await browser.submit('/profile/password', { password });
   // It is used every 29 minutes.
   for (let i = 0; i < 25; i += 1) {
     expect((await browser.get('/profile')).status).toBe(200);
+    if (i === 12) {
+      const asked = await browser.submit('/profile/password', { password: `${password} again` });
+      expect((await giveProof(browser, asked, { password })).headers['location']).toBe('/profile?done=password');
+      const { path, fields } = await confirmationOf(browser, dashboard.now());
+      expect((await browser.post(path, fields)).status).toBe(200);
+    }
     dashboard.passMinutes(29);
   }
   expect((await browser.get('/profile')).headers['location']).toContain('too-old');
@@ -308,79 +317,4 @@ test('sign-ins that were not completed are deleted', async () => {
   expect(await count()).toBe(1);
   await deleteExpired(db, SILENT, { now: new Date(now.getTime() + 600_000), retention: { eventDays: 30 } });
   expect(await count()).toBe(0);
-});
-
-describe('a fresh proof', () => {
-  const seconds = (from: number) => Math.floor(Date.now() / 1000) + from;
-  const KEY = { name: 'Import', permissions: 'parent_programs:read', expiry: '30' };
-  const create = (browser: Browser) =>
-    browser.submit('/profile/api-keys/new', { ...KEY, permissions: ['parent_programs:read'] }, '/profile/api-keys');
-
-  /** Somebody whose session at the provider is an hour old. */
-  async function signedIn() {
-    const { domain } = await company({ newPeople: 'member' });
-    const email = `new@${domain}`;
-    const browser = newBrowser();
-    await signIn(browser, email, { auth_time: seconds(-3600) });
-    expect((await browser.get('/profile')).status).toBe(200);
-    return { email, browser, domain };
-  }
-
-  async function proofUrl(browser: Browser): Promise<string> {
-    const asked = await create(browser);
-    expect([asked.status, asked.text.includes('charter_live_')]).toEqual([403, false]);
-    const form = formsOf(asked.text).find(({ action }) => action === '/profile/proof/provider');
-    if (form === undefined) throw new Error('The page offers no proof by the provider.');
-    return urlIn(await browser.post(form.action, filled(form))) ?? '';
-  }
-
-  test('is a sign-in at the provider a moment ago, or without a time of it', async () => {
-    // The dashboard's clock may be ahead of the library's, which judges a sign-in with max_age.
-    for (const auth_time of [Math.floor(dashboard.now().getTime() / 1000), undefined]) {
-      const { domain } = await company({ newPeople: 'member' });
-      const browser = newBrowser();
-      await signIn(browser, `new@${domain}`, { auth_time });
-      expect((await create(browser)).status).toBe(200);
-    }
-  });
-
-  test('is a sign-in there anew, which leads back to the page', async () => {
-    const { email, browser } = await signedIn();
-    const url = await proofUrl(browser);
-    expect(new URL(url).searchParams.get('max_age')).toBe('0');
-    const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(0) }));
-    expect([back.status, back.headers['location'], back.setCookies]).toEqual([303, '/profile', []]);
-    expect((await create(browser)).status).toBe(200);
-  });
-
-  test.each([
-    ['the provider does not say when', undefined],
-    ['the provider took its own session', -3600],
-    ['the time is no number', 'now'],
-  ])('is not one of which %s', async (_, time) => {
-    // The attack: somebody finds the browser open, with a session at the provider.
-    const { email, browser } = await signedIn();
-    const auth_time = typeof time === 'number' ? seconds(time) : time;
-    const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
-    expect(back.status).toBe(502);
-    expect((await create(browser)).status).toBe(403);
-  });
-
-  test('is not one of a colleague, nor one for the session of another browser', async () => {
-    const { email, browser, domain } = await signedIn();
-    const colleague = `colleague@${domain}`;
-    const other = newBrowser();
-    await signIn(other, colleague, { auth_time: seconds(-3600) });
-    const fresh = { auth_time: seconds(0) };
-    const byColleague = provider.authorize(await proofUrl(browser), { sub: colleague, email: colleague, ...fresh });
-    expect((await browser.get(byColleague)).status).toBe(403);
-    const elsewhere = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
-    expect((await other.get(elsewhere)).status).toBe(400);
-    for (const each of [browser, other]) expect((await create(each)).status).toBe(403);
-    // Nobody is signed in by it, either.
-    const last = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
-    browser.cookies.delete('charter');
-    const page = await browser.get(last);
-    expect([page.status, (await browser.get('/profile')).status]).toEqual([403, 303]);
-  });
 });

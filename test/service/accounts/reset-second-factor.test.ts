@@ -86,9 +86,7 @@ test.each(Object.entries(WAYS))('by %s: a pending set-up ends as well', async (_
   await remove(member);
   expect(await isSignedIn(db, before, NOW)).toBe(false);
   const token = await openSession(db, member, NOW);
-  expect(
-    await codeOf(confirmSecondFactor(db, member, { code: codeAt(uri, NOW), token, provedAt: NOW, now: NOW })),
-  ).toBe('conflict');
+  expect(await codeOf(confirmSecondFactor(db, member, { code: codeAt(uri, NOW), token, now: NOW }))).toBe('conflict');
   expect(await row(member)).toMatchObject(NOTHING);
   expect(await eventsOf(member)).toMatchObject([{ detail: { before: 'begun, not confirmed' } }]);
 });

@@ -16,6 +16,7 @@ import {
   insertSession,
   listSessionsOf,
   recordProof,
+  replaceSessionToken,
   touchSession,
 } from '../../../src/store/sessions.ts';
 import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
@@ -77,6 +78,13 @@ export const sessionProofs: Proofs = {
     const session = { userId: theirs.userId, tokenHash: await openSession(db, theirs), at: LATER };
     expect(await recordProof(db.prisma, ours.scope, session)).toBe(false);
     expect(await findSessionByHash(db, session.tokenHash)).toMatchObject({ provedAt: AT });
+  },
+
+  async replaceSessionToken({ db, ours, theirs }) {
+    const tokenHash = await openSession(db, theirs);
+    const newTokenHash = randomBytes(32);
+    expect(await replaceSessionToken(db.prisma, ours.scope, { tokenHash, newTokenHash })).toBe(false);
+    expect(await findSessionByHash(db, newTokenHash)).toBeNull();
   },
 
   async endSessionsOf({ db, ours, theirs }) {
