@@ -36,6 +36,14 @@ export function personOf(claims: Claims, record: SsoConnectionRecord): Person | 
   };
 }
 
+/**
+ * Since when the person counts as proven: somebody who found the browser open may come through the provider without a password.
+ * Without a time, the provider vouches for it.
+ */
+export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date {
+  return new Date(Math.min(now.getTime(), signedInAt?.getTime() ?? now.getTime()));
+}
+
 /** Some providers send "false" as a string, which would count as true. Without the claim, the domain alone vouches for it. */
 function emailOf({ email, email_verified: isVerified }: Claims): string | null {
   if (isVerified !== undefined && isVerified !== true && isVerified !== 'true') return null;

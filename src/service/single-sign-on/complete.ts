@@ -50,7 +50,7 @@ export async function completeSignIn(
   url.search = parameters.toString();
   const redeemed = await redeemCode(provider, url, {
     state,
-    isProof: signIn.isProof,
+    signedInSince: signIn.isProof ? signIn.createdAt : null,
     ...deriveNonceAndVerifier({ browserSecret, state }),
   });
   if (redeemed.kind !== 'claims') return fail(redeemed, redeemed.words);

@@ -9,7 +9,7 @@ import { insertSsoIdentity } from '../../store/sso-identities.ts';
 import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
 import { changeUser, type LockedUser, lockUser } from '../../store/users.ts';
 import { startSession } from '../accounts/start-session.ts';
-import type { Person } from './claims.ts';
+import { type Person, provedAtOf } from './claims.ts';
 import { BY_SINGLE_SIGN_ON, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
 
 type Linking = {
@@ -59,8 +59,7 @@ export async function signInLinked(
     detail: { by: BY_SINGLE_SIGN_ON },
     auditSource,
   });
-  // Somebody who found the browser open may come through the provider without a password. Without a time, the provider vouches.
-  const provedAt = new Date(Math.min(now.getTime(), person.signedInAt?.getTime() ?? now.getTime()));
+  const provedAt = provedAtOf(person, now);
   const session = { userId, isComplete: true, at: now, provedAt, auditSource, ssoSid: person.sid };
   return { kind: 'signed-in', token: await startSession(tx, scope, session), next: signIn.next };
 }

@@ -1,0 +1,156 @@
+import { ageProofs } from '../../support/data/accounts.ts';
+import { createActor, createScope } from '../../support/data/actors.ts';
+import { beginWith, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
+import { Browser, filled } from '../../support/http/dashboard.ts';
+import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { formsOf } from '../../support/http/forms.ts';
+import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+
+// A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
+
+const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+
+let made = 0;
+
+/** The domain of a new organization, whose people get an account with their first sign-in. */
+async function company(): Promise<string> {
+  made += 1;
+  const domain = `company-${made}.example`;
+  const administrator = await createActor(db, await createScope(db), 'administrator');
+  await connect(db, administrator, { provider, domain, rules: { newPeople: 'member' } });
+  return domain;
+}
+
+let address = 0;
+function newBrowser(): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: `127.0.11.${address}` });
+}
+
+async function signIn(browser: Browser, email: string, auth_time: number | undefined): Promise<void> {
+  const back = await browser.get(provider.authorize(await beginWith(browser, email), { sub: email, email, auth_time }));
+  expect([back.status, back.headers['location']]).toEqual([303, '/profile']);
+}
+
+/** A time of the provider. */
+const seconds = (from: number) => Math.floor(Date.now() / 1000) + from;
+
+let keys = 0;
+function create(browser: Browser) {
+  keys += 1;
+  const key = { name: `Import ${keys}`, permissions: ['parent_programs:read'], expiry: '30' };
+  return browser.submit('/profile/api-keys/new', key, '/profile/api-keys');
+}
+
+/** Somebody whose session at the provider is an hour old. */
+async function signedIn() {
+  const domain = await company();
+  const email = `new@${domain}`;
+  const browser = newBrowser();
+  await signIn(browser, email, seconds(-3600));
+  expect((await browser.get('/profile')).status).toBe(200);
+  return { email, browser, domain };
+}
+
+async function proofUrl(browser: Browser): Promise<string> {
+  const asked = await create(browser);
+  expect([asked.status, asked.text.includes('charter_live_')]).toEqual([403, false]);
+  const form = formsOf(asked.text).find(({ action }) => action === '/profile/proof/provider');
+  if (form === undefined) throw new Error('The page offers no proof by the provider.');
+  return urlIn(await browser.post(form.action, filled(form))) ?? '';
+}
+
+/** Makes the proof of the person one that was begun so many minutes ago. */
+async function takeMinutes(email: string, minutes: number): Promise<void> {
+  const change = 'update sso_sign_ins set created_at = created_at - make_interval(mins => $2) where email = $1';
+  expect((await db.pool.query(change, [email, minutes])).rowCount).toBe(1);
+}
+
+test('a proof at the provider is a sign-in at the provider a moment ago, or without a time of it', async () => {
+  for (const time of [seconds(0), undefined]) {
+    const browser = newBrowser();
+    await signIn(browser, `new@${await company()}`, time);
+    expect((await create(browser)).status).toBe(200);
+  }
+});
+
+test('a proof at the provider is a sign-in there anew, which leads back to the page', async () => {
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  expect(new URL(url).searchParams.get('max_age')).toBe('0');
+  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(0) }));
+  expect([back.status, back.headers['location'], back.setCookies]).toEqual([303, '/profile', []]);
+  expect((await create(browser)).status).toBe(200);
+});
+
+test('a proof at the provider may take minutes at the provider, and serves for ten minutes from the sign-in there', async () => {
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  await takeMinutes(email, 9);
+  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-7 * 60) }));
+  expect([back.status, back.headers['location']]).toEqual([303, '/profile']);
+  expect((await create(browser)).status).toBe(200);
+  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  await ageProofs(db, { userId }, 4);
+  expect((await create(browser)).status).toBe(403);
+});
+
+test('a proof at the provider is accepted from a provider whose clock is some seconds behind', async () => {
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  await takeMinutes(email, 5);
+  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-5 * 60 - 20) }));
+  expect(back.status).toBe(303);
+});
+
+test('a proof at the provider is not a sign-in from before the proof was asked for, however long it takes', async () => {
+  // The attack: somebody finds the browser open minutes after its owner signed in, and the provider ignores max_age.
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  await takeMinutes(email, 5);
+  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-6 * 60) }));
+  expect(back.status).toBe(502);
+  expect((await create(browser)).status).toBe(403);
+});
+
+test('a proof at the provider fails if it took longer than ten minutes', async () => {
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  await takeMinutes(email, 10);
+  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(0) }));
+  expect(back.status).toBe(400);
+  expect((await create(browser)).status).toBe(403);
+});
+
+test.each([
+  ['the provider does not say when', undefined],
+  ['the provider took its own session', -3600],
+  ['the time is no number', 'now'],
+])('a proof at the provider is not a sign-in of which %s', async (_, time) => {
+  // The attack: somebody finds the browser open, with a session at the provider.
+  const { email, browser } = await signedIn();
+  const auth_time = typeof time === 'number' ? seconds(time) : time;
+  const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
+  expect(back.status).toBe(502);
+  expect((await create(browser)).status).toBe(403);
+});
+
+test('a proof at the provider is not one of a colleague, nor for the session of another browser', async () => {
+  const { email, browser, domain } = await signedIn();
+  const colleague = `colleague@${domain}`;
+  const other = newBrowser();
+  await signIn(other, colleague, seconds(-3600));
+  const fresh = { auth_time: seconds(0) };
+  const byColleague = provider.authorize(await proofUrl(browser), { sub: colleague, email: colleague, ...fresh });
+  expect((await browser.get(byColleague)).status).toBe(403);
+  const elsewhere = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
+  expect((await other.get(elsewhere)).status).toBe(400);
+  for (const each of [browser, other]) expect((await create(each)).status).toBe(403);
+  // Nobody is signed in by it, either.
+  const last = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
+  browser.cookies.delete('charter');
+  const page = await browser.get(last);
+  expect([page.status, (await browser.get('/profile')).status]).toEqual([403, 303]);
+});
