@@ -107,13 +107,14 @@ export async function hasSsoSession(
   return found === 1;
 }
 
-/** Ends the sessions of the user that are by single sign-on; with `sid`, only that of the provider's session. Returns how many. */
+/** Ends the sessions of the user that are by single sign-on; with `sids`, only those of the provider's sessions. Returns how many. */
 export async function endSsoSessionsOf(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, sid }: { userId: string; sid?: string | undefined },
+  { userId, sids }: { userId: string; sids?: readonly string[] | undefined },
 ): Promise<number> {
-  const where = { organizationId: scope.organizationId, userId, ssoSid: sid ?? { not: null } };
+  const ssoSid = sids === undefined ? { not: null } : { in: [...sids] };
+  const where = { organizationId: scope.organizationId, userId, ssoSid };
   return (await tx.session.deleteMany({ where })).count;
 }
 

@@ -17,7 +17,7 @@ import { endSsoSessionsOf, findUsersBySid } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
-import { findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
+import { CLOCK_SECONDS, findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { ProviderUnreachableError } from './provider-access.ts';
 import type { Connection } from './scope.ts';
@@ -25,8 +25,6 @@ import type { Connection } from './scope.ts';
 // OpenID Connect Back-Channel Logout 1.0.
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** For the clocks of the provider and of Charter. */
-const CLOCK_SECONDS = 30;
 /** A logout token is sent at once. */
 const MAX_AGE_SECONDS = 300;
 /** Never "none", nor one with the client secret: the keys are the provider's. */
@@ -67,7 +65,7 @@ export async function logOut(
       if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed')
         return { kind: 'refused', words: 'The token was used before.' } as const;
       for (const userId of await findUsers(tx, scope, { issuer: record.issuer, sub, sid })) {
-        const ended = await endSsoSessionsOf(tx, scope, { userId, sid: sid ?? undefined });
+        const ended = await endSsoSessionsOf(tx, scope, { userId, sids: sidsOf({ sub, sid }) });
         if (ended === 0) continue;
         await recordAudit(tx, scope, {
           action: 'user.signed_out',
@@ -88,6 +86,15 @@ async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, su
   if (sub === null) return sid === null ? [] : findUsersBySid(tx, scope, sid);
   const userId = await findSsoUser(tx, scope, { issuer, subject: sub });
   return userId === null ? [] : [userId];
+}
+
+/**
+ * Of a token with both, `sub` concerns the sessions of which the provider gave no ID at the sign-in: nothing else can name them.
+ * `undefined`: all of the person.
+ */
+function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefined {
+  if (sid === null) return undefined;
+  return sub === null ? [sid] : [sid, ''];
 }
 
 function isForClient(token: string, { clientId }: { readonly clientId: string }): boolean {

@@ -2,9 +2,10 @@ import { createAccount } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
-import { Browser } from '../../support/http/dashboard.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { confirmationOf } from '../../support/http/second-factor.ts';
 
 const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
 const { db } = dashboard;
@@ -79,18 +80,41 @@ test('a session by a password goes on', async () => {
   expect([await isIn(browser), await isIn(byProvider)]).toEqual([true, false]);
 });
 
-test.each([
-  ['alone', (_: Company) => ({})],
-  ['with the person', ({ sub }: Company) => ({ sub })],
-])('a logout of one session, %s, ends that session', async (_, more) => {
+test('a logout of one session ends that session', async () => {
   const theirs = await company();
-  const [one, two, other] = [
+  const browsers = [await signedIn(theirs, `${made}-1`), await signedIn(theirs, `${made}-2`), await signedIn(theirs)];
+  expect((await send(theirs.path, provider.logoutToken({ sid: `${made}-1` }))).status).toBe(200);
+  expect(await Promise.all(browsers.map(isIn))).toEqual([false, true, true]);
+});
+
+test('a logout of one session of a person also ends those of which the provider never gave an ID', async () => {
+  // Section 2.7: "identified by the iss and sub Claims and/or the sid Claim". Nothing but the person can name such a session.
+  const [theirs, others] = [await company(), await company()];
+  const browsers = [
     await signedIn(theirs, `${made}-1`),
     await signedIn(theirs, `${made}-2`),
     await signedIn(theirs),
+    await signedIn({ ...theirs, sub: 'colleague', email: `colleague@${theirs.email.split('@')[1]}` }),
+    await signedIn(others),
   ];
-  expect((await send(theirs.path, provider.logoutToken({ sid: `${made}-1`, ...more(theirs) }))).status).toBe(200);
-  expect([await isIn(one), await isIn(two), await isIn(other)]).toEqual([false, true, true]);
+  expect((await send(theirs.path, provider.logoutToken({ sid: `${made}-1`, sub: theirs.sub }))).status).toBe(200);
+  expect(await Promise.all(browsers.map(isIn))).toEqual([false, true, false, true, true]);
+});
+
+test.each([
+  ['session', (_: Company) => ({ sid: 'one' })],
+  ['person', ({ sub }: Company) => ({ sub })],
+])('a logout of a %s ends a session that got a new password and a second factor meanwhile', async (_, claimsOf) => {
+  // The attack: a session makes itself one by a password, which the provider cannot end.
+  const theirs = await company();
+  const browser = await signedIn(theirs, 'one');
+  const password = { password: 'seven otters juggle 93 lanterns' };
+  expect((await browser.submit('/profile/password', password)).headers['location']).toBe('/profile?done=password');
+  const { path, fields } = await confirmationOf(browser, dashboard.now());
+  expect(wordsOf(await browser.post(path, fields))).toContain('Your second factor is on');
+  expect(await isIn(browser)).toBe(true);
+  expect((await send(theirs.path, provider.logoutToken(claimsOf(theirs)))).status).toBe(200);
+  expect(await isIn(browser)).toBe(false);
 });
 
 test('a logout of somebody who has no session is accepted', async () => {
