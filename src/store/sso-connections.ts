@@ -51,6 +51,15 @@ export async function lockSsoConnection(
   return findSsoConnection(tx, scope);
 }
 
+/** Keeps the connection as it is until the transaction ends. `null` if the organization has none. */
+export async function shareSsoConnection(
+  tx: Transaction,
+  scope: OrganizationScope,
+): Promise<SsoConnectionRecord | null> {
+  await tx.$queryRaw`select 1 from sso_connections where organization_id = ${scope.organizationId}::uuid for share`;
+  return findSsoConnection(tx, scope);
+}
+
 /** `clientSecret`: encrypted. */
 export type NewSsoConnection = {
   readonly issuer: string;

@@ -84,6 +84,11 @@ export async function deleteSsoSignIn(
   return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
 }
 
+/** Deletes the sign-ins under way of all people of the organization. */
+export async function deleteSsoSignIns(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
+  await tx.ssoSignIn.deleteMany({ where: { organizationId } });
+}
+
 /** Deletes the expired sign-ins of all organizations, in batches. Returns how many. */
 export async function deleteExpiredSsoSignIns(db: Database, deletion: Deletion): Promise<number> {
   const createdBefore = new Date(deletion.now.getTime() - SIGN_IN_MINUTES * MINUTE_MS);

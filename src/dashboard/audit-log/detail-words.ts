@@ -26,12 +26,14 @@ const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   [UNUSED, 'Because it was not used'],
 ]);
 
-/** Why single sign-on admitted nobody. */
+/** Why single sign-on admitted nobody, or proved nothing. */
 const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['no-email', 'The provider gave no verified e-mail'],
   ['foreign-domain', 'The e-mail is not of a verified domain'],
   ['no-account', 'Nobody has the e-mail'],
   ['other-session', 'It was a proof, for the session of somebody else'],
+  ['no-time', 'It was a proof, and the provider did not say when the person signed in'],
+  ['not-anew', 'It was a proof, and the provider did not let the person sign in anew'],
   ['other-person', 'The account belongs to another person at the provider'],
   ['deactivated', 'The account is deactivated'],
 ]);

@@ -7,7 +7,8 @@ import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { getConnection, lostPage, notAdmittedPage } from './provider.ts';
+import { getConnection } from './provider.ts';
+import { lostPage, notAdmittedPage } from './refusal-pages.ts';
 
 // Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
 
@@ -44,27 +45,27 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
   const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
 <p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
 ${problemSummary(problem, { password: 'Password', code: 'Code' })}
-${found.hasPassword ? passwordForm(context, found, problem) : html`<p>It has no password yet. Use the link in the invitation that you got, or <a href="/forgotten-password">ask for a new link</a>, and choose single sign-on there.</p>`}
-${found.hasPassword && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get also confirms it.</p>`}</section>`;
+${found.by !== 'none' ? proofForm(context, found, problem) : html`<p>It has no password yet. Use the link in the invitation that you got, or <a href="/forgotten-password">ask for a new link</a>, and choose single sign-on there.</p>`}
+${found.by === 'password' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`}</section>`;
   return page(context, { title: 'Is this account yours?', main, problem });
 }
 
-function passwordForm(
+function proofForm(
   context: RequestContext,
-  { email, hasSecondFactor }: Confirmation,
+  { email, by, hasSecondFactor }: Confirmation,
   problem: Problem | null,
 ): Html {
   return postForm(
     { action: context.path, formToken: context.formToken },
     html`<input type="hidden" autocomplete="username" value="${email}">
-<p>Confirm it once with the password of the account. From then on you sign in by single sign-on.</p>
-${passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
+<p>Confirm it once with ${by === 'link' ? 'the second factor' : 'the password'} of the account. From then on you sign in by single sign-on.</p>
+${by === 'password' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
 ${
   hasSecondFactor &&
   field(
     { name: 'code', label: 'Code', hint: 'From your authenticator, or a recovery code.', errors: problem?.fields },
     (attributes) =>
-      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required>`,
+      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required${by === 'link' && problem === null && html` autofocus`}>`,
   )
 }
 <div class="actions"><button class="button primary wide">Confirm and sign in</button></div>`,

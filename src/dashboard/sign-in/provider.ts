@@ -1,19 +1,16 @@
 import { normalEmail } from '../../domain/email.ts';
-import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
 import { html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
-import type { NotAdmitted, NotAdmittedReason } from '../../service/single-sign-on/completion.ts';
-import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { safeNext } from './next.ts';
+import { failurePage, lostPage, notAdmittedPage, notProvenPage, tooManyPage } from './refusal-pages.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
   return { db: dashboard.db, access: dashboard.providers, inTurn };
@@ -127,72 +124,9 @@ export async function comeBack(context: RequestContext): Promise<View> {
       return lostPage(context);
     case 'not-admitted':
       return notAdmittedPage(context, completion);
+    case 'not-proven':
+      return notProvenPage(context, completion);
     default:
       return failurePage(context, completion);
   }
-}
-
-const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
-
-export function lostPage(context: RequestContext): View {
-  return errorPage(context, {
-    status: 400,
-    title: 'This sign-in cannot be completed',
-    message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
-    link: AGAIN,
-  });
-}
-
-export function tooManyPage(context: RequestContext, message: string, retryAfterSeconds: number): View {
-  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN });
-  return { ...view, headers: { 'Retry-After': String(retryAfterSeconds) } };
-}
-
-const REASONS: Record<NotAdmittedReason, string> = {
-  'no-email': 'It did not say which verified e-mail address is yours. Ask an administrator of your organization.',
-  'foreign-domain':
-    'Your e-mail address there is not one of your organization. Ask an administrator of your organization.',
-  'no-account': 'There is no account for you here yet. Ask an administrator of your organization to invite you.',
-  'other-person':
-    'The account with your e-mail address belongs to another person there. Ask an administrator to unlink it, on the page of the user.',
-  'other-session': 'You are signed in here as somebody else, or not any more. Sign out here, and sign in again.',
-  deactivated: 'Your account here is deactivated. Ask an administrator of your organization.',
-};
-
-export function notAdmittedPage(context: RequestContext, { reason }: NotAdmitted): View {
-  const message = html`<p>You signed in at your organization’s identity provider.</p><p>${REASONS[reason]}</p>`;
-  return errorPage(context, { status: 403, title: 'Charter cannot let you in', message, link: AGAIN });
-}
-
-const FAILURES: Record<
-  ProviderFailure['kind'],
-  { readonly status: number; readonly title: string; readonly message: string }
-> = {
-  unreachable: {
-    status: 503,
-    title: 'Your identity provider does not answer',
-    message: 'Charter cannot reach the identity provider of your organization. Try again in a few minutes.',
-  },
-  denied: {
-    status: 403,
-    title: 'Your identity provider did not sign you in',
-    message: 'It ended the sign-in. Start again, or ask an administrator of your organization.',
-  },
-  misconfigured: {
-    status: 502,
-    title: 'Single sign-on is not set up correctly',
-    message:
-      'The identity provider refuses Charter. An administrator of your organization has to correct the settings.',
-  },
-  'not-valid': {
-    status: 502,
-    title: 'Your identity provider gave no valid answer',
-    message:
-      'Charter could not verify it, so nobody is signed in. Start again. If it happens again, ask an administrator.',
-  },
-};
-
-/** The words of the failure are for administrators, in the audit log. */
-function failurePage(context: RequestContext, { kind }: ProviderFailure): View {
-  return errorPage(context, { ...FAILURES[kind], link: AGAIN });
 }

@@ -1,26 +1,28 @@
 import { v7 as newId } from 'uuid';
-import { isLinkOpen } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
-import { domainOfEmail } from '../../domain/single-sign-on.ts';
-import { useAccessLink } from '../../store/access-links.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { domainOfEmail, type GroupRole, type NewPeopleRole } from '../../domain/single-sign-on.ts';
+import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import { findSsoUser, findUserIdByEmail, hasSsoIdentity } from '../../store/sso-identities.ts';
 import { insertSsoSignIn, type SsoSignInRecord } from '../../store/sso-sign-ins.ts';
-import { findAccessLinkByHash } from '../../store/unscoped.ts';
-import { insertUser, lockUser } from '../../store/users.ts';
+import { insertUser, type LockedUser, lockUser } from '../../store/users.ts';
 import { mintHashedToken } from '../accounts/start-session.ts';
-import type { Person } from './claims.ts';
+import { groupRoleOf, type Person, provedAtOf } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,
+  LOST,
+  type Lost,
   type NotAdmitted,
   notAdmitted,
   type SignedInByProvider,
   type ToConfirm,
 } from './completion.ts';
-import type { Connection } from './scope.ts';
+import { findLinkUser, useLink } from './from-access-link.ts';
+import { type Connection, shareConnection } from './scope.ts';
 import { linkUser, signInLinked } from './sign-in-linked.ts';
 
 type Arrival = {
@@ -37,63 +39,107 @@ type Arrival = {
  */
 export async function admit(
   db: Database,
-  { scope, record }: Connection,
+  connection: Connection,
   arrival: Arrival,
-): Promise<SignedInByProvider | ToConfirm | NotAdmitted> {
-  const { person, signIn, browserHash, auditSource, now } = arrival;
-  const link = signIn.linkHash === null ? null : await findAccessLinkByHash(db, signIn.linkHash);
+): Promise<SignedInByProvider | ToConfirm | Lost | NotAdmitted> {
+  const { scope } = connection;
+  const { person } = arrival;
+  const linkUserId = await findLinkUser(db, scope, arrival);
   try {
     return await transaction(db, async (tx) => {
-      const known = await findSsoUser(tx, scope, person);
-      if (known !== null) return signInLinked(tx, scope, { ...arrival, userId: known });
-      const { email } = person;
-      if (email === null) return notAdmitted('no-email');
-      if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmitted('foreign-domain');
-      const userId = await findUserIdByEmail(tx, scope, email);
-      if (userId === null) {
-        if (record.newPeopleRole === null) return notAdmitted('no-account');
-        const id = newId();
-        const role = person.groupRole ?? record.newPeopleRole;
-        await insertUser(tx, scope, { id, email, name: person.name, role, passwordHash: null });
-        await recordAudit(tx, scope, {
-          action: 'user.created_by_sso',
-          actorUserId: null,
-          targetUserId: id,
-          detail: { role, by: BY_SINGLE_SIGN_ON },
-          auditSource,
-        });
-        await linkUser(tx, scope, { ...arrival, userId: id });
-        return signInLinked(tx, scope, { ...arrival, userId: id });
-      }
-      const user = await lockUser(tx, scope, userId);
-      if (user === null || user.deactivatedAt !== null) return notAdmitted('deactivated');
-      if (await hasSsoIdentity(tx, scope, userId)) return notAdmitted('other-person');
-      const isProven =
-        link !== null &&
-        signIn.linkHash !== null &&
-        link.organizationId === scope.organizationId &&
-        link.userId === userId &&
-        isLinkOpen(link, now) &&
-        (await useAccessLink(tx, scope, { tokenHash: signIn.linkHash, at: now }));
-      if (isProven) {
-        await linkUser(tx, scope, { ...arrival, userId });
-        return signInLinked(tx, scope, { ...arrival, userId });
-      }
-      const { token, tokenHash } = mintHashedToken();
-      const { subject, sid, groupRole } = person;
-      await insertSsoSignIn(tx, scope, {
-        ...signIn,
-        tokenHash,
-        browserHash,
-        linkHash: null,
-        person: { userId, subject, sid, groupRole },
-        createdAt: now,
-      });
-      return { kind: 'to-confirm', token };
+      const linkedId = await findSsoUser(tx, scope, person);
+      const userId = linkedId ?? (person.email === null ? null : await findUserIdByEmail(tx, scope, person.email));
+      const user = userId === null ? null : await lockUser(tx, scope, userId);
+      const rules = await shareConnection(tx, connection);
+      if (rules === null) return LOST;
+      const given = { ...arrival, linkUserId, sid: person.sid, groupRole: groupRoleOf(person, rules) };
+      if (linkedId === null) return admitUnlinked(tx, scope, { ...given, user, newPeopleRole: rules.newPeopleRole });
+      // The user was unlinked before the lock.
+      if (user === null || (await findSsoUser(tx, scope, person)) !== user.id) return LOST;
+      return admitLinked(tx, scope, { ...given, user });
     });
   } catch (error) {
     // A user of another organization has the e-mail, which must not be told, or a concurrent sign-in has linked the person.
     if (isUniqueViolation(error)) return notAdmitted('no-account');
     throw error;
   }
+}
+
+type Given = Arrival & {
+  /** The user of the access link from which the sign-in began. */
+  readonly linkUserId: string | null;
+  readonly sid: string;
+  readonly groupRole: GroupRole | null;
+};
+
+async function admitLinked(
+  tx: Transaction,
+  scope: OrganizationScope,
+  given: Given & { readonly user: LockedUser },
+): Promise<SignedInByProvider | NotAdmitted> {
+  const { person, user, now } = given;
+  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
+  if (!(await isByLink(tx, scope, given)))
+    return signInLinked(tx, scope, { ...given, provedAt: provedAtOf(person, now) });
+  await voidAccessLinksOf(tx, scope, user.id);
+  return signInLinked(tx, scope, { ...given, provedAt: now });
+}
+
+async function admitUnlinked(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, newPeopleRole, ...given }: Given & { user: LockedUser | null; newPeopleRole: NewPeopleRole | null },
+): Promise<SignedInByProvider | ToConfirm | NotAdmitted> {
+  const { person, signIn, browserHash, groupRole, now } = given;
+  const { email, subject, sid } = person;
+  if (email === null) return notAdmitted('no-email');
+  if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmitted('foreign-domain');
+  if (user === null)
+    return newPeopleRole === null
+      ? notAdmitted('no-account')
+      : admitNew(tx, scope, { ...given, email, role: groupRole ?? newPeopleRole });
+  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
+  if (await hasSsoIdentity(tx, scope, user.id)) return notAdmitted('other-person');
+  if (await isByLink(tx, scope, { ...given, user })) {
+    await linkUser(tx, scope, { ...given, userId: user.id });
+    return signInLinked(tx, scope, { ...given, user, provedAt: now });
+  }
+  const { token, tokenHash } = mintHashedToken();
+  await insertSsoSignIn(tx, scope, {
+    ...signIn,
+    tokenHash,
+    browserHash,
+    linkHash: given.linkUserId === user.id ? signIn.linkHash : null,
+    person: { userId: user.id, subject, sid, groupRole },
+    createdAt: now,
+  });
+  return { kind: 'to-confirm', token };
+}
+
+async function admitNew(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { email, role, ...given }: Given & { readonly email: string; readonly role: GroupRole },
+): Promise<SignedInByProvider> {
+  const { person, auditSource, now } = given;
+  const id = newId();
+  await insertUser(tx, scope, { id, email, name: person.name, role, passwordHash: null });
+  await recordAudit(tx, scope, {
+    action: 'user.created_by_sso',
+    actorUserId: null,
+    targetUserId: id,
+    detail: { role, by: BY_SINGLE_SIGN_ON },
+    auditSource,
+  });
+  await linkUser(tx, scope, { ...given, userId: id });
+  return signInLinked(tx, scope, { ...given, user: { id, role }, provedAt: provedAtOf(person, now) });
+}
+
+/** As where it sets a password, the link replaces no second factor. */
+async function isByLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, linkUserId, ...given }: Given & { readonly user: LockedUser },
+): Promise<boolean> {
+  return linkUserId === user.id && user.totpSince === null && useLink(tx, scope, given);
 }

@@ -2,7 +2,7 @@ import { normalEmail } from '../../domain/email.ts';
 import { MAX_CHARACTERS, parseName } from '../../domain/name.ts';
 import { ROLES, type Role } from '../../domain/role.ts';
 import type { GroupRole } from '../../domain/single-sign-on.ts';
-import type { SsoConnectionRecord, SsoRules } from '../../store/sso-connections.ts';
+import type { SsoRules } from '../../store/sso-connections.ts';
 import type { Claims } from './provider.ts';
 
 /** The person at the provider, as its claims describe them. */
@@ -16,32 +16,32 @@ export type Person = {
   readonly sid: string;
   /** When they signed in there; `null` if the provider did not say. */
   readonly signedInAt: Date | null;
-  /** The role by the person's groups; `null` if roles do not follow groups, or the provider did not send them. */
-  readonly groupRole: GroupRole | null;
+  /** All of them. The organization's rules say which one has the groups. */
+  readonly claims: Claims;
 };
 
 /** `null` if the subject is longer than OpenID Connect allows, or cannot be stored. */
-export function personOf(claims: Claims, record: SsoConnectionRecord): Person | null {
+export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Person | null {
   const { sub } = claims;
   if (sub === '' || sub.length > 255 || /\p{C}/u.test(sub)) return null;
   const email = emailOf(claims);
   return {
-    issuer: record.issuer,
+    issuer,
     subject: sub,
     email,
     name: nameOf(claims, email),
     sid: textOf(claims['sid'], 255),
     signedInAt: instantOf(claims['auth_time']),
-    groupRole: groupRoleOf(claims, record),
+    claims,
   };
 }
 
 /**
- * Since when the person counts as proven: somebody who found the browser open may come through the provider without a password.
- * Without a time, the provider vouches for it.
+ * When the person proved who they are; `null` if the provider does not say. Somebody who found the browser open can come through
+ * the provider's session without a password.
  */
-export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date {
-  return new Date(Math.min(now.getTime(), signedInAt?.getTime() ?? now.getTime()));
+export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date | null {
+  return signedInAt === null ? null : new Date(Math.min(now.getTime(), signedInAt.getTime()));
 }
 
 /** Some providers send "false" as a string, which would count as true. Without the claim, the domain alone vouches for it. */
@@ -61,9 +61,10 @@ function nameOf({ name }: Claims, email: string | null): string {
   return 'Unnamed';
 }
 
-/** The library has checked that it is a number, in seconds. */
+/** `null` for a number of seconds that is beyond every date, too. */
 function instantOf(seconds: unknown): Date | null {
-  return typeof seconds === 'number' ? new Date(seconds * 1000) : null;
+  const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;
+  return instant === null || Number.isNaN(instant.getTime()) ? null : instant;
 }
 
 function textOf(value: unknown, maxCharacters: number): string {
@@ -72,9 +73,12 @@ function textOf(value: unknown, maxCharacters: number): string {
 
 /**
  * The highest role of the person's groups. Somebody in none of them has the role of new people. A provider that does not send
- * the claim, such as Entra ID for people with too many groups, changes nothing.
+ * the claim, such as Entra ID for people with too many groups, changes nothing. `null` also if roles do not follow groups.
  */
-function groupRoleOf(claims: Claims, { groupsClaim, groupRoles, newPeopleRole }: SsoRules): GroupRole | null {
+export function groupRoleOf(
+  { claims }: Pick<Person, 'claims'>,
+  { groupsClaim, groupRoles, newPeopleRole }: SsoRules,
+): GroupRole | null {
   if (groupsClaim === '' || groupRoles.length === 0) return null;
   const sent = claims[groupsClaim];
   if (!Array.isArray(sent) && typeof sent !== 'string') return null;

@@ -9,7 +9,7 @@ import { clearAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
 import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
 import { personOf } from './claims.ts';
-import { BY_SINGLE_SIGN_ON, type Completion, LOST, type NotAdmitted, notAdmitted } from './completion.ts';
+import { BY_SINGLE_SIGN_ON, type Completion, LOST, type NotAdmitted, type NotProven } from './completion.ts';
 import { provePerson } from './prove-person.ts';
 import type { ProviderFailure } from './provider.ts';
 import { type Connection, connectionUrls } from './scope.ts';
@@ -39,7 +39,7 @@ export async function completeSignIn(
   const signIn = await inTurn(() => takeSignIn(db, scope, { tokenHash, browserHash }));
   // The provider of another issuer must not complete what was begun at this one (mix-up).
   if (signIn === null || signIn.person !== null || signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
-  const fail = async <F extends ProviderFailure | NotAdmitted>(failure: F, why: string): Promise<F> => {
+  const fail = async <F extends ProviderFailure | NotAdmitted | NotProven>(failure: F, why: string): Promise<F> => {
     await inTurn(() => recordFailure(db, scope, { why, auditSource }));
     return failure;
   };
@@ -50,18 +50,18 @@ export async function completeSignIn(
   url.search = parameters.toString();
   const redeemed = await redeemCode(provider, url, {
     state,
-    signedInSince: signIn.isProof ? signIn.createdAt : null,
     ...deriveNonceAndVerifier({ browserSecret, state }),
   });
   if (redeemed.kind !== 'claims') return fail(redeemed, redeemed.words);
-  const person = personOf(redeemed.claims, record);
+  const person = personOf(redeemed.claims, signIn);
   if (person === null)
     return fail({ kind: 'not-valid', words: 'The subject is too long.' }, 'The subject is too long.');
   if (signIn.isProof) {
-    const isProven = await inTurn(() => provePerson(db, scope, { person, token, now }));
-    if (!isProven) return fail(notAdmitted('other-session'), 'other-session');
+    const proven = await inTurn(() => provePerson(db, connection, { person, signIn, token, now }));
+    if (proven.kind === 'not-proven') return fail(proven, proven.reason);
+    if (proven.kind === 'lost') return proven;
     await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
-    return { kind: 'proven', next: signIn.next };
+    return proven;
   }
   const admitted = await inTurn(() => admit(db, connection, { person, signIn, browserHash, auditSource, now }));
   if (admitted.kind === 'not-admitted') return fail(admitted, admitted.reason);

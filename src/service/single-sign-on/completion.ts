@@ -21,14 +21,28 @@ export type NotAdmittedReason =
   | 'no-account'
   /** The user with the e-mail is linked to another person at the provider. */
   | 'other-person'
-  /** It is a proof, and the browser's session is that of somebody else, or has ended. */
-  | 'other-session'
   | 'deactivated';
 
 /** The proof of the session is fresh. */
 export type ProvenByProvider = { readonly kind: 'proven'; readonly next: string };
+/** The sign-in there does not prove who is at the browser now. */
+export type NotProven = { readonly kind: 'not-proven'; readonly reason: NotProvenReason; readonly next: string };
+export type NotProvenReason =
+  /** The ID token does not say when the person signed in. */
+  | 'no-time'
+  /** It was before Charter asked for it. */
+  | 'not-anew'
+  /** The browser's session is that of somebody else, or has ended. */
+  | 'other-session';
 
-export type Completion = SignedInByProvider | ProvenByProvider | ToConfirm | Lost | NotAdmitted | ProviderFailure;
+export type Completion =
+  | SignedInByProvider
+  | ProvenByProvider
+  | NotProven
+  | ToConfirm
+  | Lost
+  | NotAdmitted
+  | ProviderFailure;
 
 export function notAdmitted(reason: NotAdmittedReason): NotAdmitted {
   return { kind: 'not-admitted', reason };

@@ -1,9 +1,10 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { hashToken } from '../../domain/session.ts';
-import { hashBrowserSecret } from '../../domain/single-sign-on.ts';
+import { domainOfEmail, hashBrowserSecret } from '../../domain/single-sign-on.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
+import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import {
   deleteSsoSignIn,
   findSsoSignIn,
@@ -17,8 +18,9 @@ import { spendCode } from '../accounts/second-factor-code.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
 import { countSuccess } from './complete.ts';
-import { LOST, type Lost, type NotAdmitted, type SignedInByProvider } from './completion.ts';
-import type { Connection } from './scope.ts';
+import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
+import { findLinkUser, useLink } from './from-access-link.ts';
+import { type Connection, shareConnection } from './scope.ts';
 import { linkUser, signInLinked } from './sign-in-linked.ts';
 
 export type ConfirmationKey = {
@@ -30,7 +32,8 @@ export type ConfirmationKey = {
 /** The account that somebody may confirm as theirs. */
 export type Confirmation = {
   readonly email: string;
-  readonly hasPassword: boolean;
+  /** "link": it was confirmed by an access link, and the second factor is missing. "none": there is no password. */
+  readonly by: 'password' | 'link' | 'none';
   readonly hasSecondFactor: boolean;
 };
 
@@ -43,7 +46,8 @@ export async function openConfirmation(
   const found = await find(db, connection, key);
   if (found === null) return null;
   const { email, passwordHash, totpSince } = found.user;
-  return { email, hasPassword: passwordHash !== null, hasSecondFactor: totpSince !== null };
+  const by = found.isByLink ? 'link' : passwordHash === null ? 'none' : 'password';
+  return { email, by, hasSecondFactor: totpSince !== null };
 }
 
 type Found = {
@@ -52,17 +56,20 @@ type Found = {
   readonly signIn: SsoSignInRecord;
   readonly person: UnconfirmedPerson;
   readonly user: LockedUser;
+  /** It began from an access link of the user, which replaces the password, but no second factor. */
+  readonly isByLink: boolean;
 };
 
 async function find(
   db: Database,
-  { scope, record }: Connection,
+  connection: Connection,
   { token, browserSecret, now }: ConfirmationKey,
 ): Promise<Found | null> {
   const tokenHash = hashToken(token);
   if (tokenHash === null) return null;
   const browserHash = hashBrowserSecret(browserSecret);
-  return transaction(db, async (tx) => {
+  const { scope, record } = connection;
+  const found = await transaction(db, async (tx) => {
     const signIn = await findSsoSignIn(tx, scope, { tokenHash, browserHash });
     if (signIn === null || !isOpen(signIn, now) || signIn.person === null || signIn.issuer !== record.issuer)
       return null;
@@ -70,11 +77,15 @@ async function find(
     if (user === null || user.deactivatedAt !== null) return null;
     return { tokenHash, browserHash, signIn, person: signIn.person, user };
   });
+  if (found === null) return null;
+  const isByLink = (await findLinkUser(db, scope, { signIn: found.signIn, now })) === found.user.id;
+  return { ...found, isByLink: isByLink && found.user.totpSince !== null };
 }
 
 /**
- * Links the user whose password, and code where there is a second factor, is given to the person who has just signed in at the
- * provider, once and for all. The provider alone does not prove it: at some, people choose their e-mail themselves.
+ * Links a user to the person who has just signed in at the provider, and has given the password of the user, or come by an access
+ * link, and the code where there is a second factor. The provider alone does not prove who they are: at some, people choose their
+ * e-mail themselves.
  */
 export async function confirmAccount(
   db: Database,
@@ -89,8 +100,8 @@ export async function confirmAccount(
   const found = await find(db, connection, key);
   if (found === null) return LOST;
   const { scope, record } = connection;
-  const { signIn, person, user } = found;
-  const attempts: Attempt[] = [{ at: 'password', account: user.email, ip: auditSource.ip }];
+  const { signIn, person, user, isByLink } = found;
+  const attempts: Attempt[] = isByLink ? [] : [{ at: 'password', account: user.email, ip: auditSource.ip }];
   if (user.totpSince !== null) attempts.push({ at: 'second-factor', account: user.id, ip: auditSource.ip });
   for (const attempt of attempts) {
     const admission = await consumeAttempt(db, attempt);
@@ -109,18 +120,21 @@ export async function confirmAccount(
     await recordAudit(db.prisma, scope, event);
     return invalid(field, field === 'code' ? 'is not right, or was used already.' : 'is not right.');
   };
-  if (!(await verifyPassword(user.passwordHash, password))) return refuse('password');
+  if (!isByLink && !(await verifyPassword(user.passwordHash, password))) return refuse('password');
   const linking = { userId: user.id, auditSource, now };
   try {
     const outcome = await transaction(db, async (tx) => {
       const current = await lockUser(tx, scope, user.id);
-      if (current === null || current.passwordHash !== user.passwordHash) return LOST;
+      if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
+      if ((await shareConnection(tx, connection)) === null) return LOST;
+      if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email)))) return notAdmitted('foreign-domain');
       const spent = current.totpSince === null ? null : spendCode(current, { keyring: db.keyring, code, now });
       if (current.totpSince !== null && spent === null) return 'wrong-code';
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
+      if (isByLink && !(await useLink(tx, scope, { signIn, now }))) return LOST;
       if (spent !== null) await changeUser(tx, scope, user.id, spent.change);
       await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
-      return signInLinked(tx, scope, { ...linking, person: { ...person, signedInAt: null }, signIn });
+      return signInLinked(tx, scope, { ...linking, ...person, user: current, provedAt: now, signIn });
     });
     if (outcome === 'wrong-code') return refuse('code');
     if (outcome.kind === 'signed-in') {
@@ -129,7 +143,7 @@ export async function confirmAccount(
     }
     return outcome;
   } catch (error) {
-    if (isUniqueViolation(error)) return { kind: 'not-admitted', reason: 'other-person' };
+    if (isUniqueViolation(error)) return notAdmitted('other-person');
     throw error;
   }
 }

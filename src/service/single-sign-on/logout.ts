@@ -17,9 +17,8 @@ import { endSsoSessionsOf, findUsersBySid } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
-import { CLOCK_SECONDS, findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
-import type { ProviderAccess } from './provider-access.ts';
-import { ProviderUnreachableError } from './provider-access.ts';
+import { findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
+import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 import type { Connection } from './scope.ts';
 
 // OpenID Connect Back-Channel Logout 1.0.

@@ -1,20 +1,41 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken } from '../../domain/session.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { recordProof } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
+import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
+import { lockUser } from '../../store/users.ts';
 import { type Person, provedAtOf } from './claims.ts';
+import { LOST, type Lost, type NotProven, type NotProvenReason, type ProvenByProvider } from './completion.ts';
+import { CLOCK_SECONDS } from './provider-access.ts';
+import { type Connection, shareConnection } from './scope.ts';
+
+type Proving = {
+  readonly person: Person;
+  readonly signIn: SsoSignInRecord;
+  /** Of the browser's session; `null` if it has none. */
+  readonly token: string | null;
+  readonly now: Date;
+};
 
 /** Whether the person is the user of the browser's session, whose proof is then as old as their sign-in there. */
 export async function provePerson(
   db: Database,
-  scope: OrganizationScope,
-  { person, token, now }: { person: Person; token: string | null; now: Date },
-): Promise<boolean> {
+  connection: Connection,
+  { person, signIn, token, now }: Proving,
+): Promise<ProvenByProvider | NotProven | Lost> {
+  const { scope } = connection;
+  const { next, createdAt } = signIn;
+  const notProven = (reason: NotProvenReason): NotProven => ({ kind: 'not-proven', reason, next });
+  const at = provedAtOf(person, now);
+  if (at === null) return notProven('no-time');
+  if (at.getTime() < createdAt.getTime() - CLOCK_SECONDS * 1000) return notProven('not-anew');
   const tokenHash = hashToken(token ?? '');
   return transaction(db, async (tx) => {
     const userId = await findSsoUser(tx, scope, person);
-    if (userId === null || tokenHash === null) return false;
-    return recordProof(tx, scope, { userId, tokenHash, at: provedAtOf(person, now) });
+    if (userId === null || tokenHash === null) return notProven('other-session');
+    await lockUser(tx, scope, userId);
+    if ((await shareConnection(tx, connection)) === null) return LOST;
+    const isProven = await recordProof(tx, scope, { userId, tokenHash, at });
+    return isProven ? { kind: 'proven', next } : notProven('other-session');
   });
 }

@@ -1,3 +1,6 @@
+/** How far the clocks of a provider and of Charter may differ. */
+export const CLOCK_SECONDS = 30;
+
 /** The request of a client library, which sends text only. */
 export type ProviderRequest = {
   readonly method: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as openid from 'openid-client';
-import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import { SESSION_HOURS } from '../../domain/session.ts';
 import { memberOf } from '../../store/error-code.ts';
 import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
@@ -92,9 +92,6 @@ export type AuthorizationRequest = {
   readonly isProof: boolean;
 };
 
-/** For the clocks of the provider and of Charter. */
-export const CLOCK_SECONDS = 30;
-
 /** Where the browser goes for a sign-in. */
 export async function authorizationUrl(
   { config }: Provider,
@@ -110,7 +107,8 @@ export async function authorizationUrl(
       code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       ...(email !== '' && { login_hint: email }),
-      ...(isProof && { max_age: '0' }),
+      // A provider then says when the person signed in, which it need not do otherwise (OpenID Connect Core section 3.1.2.1).
+      max_age: isProof ? '0' : String(SESSION_HOURS * 3600),
     });
     return { kind: 'url', url: url.href };
   });
@@ -119,16 +117,11 @@ export async function authorizationUrl(
 /** The claims about a person whose sign-in the provider vouches for. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-type Redemption = Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'> & {
-  /** The person must have signed in there since then; `null` if an earlier sign-in is enough. */
-  readonly signedInSince: Date | null;
-};
-
 /** `url`: the redirect URI with the parameters of the response. */
 export async function redeemCode(
   { config }: Provider,
   url: URL,
-  { state, nonce, codeVerifier, signedInSince }: Redemption,
+  { state, nonce, codeVerifier }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'>,
 ): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
   return attempt(async () => {
     const tokens = await openid.authorizationCodeGrant(config, url, {
@@ -136,18 +129,13 @@ export async function redeemCode(
       expectedNonce: nonce,
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
-      // So that the token must say when the person signed in. Typing a password and a code there may take minutes.
-      ...(signedInSince !== null && { maxAge: SIGN_IN_MINUTES * 60 }),
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('The response has no ID token.');
-    const { auth_time: signedInAt = 0 } = claims;
-    if (signedInSince !== null && signedInAt < signedInSince.getTime() / 1000 - CLOCK_SECONDS)
-      throw new Error('The provider did not let the person sign in anew.');
     const isThin = claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
-    // The claims of the signed ID token come last, so that they count.
+    // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
     const more = isThin ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
-    return { kind: 'claims', claims: { ...more, ...claims } };
+    return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time } };
   });
 }
 

@@ -1,9 +1,9 @@
 import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { domainOfEmail } from '../../domain/single-sign-on.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { placeOfClientSecret } from '../../store/secrets.ts';
-import { findSsoConnection, type SsoConnectionRecord } from '../../store/sso-connections.ts';
+import { findSsoConnection, type SsoConnectionRecord, shareSsoConnection } from '../../store/sso-connections.ts';
 import { findSsoOrganization } from '../../store/unscoped.ts';
 import type { ProviderClient } from './provider.ts';
 
@@ -27,6 +27,18 @@ export async function findConnectionById(db: Database, organizationId: string): 
   const scope = OrganizationScope.grant(organizationId);
   const record = await findSsoConnection(db.prisma, scope);
   return record === null ? null : { scope, record, client: clientOf(db, record) };
+}
+
+/**
+ * The connection as it is now, and stays until the transaction ends. `null` if it has another issuer or client than when it was
+ * read: what the provider said since then must not count.
+ */
+export async function shareConnection(
+  tx: Transaction,
+  { scope, record }: Connection,
+): Promise<SsoConnectionRecord | null> {
+  const current = await shareSsoConnection(tx, scope);
+  return current?.issuer === record.issuer && current.clientId === record.clientId ? current : null;
 }
 
 export function clientOf(

@@ -25,6 +25,7 @@ import {
 } from '../../store/sso-connections.ts';
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
 import { deleteSsoIdentities } from '../../store/sso-identities.ts';
+import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
 import { listAdministrators } from '../../store/user-lists.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
@@ -136,8 +137,12 @@ export async function saveConnection(
     const place = placeOfClientSecret(scope.organizationId);
     const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
     await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
-    // Who requires single sign-on shows by a session that this connection works.
-    if (stored !== null && !isSame) await endSessionsByWay(tx, scope, 'single sign-on');
+    if (stored !== null && !isSame) {
+      // Who requires single sign-on shows by a session that this connection works.
+      await endSessionsByWay(tx, scope, 'single sign-on');
+      // What was begun, or waits to be confirmed, is about the people of the other client.
+      await deleteSsoSignIns(tx, scope);
+    }
     // People are others at another provider. Nobody may count as linked who cannot sign in there.
     if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
     await recordAudit(tx, scope, {

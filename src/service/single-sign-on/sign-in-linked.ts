@@ -2,15 +2,16 @@ import type { AuditSource } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { isAbove } from '../../domain/role.ts';
 import type { GroupRole } from '../../domain/single-sign-on.ts';
+import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Transaction } from '../../store/database.ts';
 import { endSessionsOf } from '../../store/sessions.ts';
 import { insertSsoIdentity } from '../../store/sso-identities.ts';
 import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
-import { changeUser, type LockedUser, lockUser } from '../../store/users.ts';
+import { changeUser, type LockedUser } from '../../store/users.ts';
 import { startSession } from '../accounts/start-session.ts';
-import { type Person, provedAtOf } from './claims.ts';
-import { BY_SINGLE_SIGN_ON, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
+import type { Person } from './claims.ts';
+import { BY_SINGLE_SIGN_ON, type SignedInByProvider } from './completion.ts';
 
 type Linking = {
   readonly userId: string;
@@ -26,6 +27,8 @@ export async function linkUser(
   { userId, person: { issuer, subject }, auditSource, now }: Linking,
 ): Promise<void> {
   await insertSsoIdentity(tx, scope, { userId, issuer, subject, linkedAt: now });
+  // A link that somebody kept would set a password, with which the user signs in without the provider.
+  await voidAccessLinksOf(tx, scope, userId);
   await recordAudit(tx, scope, {
     action: 'user.sso_linked',
     actorUserId: userId,
@@ -36,31 +39,33 @@ export async function linkUser(
 }
 
 type LinkedSignIn = {
-  readonly userId: string;
-  readonly person: Pick<Person, 'sid' | 'groupRole' | 'signedInAt'>;
+  readonly user: Pick<LockedUser, 'id' | 'role'>;
+  /** The provider's id of the session; empty if it gave none. */
+  readonly sid: string;
+  /** The role by the person's groups; `null` if it stays as it is. */
+  readonly groupRole: GroupRole | null;
+  /** When the person proved who they are; `null` if nobody knows. */
+  readonly provedAt: Date | null;
   readonly signIn: Pick<SsoSignInRecord, 'next'>;
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
 
-/** Starts a session of a linked user, with the role by their groups. */
+/** Starts a session of a linked user, who is active, with the role by their groups. */
 export async function signInLinked(
   tx: Transaction,
   scope: OrganizationScope,
-  { userId, person, signIn, auditSource, now }: LinkedSignIn,
-): Promise<SignedInByProvider | NotAdmitted> {
-  const user = await lockUser(tx, scope, userId);
-  if (user === null || user.deactivatedAt !== null) return notAdmitted('deactivated');
-  await followGroups(tx, scope, { user, groupRole: person.groupRole, auditSource });
+  { user, sid, groupRole, provedAt, signIn, auditSource, now }: LinkedSignIn,
+): Promise<SignedInByProvider> {
+  await followGroups(tx, scope, { user, groupRole, auditSource });
   await recordAudit(tx, scope, {
     action: 'user.signed_in',
-    actorUserId: userId,
-    targetUserId: userId,
+    actorUserId: user.id,
+    targetUserId: user.id,
     detail: { by: BY_SINGLE_SIGN_ON },
     auditSource,
   });
-  const provedAt = provedAtOf(person, now);
-  const session = { userId, isComplete: true, at: now, provedAt, auditSource, ssoSid: person.sid };
+  const session = { userId: user.id, isComplete: true, at: now, provedAt, auditSource, ssoSid: sid };
   return { kind: 'signed-in', token: await startSession(tx, scope, session), next: signIn.next };
 }
 
@@ -68,7 +73,7 @@ export async function signInLinked(
 async function followGroups(
   tx: Transaction,
   scope: OrganizationScope,
-  { user, groupRole, auditSource }: { user: LockedUser; groupRole: GroupRole | null; auditSource: AuditSource },
+  { user, groupRole, auditSource }: Pick<LinkedSignIn, 'user' | 'groupRole' | 'auditSource'>,
 ): Promise<void> {
   if (groupRole === null || user.role === 'administrator' || user.role === groupRole) return;
   await changeUser(tx, scope, user.id, { role: groupRole });

@@ -1,7 +1,10 @@
-import { ageProofs } from '../../support/data/accounts.ts';
-import { createActor, createScope } from '../../support/data/actors.ts';
+import { makeLink } from '../../../src/service/accounts/access-links.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { ageProofs, createAccount } from '../../support/data/accounts.ts';
+import { createScope } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
-import { Browser, filled } from '../../support/http/dashboard.ts';
+import { Browser, filled, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf } from '../../support/http/forms.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
@@ -14,13 +17,16 @@ const provider = await useIdentityProvider();
 
 let made = 0;
 
-/** The domain of a new organization, whose people get an account with their first sign-in. */
-async function company(): Promise<string> {
+/** A new organization, whose people get an account with their first sign-in. */
+async function company() {
   made += 1;
   const domain = `company-${made}.example`;
-  const administrator = await createActor(db, await createScope(db), 'administrator');
-  await connect(db, administrator, { provider, domain, rules: { newPeople: 'member' } });
-  return domain;
+  const account = await createAccount(db, { scope: await createScope(db), role: 'administrator' });
+  const administrator = { ...account, email: `administrator@${domain}` };
+  const { userId, email } = administrator;
+  await db.prisma.user.updateMany({ where: { id: userId }, data: { email } });
+  await connect(db, administrator, { provider, rules: { newPeople: 'member' } });
+  return { domain, administrator };
 }
 
 let address = 0;
@@ -46,7 +52,7 @@ function create(browser: Browser) {
 
 /** Somebody whose session at the provider is an hour old. */
 async function signedIn() {
-  const domain = await company();
+  const { domain } = await company();
   const email = `new@${domain}`;
   const browser = newBrowser();
   await signIn(browser, email, seconds(-3600));
@@ -68,12 +74,58 @@ async function takeMinutes(email: string, minutes: number): Promise<void> {
   expect((await db.pool.query(change, [email, minutes])).rowCount).toBe(1);
 }
 
-test('a proof at the provider is a sign-in at the provider a moment ago, or without a time of it', async () => {
-  for (const time of [seconds(0), undefined]) {
-    const browser = newBrowser();
-    await signIn(browser, `new@${await company()}`, time);
-    expect((await create(browser)).status).toBe(200);
-  }
+test('a sign-in at the provider a moment ago is a proof, and Charter asks the provider when it was', async () => {
+  const { domain } = await company();
+  const [browser, email] = [newBrowser(), `new@${domain}`];
+  const url = await beginWith(browser, email);
+  // The longest life of a session. A conformant provider then says when the person signed in.
+  expect(new URL(url).searchParams.get('max_age')).toBe(String(12 * 3600));
+  await browser.get(provider.authorize(url, { sub: email, email }));
+  expect((await create(browser)).status).toBe(200);
+});
+
+test.each([
+  ['whose time the provider does not say', () => undefined],
+  ['whose time is no date', () => 1e300],
+  ['ten minutes ago', () => seconds(-600)],
+  ['hours ago', () => seconds(-13 * 3600)],
+])('a sign-in at the provider %s is no proof', async (_, time) => {
+  // The attack: somebody finds the browser open, signs out here, and in again by the session at the provider.
+  const { domain } = await company();
+  const browser = newBrowser();
+  await signIn(browser, `new@${domain}`, time());
+  expect((await create(browser)).status).toBe(403);
+});
+
+test('a sign-in that begins from an access link is a proof, whatever the provider says', async () => {
+  const { domain, administrator } = await company();
+  const email = `new@${domain}`;
+  await signIn(newBrowser(), email, undefined);
+  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
+  const { link } = orThrow(await makeLink(db, administrator, making));
+  const path = `/welcome/${link.token}`;
+  const comeBack = async (browser: Browser, sub: string) => {
+    const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
+    return browser.get(provider.authorize(url, { sub, email: sub, auth_time: undefined }));
+  };
+  // The attack: a colleague opens the link.
+  const [colleague, browser] = [newBrowser(), newBrowser()];
+  await comeBack(colleague, `colleague@${domain}`);
+  expect((await create(colleague)).status).toBe(403);
+  expect((await comeBack(browser, email)).headers['location']).toBe('/profile');
+  expect((await create(browser)).status).toBe(200);
+  expect((await browser.get(path)).status).toBe(404);
+});
+
+test('the password that confirms an account is a proof, whatever the provider says', async () => {
+  const { administrator } = await company();
+  const { email } = administrator;
+  const browser = newBrowser();
+  const url = await beginWith(browser, email);
+  const toConfirm = await browser.get(provider.authorize(url, { sub: email, email, auth_time: undefined }));
+  await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+  expect((await create(browser)).status).toBe(200);
 });
 
 test('a proof at the provider is a sign-in there anew, which leads back to the page', async () => {
@@ -111,7 +163,7 @@ test('a proof at the provider is not a sign-in from before the proof was asked f
   const url = await proofUrl(browser);
   await takeMinutes(email, 5);
   const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-6 * 60) }));
-  expect(back.status).toBe(502);
+  expect([back.status, wordsOf(back)]).toEqual([403, expect.stringContaining('did not ask you to sign in anew')]);
   expect((await create(browser)).status).toBe(403);
 });
 
@@ -125,15 +177,16 @@ test('a proof at the provider fails if it took longer than ten minutes', async (
 });
 
 test.each([
-  ['the provider does not say when', undefined],
-  ['the provider took its own session', -3600],
-  ['the time is no number', 'now'],
-])('a proof at the provider is not a sign-in of which %s', async (_, time) => {
+  ['the provider does not say when', undefined, 403, 'does not say when you signed in'],
+  ['the provider took its own session', -3600, 403, 'did not ask you to sign in anew'],
+  ['the time is no number', 'now', 502, 'gave no valid answer'],
+  ['the time is no date', 1e300, 403, 'does not say when you signed in'],
+])('a proof at the provider is not a sign-in of which %s', async (_, time, status, words) => {
   // The attack: somebody finds the browser open, with a session at the provider.
   const { email, browser } = await signedIn();
-  const auth_time = typeof time === 'number' ? seconds(time) : time;
+  const auth_time = time === -3600 ? seconds(time) : time;
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
-  expect(back.status).toBe(502);
+  expect([back.status, wordsOf(back)]).toEqual([status, expect.stringContaining(words)]);
   expect((await create(browser)).status).toBe(403);
 });
 

@@ -1,10 +1,13 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import { makeOwnLink } from '../../../src/service/accounts/access-links.ts';
 import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
+import { removeDomain } from '../../../src/service/single-sign-on/domains.ts';
+import { removeConnection, saveConnection, saveRules } from '../../../src/service/single-sign-on/settings.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, buttonUrlIn, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
+import { beginWith, buttonUrlIn, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import {
@@ -460,6 +463,143 @@ describe('the confirmation', () => {
     expect(wordsOf(await browser.get('/profile'))).toContain(email);
     // The link is used up.
     expect((await newBrowser().get(`/welcome/${link.token}`)).status).toBe(404);
+  });
+});
+
+describe('an access link', () => {
+  /** The response of the provider to a sign-in from the link. */
+  async function comeBack(browser: Browser, token: string, person: TestPerson): Promise<Page> {
+    const page = await browser.submit(`/welcome/${token}`, {}, `/welcome/${token}/single-sign-on`);
+    return browser.get(provider.authorize(urlIn(page) ?? '', person));
+  }
+
+  async function reset({ email }: Actor): Promise<string> {
+    const link = await makeOwnLink(db, { email, auditSource: newAuditSource(), now: dashboard.now() });
+    if (link === null) throw new Error(`${email} gets no link.`);
+    return link.token;
+  }
+
+  test('does not replace the second factor of the account', async () => {
+    // The attack: the mailbox gets a reset link, and its e-mail an account at the provider.
+    const { administrator } = await company();
+    const { uri } = await addSecondFactor(db, administrator, dashboard.now());
+    const token = await reset(administrator);
+    const browser = newBrowser();
+    const stranger = { sub: crypto.randomUUID(), email: administrator.email };
+    const path = (await comeBack(browser, token, stranger)).headers['location'] ?? '';
+    expect(path).toMatch(/\/confirm\//);
+    const asked = await browser.get(path);
+    expect([asked.text.includes('name="password"'), asked.text.includes('name="code"')]).toEqual([false, true]);
+    for (const code of ['', '000000']) await expectNobody(browser, await browser.submit(path, { code }), 422);
+    expect(await db.prisma.ssoIdentity.count({ where: { userId: administrator.userId } })).toBe(0);
+    // Its owner has the code. The link replaces the password, and is used up.
+    const page = await browser.submit(path, { code: codeAt(uri, dashboard.now()) });
+    expect([page.headers['location'], await isIn(browser)]).toEqual(['/profile', true]);
+    expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);
+  });
+
+  test('that was used meanwhile confirms nothing', async () => {
+    const { administrator } = await company();
+    const { uri } = await addSecondFactor(db, administrator, dashboard.now());
+    const token = await reset(administrator);
+    const browser = newBrowser();
+    const stranger = { sub: crypto.randomUUID(), email: administrator.email };
+    const path = (await comeBack(browser, token, stranger)).headers['location'] ?? '';
+    const form = await browser.form(path);
+    await newBrowser().submit(`/welcome/${token}`, { password: 'seven otters juggle 93 lanterns' });
+    const fields = { ...Object.fromEntries(form.fields), code: codeAt(uri, dashboard.now()) };
+    await expectNobody(browser, await browser.post(path, fields), 422);
+    expect(await db.prisma.ssoIdentity.count({ where: { userId: administrator.userId } })).toBe(0);
+  });
+
+  test('is void once the account is linked, whatever confirmed it', async () => {
+    // The attack: a link that somebody kept sets a password, which the provider cannot end.
+    const { administrator, domain } = await company();
+    const email = `invited@${domain}`;
+    const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
+    const kept = await reset({ ...administrator, email });
+    await comeBack(newBrowser(), link.token, { sub: crypto.randomUUID(), email });
+    const other = await reset(administrator);
+    const browser = newBrowser();
+    const toConfirm = await signIn(browser, administrator.email, { sub: 'ada', email: administrator.email });
+    await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+    expect(await isIn(browser)).toBe(true);
+    for (const token of [kept, other]) expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);
+  });
+});
+
+describe('a change of the settings while the provider is asked', () => {
+  /** Signs in as somebody who is linked, and as somebody new. The change is made before the provider's response. */
+  async function signInDuring(
+    change: (theirs: Company) => Promise<unknown>,
+  ): Promise<{ status: number; in: boolean }[]> {
+    const results = [];
+    for (const isNew of [false, true]) {
+      const theirs = await company({ rules: { newPeople: 'viewer' } });
+      const email = isNew ? `new@${theirs.domain}` : theirs.member.email;
+      const browser = newBrowser();
+      const person = isNew ? { sub: crypto.randomUUID(), email } : theirs.person;
+      const response = provider.authorize(await beginWith(browser, email), person);
+      provider.override = async (_, path) => {
+        if (path === '/token') await change(theirs);
+        return false;
+      };
+      const page = await browser.get(response);
+      provider.override = null;
+      results.push({ status: page.status, in: await isIn(browser) });
+      if (isNew) expect(await db.prisma.user.count({ where: { email } })).toBe(0);
+    }
+    return results;
+  }
+
+  const REFUSED = { status: 400, in: false };
+  const connection = ({ issuer, clientId, clientSecret } = provider) => ({ issuer, clientId, clientSecret });
+
+  test.each([
+    ['to another client', () => ({ ...connection(), clientId: 'another' })],
+    ['to another issuer', () => ({ ...connection(), issuer: 'https://login.example' })],
+  ])('of the connection %s signs nobody in', async (_, content) => {
+    const save = ({ administrator }: Company) =>
+      saveConnection(db, administrator, { ...content(), targets: LOCAL }).then(orThrow);
+    expect(await signInDuring(save)).toEqual([REFUSED, REFUSED]);
+  });
+
+  test('that removes the connection signs nobody in', async () => {
+    const remove = ({ administrator }: Company) => removeConnection(db, administrator).then(orThrow);
+    expect(await signInDuring(remove)).toEqual([REFUSED, REFUSED]);
+  });
+
+  test('of the rules counts for somebody new', async () => {
+    const rules = { newPeople: '', groupsClaim: '', groupRoles: '' };
+    const close = ({ administrator }: Company) => saveRules(db, administrator, rules).then(orThrow);
+    expect(await signInDuring(close)).toEqual([
+      { status: 303, in: true },
+      { status: 403, in: false },
+    ]);
+  });
+
+  test.each([
+    [
+      'of the client',
+      400,
+      ({ administrator }: Company) =>
+        saveConnection(db, administrator, { ...connection(), clientId: 'another', targets: LOCAL }).then(orThrow),
+    ],
+    [
+      'of the domain',
+      403,
+      ({ administrator, domain }: Company) => removeDomain(db, administrator, { domain }).then(orThrow),
+    ],
+  ])('%s refuses a confirmation that waits', async (_, status, change) => {
+    const theirs = await company();
+    const browser = newBrowser();
+    const { email } = theirs.administrator;
+    const page = await signIn(browser, theirs.member.email, { sub: crypto.randomUUID(), email });
+    const form = await browser.form(page.headers['location'] ?? '');
+    await change(theirs);
+    const fields = { ...Object.fromEntries(form.fields), password: PASSWORD };
+    await expectNobody(browser, await browser.post(form.action, fields), status);
+    expect(await db.prisma.ssoIdentity.count({ where: { userId: theirs.administrator.userId } })).toBe(0);
   });
 });
 

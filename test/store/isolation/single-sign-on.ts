@@ -9,6 +9,7 @@ import {
   saveSsoConnection,
   setSsoEnforced,
   setSsoRules,
+  shareSsoConnection,
 } from '../../../src/store/sso-connections.ts';
 import {
   deleteSsoDomain,
@@ -25,7 +26,7 @@ import {
   hasSsoIdentity,
   insertSsoIdentity,
 } from '../../../src/store/sso-identities.ts';
-import { deleteSsoSignIn, findSsoSignIn, insertSsoSignIn } from '../../../src/store/sso-sign-ins.ts';
+import { deleteSsoSignIn, deleteSsoSignIns, findSsoSignIn, insertSsoSignIn } from '../../../src/store/sso-sign-ins.ts';
 import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -73,6 +74,11 @@ export const ssoConnectionProofs: Proofs = {
   async lockSsoConnection({ db, ours, theirs }) {
     await connect(db, theirs);
     expect(await lockSsoConnection(db.prisma, ours.scope)).toBeNull();
+  },
+
+  async shareSsoConnection({ db, ours, theirs }) {
+    await connect(db, theirs);
+    expect(await shareSsoConnection(db.prisma, ours.scope)).toBeNull();
   },
 
   async findSsoEnforcement({ db, ours, theirs }) {
@@ -238,6 +244,16 @@ export const ssoSignInProofs: Proofs = {
     const theirKey = key();
     await insertSsoSignIn(db.prisma, theirs.scope, { ...SIGN_IN, ...theirKey });
     expect(await deleteSsoSignIn(db.prisma, ours.scope, theirKey)).toBe(false);
+    expect(await findSsoSignIn(db.prisma, theirs.scope, theirKey)).not.toBeNull();
+  },
+
+  async deleteSsoSignIns({ db, ours, theirs }) {
+    for (const tenant of [ours, theirs]) await connect(db, tenant);
+    const [ourKey, theirKey] = [key(), key()];
+    await insertSsoSignIn(db.prisma, ours.scope, { ...SIGN_IN, ...ourKey });
+    await insertSsoSignIn(db.prisma, theirs.scope, { ...SIGN_IN, ...theirKey });
+    await deleteSsoSignIns(db.prisma, ours.scope);
+    expect(await findSsoSignIn(db.prisma, ours.scope, ourKey)).toBeNull();
     expect(await findSsoSignIn(db.prisma, theirs.scope, theirKey)).not.toBeNull();
   },
 };

@@ -20,10 +20,11 @@ type Grant = {
   readonly nonce: string | null;
   readonly challenge: string | null;
   readonly redirectUri: string | null;
+  readonly maxAge: string | null;
   readonly making: Making;
 };
 
-export type Override = (res: ServerResponse, path: string) => boolean;
+export type Override = (res: ServerResponse, path: string) => boolean | Promise<boolean>;
 
 export type IdentityProvider = {
   readonly issuer: string;
@@ -79,6 +80,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
         nonce: sent.get('nonce'),
         challenge: sent.get('code_challenge'),
         redirectUri: sent.get('redirect_uri'),
+        maxAge: sent.get('max_age'),
         making,
       });
       return code;
@@ -115,7 +117,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     for await (const chunk of req.setEncoding('utf8')) body += String(chunk);
     const path = new URL(req.url ?? '/', issuer).pathname;
     provider.requested.push(path);
-    if (provider.override?.(res, path) === true) return;
+    if ((await provider.override?.(res, path)) === true) return;
     const json = (status: number, content: unknown) => {
       res.writeHead(status, { 'Content-Type': 'application/json' });
       res.end(JSON.stringify(content));
@@ -164,6 +166,8 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       iat: now(),
       exp: now() + 300,
       ...(grant.nonce !== null && { nonce: grant.nonce }),
+      // Required with max_age (OpenID Connect Core section 3.1.2.1).
+      ...(grant.maxAge !== null && { auth_time: now() }),
       ...grant.person,
       ...grant.making.claims,
     };

@@ -1,0 +1,96 @@
+import { PROOF_MINUTES } from '../../domain/session.ts';
+import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import { type Html, html } from '../../html/html.ts';
+import type {
+  NotAdmitted,
+  NotAdmittedReason,
+  NotProven,
+  NotProvenReason,
+} from '../../service/single-sign-on/completion.ts';
+import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
+
+// Why a sign-in at the provider does not lead on.
+
+const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
+
+export function lostPage(context: RequestContext): View {
+  return errorPage(context, {
+    status: 400,
+    title: 'This sign-in cannot be completed',
+    message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
+    link: AGAIN,
+  });
+}
+
+export function tooManyPage(context: RequestContext, message: string, retryAfterSeconds: number): View {
+  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN });
+  return { ...view, headers: { 'Retry-After': String(retryAfterSeconds) } };
+}
+
+const REASONS: Record<NotAdmittedReason, string> = {
+  'no-email': 'It did not say which verified e-mail address is yours. Ask an administrator of your organization.',
+  'foreign-domain':
+    'Your e-mail address there is not one of your organization. Ask an administrator of your organization.',
+  'no-account': 'There is no account for you here yet. Ask an administrator of your organization to invite you.',
+  'other-person':
+    'The account with your e-mail address belongs to another person there. Ask an administrator to unlink it, on the page of the user.',
+  deactivated: 'Your account here is deactivated. Ask an administrator of your organization.',
+};
+
+export function notAdmittedPage(context: RequestContext, { reason }: NotAdmitted): View {
+  const message = html`<p>You signed in at your organization’s identity provider.</p><p>${REASONS[reason]}</p>`;
+  return errorPage(context, { status: 403, title: 'Charter cannot let you in', message, link: AGAIN });
+}
+
+const NO_PROOF: Record<NotProvenReason, Html> = {
+  'no-time': html`<p>Your organization’s identity provider does not say when you signed in there. So Charter cannot tell whether somebody else uses your session.</p>`,
+  'not-anew': html`<p>Your organization’s identity provider did not ask you to sign in anew. So Charter cannot tell whether somebody else uses your session.</p>`,
+  'other-session': html`<p>You are signed in here as somebody else, or not any more. Sign out here, and sign in again.</p>`,
+};
+
+/** What helps people whose provider cannot prove who they are. */
+const OTHER_PROOFS = html`<ul><li>If you have a passkey or a password here, use it.</li>
+<li>If not, ask an administrator or a manager of your organization for a new link to sign in. They find it under <strong>People</strong>, on your page. Open it and continue with single sign-on. Within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>: from then on, it is your proof.</li>
+<li>If you are an administrator, the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</li></ul>`;
+
+export function notProvenPage(context: RequestContext, { reason, next }: NotProven): View {
+  const message = html`${NO_PROOF[reason]}${reason !== 'other-session' && OTHER_PROOFS}`;
+  const link = reason === 'other-session' ? AGAIN : { name: 'Back', href: next };
+  return errorPage(context, { status: 403, title: 'Charter needs another proof', message, link });
+}
+
+const FAILURES: Record<
+  ProviderFailure['kind'],
+  { readonly status: number; readonly title: string; readonly message: string }
+> = {
+  unreachable: {
+    status: 503,
+    title: 'Your identity provider does not answer',
+    message: 'Charter cannot reach the identity provider of your organization. Try again in a few minutes.',
+  },
+  denied: {
+    status: 403,
+    title: 'Your identity provider did not sign you in',
+    message: 'It ended the sign-in. Start again, or ask an administrator of your organization.',
+  },
+  misconfigured: {
+    status: 502,
+    title: 'Single sign-on is not set up correctly',
+    message:
+      'The identity provider refuses Charter. An administrator of your organization has to correct the settings.',
+  },
+  'not-valid': {
+    status: 502,
+    title: 'Your identity provider gave no valid answer',
+    message:
+      'Charter could not verify it, so nobody is signed in. Start again. If it happens again, ask an administrator.',
+  },
+};
+
+/** The words of the failure are for administrators, in the audit log. */
+export function failurePage(context: RequestContext, { kind }: ProviderFailure): View {
+  return errorPage(context, { ...FAILURES[kind], link: AGAIN });
+}
