@@ -10,6 +10,8 @@ type Checked = {
   readonly keyring: Keyring | undefined;
   readonly publicUrl: string | undefined;
   readonly trustedProxies: readonly string[];
+  readonly cell: string | null;
+  readonly cells: readonly { readonly name: string }[];
 };
 
 /** Throws a StartUpError for variables that are valid, but not together. */
@@ -17,6 +19,7 @@ export function requireConsistency(config: Checked): void {
   requirePublicUrl(config);
   requireKeyring(config);
   requireDatabaseUrl(config);
+  requireOwnCell(config);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
@@ -53,5 +56,13 @@ function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Checked): void {
   throw new StartUpError(
     'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
     'Set DATABASE_URL to the URL of the connection pooler, or unset DATABASE_DIRECT_URL.',
+  );
+}
+
+function requireOwnCell({ cell, cells }: Checked): void {
+  if (cell === null || cells.length === 0 || cells.some(({ name }) => name === cell)) return;
+  throw new StartUpError(
+    `CHARTER_CELLS does not contain the cell "${cell}", which CHARTER_CELL names.`,
+    'Add it, or correct CHARTER_CELL.',
   );
 }

@@ -3,6 +3,7 @@ import type { ResponseCheck } from './api/response-check.ts';
 import { requireConsistency } from './config-rules.ts';
 import { databaseUrl, integer, invalid, keyring, networks, oneOf, publicUrl, ratioOf } from './config-values.ts';
 import { CELL, ENVIRONMENTS, type Environment } from './domain/api-key.ts';
+import { type Cell, parseCells } from './domain/cells.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
@@ -57,6 +58,8 @@ export type Config = {
   readonly environment: Environment;
   /** The name of this cell, which is part of the keys that it issues. `null` if the installation is none. */
   readonly cell: string | null;
+  /** All cells that serve the same address; empty if there are none. */
+  readonly cells: readonly Cell[];
   /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
   readonly publicUrl: string | undefined;
   /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
@@ -122,6 +125,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowed: ENVIRONMENTS,
     }),
     cell: cell(given('CHARTER_CELL')),
+    cells: cells(given('CHARTER_CELLS')),
     publicUrl: publicUrl(given('PUBLIC_URL')),
     supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
@@ -137,6 +141,17 @@ function cell(text: string | undefined): string | null {
   if (!CELL.test(text))
     throw invalid('CHARTER_CELL', text, 'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1');
   return text;
+}
+
+function cells(text: string | undefined): readonly Cell[] {
+  if (text === undefined) return [];
+  const parsed = parseCells(text);
+  if (parsed !== null) return parsed;
+  // The message omits the value, because somebody may have put a password into a URL.
+  throw new StartUpError(
+    'CHARTER_CELLS is not a list of cells, each with a name and an address of its own.',
+    'Separate the cells by commas, such as: eu1 Europe https://eu1.charter.example.org, us1 United States https://us1.charter.example.org',
+  );
 }
 
 const MAX_WORKERS = 256;

@@ -6,9 +6,11 @@ import { startKeyNotices } from './delivery/key-notices.ts';
 import { createSender } from './delivery/sender.ts';
 import { VERSION } from './domain/release.ts';
 import { StartUpError } from './domain/start-up-error.ts';
+import { type CellRowCount, startCountingRows } from './observability/cell-rows.ts';
 import { startHousekeeping } from './observability/housekeeping.ts';
 import { DeliveryMeasures } from './observability/instruments/delivery-measures.ts';
 import { createLogger, type Logger } from './observability/logs.ts';
+import { cellMetrics } from './observability/metrics/cell-metrics.ts';
 import { deliveryMetrics } from './observability/metrics/delivery-metrics.ts';
 import type { Metrics } from './observability/metrics/metrics.ts';
 import type { Observers } from './observability/observers.ts';
@@ -158,6 +160,7 @@ async function serve(
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
   const measures = new DeliveryMeasures();
   metrics?.add(deliveryMetrics(measures));
+  const cell = measureCell(config, { db, logger, metrics, worker });
   const deliveries = startDeliveries(db, {
     measures,
     tracing,
@@ -182,10 +185,21 @@ async function serve(
   app.announceShutdown();
   clearTimeout(preparing);
   logger.info({ reason }, 'shutting down, finishing requests in flight');
-  const stopped = Promise.all([stopHousekeeping(), deliveries.stop(), notices.stop()]);
+  const stopped = Promise.all([stopHousekeeping(), deliveries.stop(), notices.stop(), cell?.stop()]);
   await server.stop({ drainSeconds: config.drainSeconds, idleSeconds: SHUTDOWN_IDLE_SECONDS });
   unreadable.stop();
   await stopped;
+}
+
+/** Only in a cell with metrics, and by one of its workers. */
+function measureCell(
+  { cell: name }: Config,
+  { db, logger, metrics, worker }: { db: Database; worker: Worker | null } & Pick<Observers, 'logger' | 'metrics'>,
+): CellRowCount | undefined {
+  if (name === null || metrics === undefined || (worker !== null && worker.role.number !== 1)) return undefined;
+  const count = startCountingRows(db, logger);
+  metrics.add(cellMetrics({ name, version: VERSION, rows: count.last }));
+  return count;
 }
 
 /** Ends the process if its shutdown takes longer, because something that it waits for never happens. */

@@ -8,6 +8,7 @@ import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { isOutage } from '../../src/store/database-errors.ts';
 import { addArchiveCommands } from './archive-commands.ts';
+import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
@@ -60,6 +61,8 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     )
     .showHelpAfterError('Add --help to see what it takes.')
     .configureHelp({ showGlobalOptions: true });
+  const print = (result: object) =>
+    printResult(result, { isJson: program.opts<{ json?: true }>().json === true, stdout });
   const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
     // PostgreSQL itself, because a command may hold a lock of its session over several transactions. With
     // `databaseDirectUrl` unchanged, an error names the variable that the URL comes from.
@@ -67,19 +70,18 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
     const { db, leave } = await connect(choice, () => {});
     try {
-      print(await work(db), { isJson: program.opts<{ json?: true }>().json === true, stdout });
+      print(await work(db));
     } finally {
       await leave();
     }
   };
-  addOrganizationCommands(program, { config, execute });
-  addArchiveCommands(program, { config, execute });
-  addUserCommands(program, { config, execute });
-  addKeyCommands(program, { config, execute });
+  const context = { config, execute, print, warn: (message: string) => void stderr.write(`${message}\n`) };
+  for (const add of [addOrganizationCommands, addArchiveCommands, addUserCommands, addKeyCommands, addCellCommands])
+    add(program, context);
   return program;
 }
 
-function print(result: object, { isJson, stdout }: { isJson: boolean; stdout: NodeJS.WritableStream }): void {
+function printResult(result: object, { isJson, stdout }: { isJson: boolean; stdout: NodeJS.WritableStream }): void {
   const output = new Console(stdout);
   if (isJson) output.log(JSON.stringify(result));
   for (const [name, value] of isJson ? [] : Object.entries(result)) {

@@ -13,7 +13,13 @@ export type Execute = (
   work: (db: Database) => Promise<object>,
   options?: Pick<DatabaseChoice, 'replacesUnusedKeys'>,
 ) => Promise<void>;
-export type Context = { readonly config: Config; readonly execute: Execute };
+export type Context = {
+  readonly config: Config;
+  readonly execute: Execute;
+  /** Prints the result of a command that needs no database. */
+  readonly print: (result: object) => void;
+  readonly warn: (message: string) => void;
+};
 
 /** The link is below PUBLIC_URL or, without it, below the server's local address. */
 export async function linkFor(db: Database, email: string, config: Config) {

@@ -57,7 +57,7 @@ const OWN = {
 };
 
 /** For Grafana and Prometheus. */
-const MONITORING = ['alerts.yaml', 'grafana-dashboard.json'];
+const MONITORING = ['alerts.yaml', 'grafana-dashboard.json', 'prometheus.yaml'];
 
 /** What an artifact contains, the same for the same checkout. */
 export async function contentOf({ version, hasPostgres }: Variant): Promise<Content> {

@@ -32,7 +32,9 @@ function parseCell(entry: string): Cell | null {
   const url = originOf(address);
   if (!CELL.test(name) || url === null) return null;
   if (metrics === undefined) return { name, title, url, metricsUrl: null };
-  return URL.canParse(metrics) ? { name, title, url, metricsUrl: new URL(metrics).href } : null;
+  if (!URL.canParse(metrics)) return null;
+  const { username, password, href } = new URL(metrics);
+  return username + password === '' ? { name, title, url, metricsUrl: href } : null;
 }
 
 function originOf(text: string): string | null {

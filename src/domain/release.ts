@@ -12,3 +12,9 @@ export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'
 export function commandLine(program: 'admin' | 'workflows'): string {
   return IS_RELEASE ? `node charter.mjs ${program}` : `npm run ${program} --`;
 }
+
+/** All releases up to this version, the newest first. */
+export function readReleases(): string[] {
+  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  return [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version = '']) => version);
+}

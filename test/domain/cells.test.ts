@@ -23,6 +23,7 @@ test.each([
   ['an address with a password', 'eu1 Europe https://ada:secret@eu1.example.org'],
   ['another scheme', 'eu1 Europe ftp://eu1.example.org'],
   ['metrics that are no URL', 'eu1 Europe https://eu1.example.org http://['],
+  ['metrics with a password', 'eu1 Europe https://eu1.example.org http://ada:secret@10.1.0.11:9464/metrics'],
   ['a comma at the end', 'eu1 Europe https://eu1.example.org,'],
   ['a name twice', 'eu1 Europe https://eu1.example.org,eu1 Europe https://eu2.example.org'],
   ['an address twice', 'eu1 Europe https://eu1.example.org,us1 America https://eu1.example.org'],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
 import { createLogger } from '../../src/observability/logs.ts';
+import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { revokeKeyByText } from '../../src/service/operator.ts';
@@ -18,6 +19,8 @@ const LIST = '/api/parent_programs';
 
 const metrics = new Metrics();
 metrics.add(deliveryMetrics(new DeliveryMeasures()));
+const CELL = { name: 'eu1', version: '1.0.0', rows: () => ({ organizations: 1, parent_programs: 2, events: 3 }) };
+metrics.add(cellMetrics(CELL));
 metrics.add(new Workers({ count: 2, url: '', logger: createLogger('silent') }).metrics());
 const server = await useServer({ metrics });
 
@@ -203,7 +206,19 @@ test('no label has a value that a request, a key, an organization or an address 
   for (const secret of [id, key, email, body.id, 'odd', 'DELETE', '127.0.0.1', '203.0.113.9'])
     expect(text).not.toContain(secret);
   const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
-  for (const label of ['operation', 'status', 'reason', 'outcome', 'queue', 'limit', 'result', 'state', 'le'])
+  for (const label of [
+    'operation',
+    'status',
+    'reason',
+    'outcome',
+    'queue',
+    'limit',
+    'result',
+    'state',
+    'le',
+    'name',
+    'table',
+  ])
     labels.delete(label);
   // Those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
   expect([...labels].filter((label) => !/^(kind|space|type|version|major|minor|patch)$/.test(label ?? ''))).toEqual([]);

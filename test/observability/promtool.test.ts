@@ -39,6 +39,11 @@ judged('Prometheus accepts the alert rules, and they fire when they should and n
   expect(await run(['test', 'rules', 'test/observability/alerts-test.yaml'])).toMatchObject({ code: 0 });
 });
 
+judged('Prometheus accepts the scrape configuration, with the alert rules beside it', async () => {
+  const { code, printed } = await run(['check', 'config', 'src/observability/monitoring/prometheus.yaml']);
+  expect({ code, printed }).toEqual({ code: 0, printed: expect.stringMatching(/rules found/) });
+});
+
 judged('Prometheus understands every query of the dashboard', async () => {
   const { panels } = JSON.parse(
     await readFile(join(ROOT, 'src/observability/monitoring/grafana-dashboard.json'), 'utf8'),
@@ -49,7 +54,7 @@ judged('Prometheus understands every query of the dashboard', async () => {
   expect(queries.length).toBeGreaterThan(20);
   const rules = queries.map((query, i) => ({
     record: `query:${i}`,
-    expr: query.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|instance)/g, 'x'),
+    expr: query.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|cell|instance)/g, 'x'),
   }));
   const folder = await mkdtemp(join(tmpdir(), 'charter-dashboard-'));
   try {

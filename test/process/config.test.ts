@@ -42,12 +42,13 @@ const DEFAULTS = {
   traces: null,
   acceptsNewerDatabase: false,
   cell: null,
+  cells: [],
 };
 
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT CHARTER_CELL CHARTER_CELLS SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -67,6 +68,7 @@ test('every variable is read', () => {
     NODE_ENV: 'production',
     CHARTER_ENVIRONMENT: 'test',
     CHARTER_CELL: 'eu1',
+    CHARTER_CELLS: 'eu1 Europe https://eu1.example',
     UNKNOWN: 'x',
     RESPONSE_CHECK: 'report',
     RESPONSE_CHECK_SAMPLE_RATE: '.01',
@@ -115,6 +117,7 @@ test('every variable is read', () => {
     workers: 256,
     acceptsNewerDatabase: true,
     cell: 'eu1',
+    cells: [{ name: 'eu1', title: 'Europe', url: 'https://eu1.example', metricsUrl: null }],
     metrics: { host: '::1', port: 65_535 },
     traces: {
       endpoint: 'https://collector.example/otlp',
@@ -155,6 +158,17 @@ test('responses are validated in development, and elsewhere only on request', ()
 
 test('WORKERS=auto is a worker for each processor', () => {
   expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
+});
+
+// The attack: a password in the URL of metrics gets into a log that others can read.
+test('CHARTER_CELLS is refused with an example and not repeated, and if it lacks the cell of the server', () => {
+  const url = 'https://eu1.example';
+  const wrong = refusalOf({ CHARTER_CELLS: `eu1 Europe ${url} http://ada:hunter-2@10.1.0.11:9464/metrics` });
+  expect(wrong.message).toMatch(/^CHARTER_CELLS is not a list of cells/);
+  expect(wrong.remedy).toContain('eu1 Europe https://eu1.charter.example.org');
+  expect(wrong.message + wrong.remedy).not.toContain('hunter-2');
+  const other = refusalOf({ CHARTER_CELL: 'us1', CHARTER_CELLS: `eu1 Europe ${url}` });
+  expect(other.message).toBe('CHARTER_CELLS does not contain the cell "us1", which CHARTER_CELL names.');
 });
 
 test('metrics are served on loopback if only their port is set, and a host alone is refused', () => {

@@ -92,6 +92,7 @@ const environment = {
   NODE_ENV: 'production',
   CHARTER_ENVIRONMENT: 'test',
   CHARTER_CELL: 'eu1',
+  CHARTER_CELLS: 'eu1 Europe https://charter.example.org, us1 United States https://us1.charter.example.org',
   PUBLIC_URL: 'https://charter.example.org',
   TRUSTED_PROXIES: 'loopback',
   SMTP_URL: smtp.url,
@@ -264,6 +265,11 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
     const { key } = mintKey('test', 'us1');
     const headers = { 'X-Forwarded-For': '203.0.113.10' };
     expect((await client.get('/api/key', { key, headers })).body.message).toContain('is not known to the cell eu1');
+    expect(await (await fetch(metricsUrl)).text()).toContain('charter_cell_info{name="eu1",');
+  },
+  async CHARTER_CELLS() {
+    const other = await runFile('src/main.ts', [], { ...environment, CHARTER_CELL: 'ap1' });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('does not contain the cell "ap1"') });
   },
   async CHARTER_ENVIRONMENT() {
     expect((await client.get('/api/key')).status).toBe(200);
