@@ -22,7 +22,7 @@ export const GROUP_ROLES = ['viewer', 'member', 'manager'] as const satisfies re
 export type GroupRole = (typeof GROUP_ROLES)[number];
 export type GroupRoleRule = { readonly groupName: string; readonly role: GroupRole };
 
-/** The issuer as the provider writes it, because it is compared character by character. Throws an error for "issuer". */
+/** Throws an error for "issuer". */
 export function parseIssuer(text: string, { allowHttp }: WebhookTargets): string {
   const issuer = text.trim();
   const url = URL.parse(issuer);

@@ -32,23 +32,49 @@ const known = new WeakMap<ProviderAccess, Map<string, { readonly provider: Provi
 export async function findProvider(
   access: ProviderAccess,
   client: ProviderClient,
-  { isFresh = false }: { isFresh?: boolean } = {},
 ): Promise<Provider | ProviderFailure> {
-  const providers = known.get(access) ?? new Map();
-  known.set(access, providers);
-  const { issuer, clientId, clientSecret } = client;
-  const key = createHash('sha256')
-    .update(JSON.stringify([issuer, clientId, clientSecret]))
-    .digest('base64');
-  const found = providers.get(key);
-  if (!isFresh && found !== undefined && performance.now() - found.at < METADATA_SECONDS * 1000) return found.provider;
+  const found = known.get(access)?.get(keyOf(client));
+  if (found !== undefined && performance.now() - found.at < METADATA_SECONDS * 1000) return found.provider;
   const provider = await attempt(() => discover(access, client));
   if (provider.kind !== 'provider') return provider;
-  providers.delete(key);
-  providers.set(key, { provider, at: performance.now() });
+  const named = issuerOf(provider);
+  // Identity is the issuer and the subject, so the issuer of the ID tokens must be the one that is stored.
+  if (named !== client.issuer) return { kind: 'misconfigured', words: otherIssuer(named) };
+  remember(access, client, provider);
+  return provider;
+}
+
+/** Reads the metadata anew. The issuer may be typed with or without its last slash. */
+async function findTyped(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
+  const { issuer } = client;
+  const typed = await attempt(() => discover(access, client));
+  if (typed.kind !== 'misconfigured') return typed;
+  const other = issuer.endsWith('/') ? issuer.slice(0, -1) : `${issuer}/`;
+  const found = await attempt(() => discover(access, { ...client, issuer: other }));
+  return found.kind === 'provider' ? found : typed;
+}
+
+function keyOf({ issuer, clientId, clientSecret }: ProviderClient): string {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, clientId, clientSecret]))
+    .digest('base64');
+}
+
+function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
+  const providers = known.get(access) ?? new Map();
+  known.set(access, providers);
+  providers.delete(keyOf(client));
+  providers.set(keyOf(client), { provider, at: performance.now() });
   // The oldest first.
   for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
-  return provider;
+}
+
+function issuerOf({ config }: Provider): string {
+  return config.serverMetadata().issuer;
+}
+
+function otherIssuer(issuer: string): string {
+  return `The provider says that its issuer is ${words(issuer)}.`;
 }
 
 async function discover(access: ProviderAccess, { issuer, clientId, clientSecret }: ProviderClient): Promise<Provider> {
@@ -61,7 +87,7 @@ async function discover(access: ProviderAccess, { issuer, clientId, clientSecret
   const metadata = discovered.serverMetadata();
   // The library accepts the metadata of Microsoft's shared issuers, with which the people of every company could sign in.
   if (URL.parse(metadata.issuer)?.href !== new URL(issuer).href)
-    throw new MisconfiguredError(`The provider says that its issuer is ${metadata.issuer}.`);
+    throw new MisconfiguredError(otherIssuer(metadata.issuer));
   // Providers disagree on how to encode a secret for Basic, which is the only one that they have to support.
   const isPost = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
   const config = new openid.Configuration(
@@ -145,7 +171,8 @@ export function logoutMetadata({ config }: Provider) {
   return { issuer, jwksUri, algorithms };
 }
 
-export type Tried = { readonly kind: 'tried'; readonly isSecretProven: boolean };
+/** `issuer`: as the provider names it. */
+export type Tried = { readonly kind: 'tried'; readonly issuer: string; readonly isSecretProven: boolean };
 
 /**
  * Tries whether the provider can be reached, names this issuer and its keys, and accepts the client and its secret. For the
@@ -156,9 +183,11 @@ export async function tryProvider(
   client: ProviderClient,
   redirectUri: string,
 ): Promise<Tried | ProviderFailure> {
-  const provider = await findProvider(access, client, { isFresh: true });
+  const provider = await findTyped(access, client);
   if (provider.kind !== 'provider') return provider;
   const { config } = provider;
+  const issuer = issuerOf(provider);
+  remember(access, { ...client, issuer }, provider);
   const { response_types_supported: types, authorization_endpoint: authorization, jwks_uri } = config.serverMetadata();
   if (authorization === undefined || jwks_uri === undefined || types?.includes('code') === false)
     return { kind: 'misconfigured', words: 'The provider does not offer the authorization code flow.' };
@@ -173,7 +202,7 @@ export async function tryProvider(
   const url = new URL(redirectUri);
   url.searchParams.set('code', 'charter-tries-the-connection');
   url.searchParams.set('state', 'try');
-  url.searchParams.set('iss', config.serverMetadata().issuer);
+  url.searchParams.set('iss', issuer);
   const sent = { state: 'try', nonce: 'try', codeVerifier: openid.randomPKCECodeVerifier() };
   try {
     await openid.authorizationCodeGrant(config, url, {
@@ -183,11 +212,11 @@ export async function tryProvider(
     });
   } catch (error) {
     const isKnown = error instanceof openid.ResponseBodyError && error.error === 'invalid_grant';
-    if (isKnown) return { kind: 'tried', isSecretProven: true };
+    if (isKnown) return { kind: 'tried', issuer, isSecretProven: true };
     const failure = failureOf(error);
-    return failure.kind === 'not-valid' ? { kind: 'tried', isSecretProven: false } : failure;
+    return failure.kind === 'not-valid' ? { kind: 'tried', issuer, isSecretProven: false } : failure;
   }
-  return { kind: 'tried', isSecretProven: false };
+  return { kind: 'tried', issuer, isSecretProven: false };
 }
 
 /** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */

@@ -64,7 +64,10 @@ export async function lockSettings(tx: Transaction, actor: Actor) {
 export const NO_CONNECTION = 'Your organization has no connection to an identity provider. Save one first.';
 export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.';
 
-/** As they were typed. An empty secret is the one that is stored, unless the issuer or the client ID is another one. */
+/**
+ * As they were typed; to save it, with the issuer as `tryConnection` returns it. An empty secret is the one that is stored, unless
+ * the issuer or the client ID is another one.
+ */
 export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
 
 function parseContent(
@@ -76,7 +79,7 @@ function parseContent(
   const isSame =
     stored !== null &&
     parsedIssuer.kind === 'valid' &&
-    parsedIssuer.value === stored.issuer &&
+    withoutSlash(parsedIssuer.value) === withoutSlash(stored.issuer) &&
     parsedId.kind === 'valid' &&
     parsedId.value === stored.clientId;
   const parsedSecret = parsed(() => {
@@ -92,6 +95,11 @@ function parseContent(
     kind: 'valid',
     client: { issuer: parsedIssuer.value, clientId: parsedId.value, clientSecret: parsedSecret.value },
   };
+}
+
+/** Its metadata are at the same address, with and without the slash. */
+function withoutSlash(issuer: string): string {
+  return issuer.replace(/\/$/, '');
 }
 
 /** Tries a connection that is not saved yet. Nothing is stored. */

@@ -57,10 +57,12 @@ export async function useIdentityProvider(): Promise<IdentityProvider> {
   return provider;
 }
 
-export async function startIdentityProvider(): Promise<IdentityProvider> {
+/** `path`: of its issuer, such as "/tenant/". */
+export async function startIdentityProvider(path = ''): Promise<IdentityProvider> {
   const grants = new Map<string, Grant>();
   const server = createServer((req, res) => void answer(req, res));
-  const issuer = `http://127.0.0.1:${await listenLocally(server)}`;
+  const origin = `http://127.0.0.1:${await listenLocally(server)}`;
+  const issuer = origin + path;
   const [clientId, clientSecret] = ['charter', `secret-${randomBytes(16).toString('hex')}`];
   const now = () => Math.floor(Date.now() / 1000);
 
@@ -115,20 +117,20 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of req.setEncoding('utf8')) body += String(chunk);
-    const path = new URL(req.url ?? '/', issuer).pathname;
-    provider.requested.push(path);
-    if ((await provider.override?.(res, path)) === true) return;
+    const { pathname } = new URL(req.url ?? '/', origin);
+    provider.requested.push(pathname);
+    if ((await provider.override?.(res, pathname)) === true) return;
     const json = (status: number, content: unknown) => {
       res.writeHead(status, { 'Content-Type': 'application/json' });
       res.end(JSON.stringify(content));
     };
-    switch (path) {
-      case '/.well-known/openid-configuration':
+    switch (pathname) {
+      case `${path.replace(/\/$/, '')}/.well-known/openid-configuration`:
         return json(200, {
           issuer,
-          authorization_endpoint: `${issuer}/authorize`,
-          token_endpoint: `${issuer}/token`,
-          jwks_uri: `${issuer}/keys`,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          jwks_uri: `${origin}/keys`,
           response_types_supported: ['code'],
           subject_types_supported: ['public'],
           id_token_signing_alg_values_supported: ['RS256'],

@@ -48,7 +48,7 @@ export async function changeConnection(
       : 'The provider answers, but does not say whether it accepts the client secret.';
     return settingsPage(context, { notice, connection: content });
   }
-  const outcome = await inTurn(() => saveConnection(db, actor, { ...content, targets }));
+  const outcome = await inTurn(() => saveConnection(db, actor, { ...content, issuer: tried.issuer, targets }));
   if (outcome.kind !== 'done') return settingsPage(context, { problem: problemOf(outcome), connection: content });
   return done('connection');
 }
