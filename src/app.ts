@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { createGuardedFetch } from './delivery/guarded-fetch.ts';
 import { resolveTxt } from './delivery/resolve-name.ts';
+import { commonAddressOf } from './domain/cells.ts';
 import { Exchange, NOBODY } from './domain/exchange.ts';
 import { healthRoutes } from './observability/health.ts';
 import { appMetrics } from './observability/metrics/app-metrics.ts';
@@ -34,6 +35,7 @@ export type AppConfig = Pick<
   | 'mail'
   | 'scannerKeys'
 > &
+  Partial<Pick<Config, 'cells' | 'commonUrl' | 'cellDomainsFile'>> &
   TrafficOptions &
   ServerApiConfig & {
     /** The system's clock by default. */
@@ -78,6 +80,9 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     securityHeaders: apiSecurityHeaders(publicUrl),
   });
   const publication = openPublication({ supportUrl: config.supportUrl });
+  const common = commonAddressOf(config);
+  // Where clients send their requests: the address that cells share stays the same if an organization moves.
+  const apiUrl = common?.url ?? publicUrl;
   const setPageHeaders = pageSecurityHeaders(publicUrl);
   const { lacksEncryptionKey } = reporter;
   let isStopping = false;
@@ -87,6 +92,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     environment: config.environment,
     cell: config.cell,
     publicUrl,
+    common,
     supportUrl: config.supportUrl,
     isHttps: isHttps(publicUrl),
     outbox,
@@ -107,7 +113,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   });
 
   pages.use(handledBy('health'), health);
-  pages.use(handledBy('documentation'), publication.routes({ setPageHeaders, publicUrl }));
+  pages.use(handledBy('documentation'), publication.routes({ setPageHeaders, publicUrl: apiUrl, otherUrl: publicUrl }));
   pages.use(handledBy('dashboard'), dashboard);
   pages.use(handledBy(NOBODY));
 
@@ -124,7 +130,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     outbox,
     keyUses: traffic.keyUses,
     async prepare(origin) {
-      await Promise.all([api.prepare(), publication.prepare(publicUrl ?? origin)]);
+      await Promise.all([api.prepare(), publication.prepare(apiUrl ?? origin)]);
     },
     announceShutdown() {
       isStopping = true;

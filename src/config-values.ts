@@ -80,13 +80,13 @@ export function databaseUrl(name: string, text: string | undefined): string | un
   );
 }
 
-export function publicUrl(text: string | undefined): string | undefined {
+export function origin(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;
   throw new StartUpError(
-    'PUBLIC_URL is not an origin.',
+    `${name} is not an origin.`,
     'Set it to http or https with a host and an optional port, such as https://charter.example.org, or unset it.',
   );
 }

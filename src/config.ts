@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
 import { requireConsistency } from './config-rules.ts';
-import { databaseUrl, integer, invalid, keyring, networks, oneOf, publicUrl, ratioOf } from './config-values.ts';
+import { databaseUrl, integer, invalid, keyring, networks, oneOf, origin, ratioOf } from './config-values.ts';
 import { CELL, ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import { type Cell, parseCells } from './domain/cells.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
@@ -60,6 +60,10 @@ export type Config = {
   readonly cell: string | null;
   /** All cells that serve the same address; empty if there are none. */
   readonly cells: readonly Cell[];
+  /** Origin of the address that all cells share; `undefined` if it is for the API only, or there are no cells. */
+  readonly commonUrl: string | undefined;
+  /** The path of the file that says which e-mail domains are in which cell. */
+  readonly cellDomainsFile: string | undefined;
   /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
   readonly publicUrl: string | undefined;
   /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
@@ -126,7 +130,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     cell: cell(given('CHARTER_CELL')),
     cells: cells(given('CHARTER_CELLS')),
-    publicUrl: publicUrl(given('PUBLIC_URL')),
+    commonUrl: origin('COMMON_URL', given('COMMON_URL')),
+    cellDomainsFile: given('CHARTER_CELL_DOMAINS'),
+    publicUrl: origin('PUBLIC_URL', given('PUBLIC_URL')),
     supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     scannerKeys: scannerKeys(given('SECRET_SCANNING_KEYS')),

@@ -1,3 +1,4 @@
+import { access, constants } from 'node:fs/promises';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { readDocument } from './contract/contract.ts';
@@ -56,6 +57,7 @@ export async function run(): Promise<void> {
 
 async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise<void> {
   const config = readConfig(process.env);
+  await requireReadable(config.cellDomainsFile);
   const logger = createLogger(config.logLevel, worker === null ? {} : { base: { worker: worker.role.number } });
   endOnUnexpectedError({ logger, shutdown });
   const isSupervisor = worker === null && config.workers > 1;
@@ -76,6 +78,16 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
     }
   }
   logger.info({ reason: await shutdown.reason }, 'stopped');
+}
+
+async function requireReadable(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  await access(path, constants.R_OK).catch(() => {
+    throw new StartUpError(
+      `CHARTER_CELL_DOMAINS is ${JSON.stringify(path)}, which cannot be read.`,
+      'Set it to the path of the map of e-mail domains, or unset it. The command "cell-domains" makes the part of a cell.',
+    );
+  });
 }
 
 type Measuring = { readonly metrics: Metrics; close(): Promise<void> };

@@ -9,12 +9,15 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator.ts';
+import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
 import { codeOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
 import { listOperatorActions } from '../../src/store/operator-actions.ts';
 import { type Context, uuid } from './context.ts';
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
+  const cellOf = (command: Command) =>
+    config.cell ?? command.error('error: CHARTER_CELL is not set: this installation is no cell');
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')
@@ -59,19 +62,17 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     )
     .requiredOption('--file <path>', 'is replaced once the list is complete')
     .action(({ file }: { file: string }, command: Command) => {
-      const { cell } = config;
-      if (cell === null) return command.error('error: CHARTER_CELL is not set: this installation is no cell');
-      return execute(async (db) => {
-        const keys = await writeWhole(file, async (write) => {
-          let count = 0;
-          for await (const hashes of listKeysOfOtherCells(db, cell)) {
-            await write(hashes.map((hash) => `${hash} ${cell}\n`).join(''));
-            count += hashes.length;
-          }
-          return count;
-        });
-        return { keys, file };
-      });
+      const cell = cellOf(command);
+      return execute(async (db) => ({ keys: await writeMap(file, cell, listKeysOfOtherCells(db, cell)), file }));
+    });
+
+  program
+    .command('cell-domains')
+    .description('write each verified e-mail domain with the name of this cell, for CHARTER_CELL_DOMAINS')
+    .requiredOption('--file <path>', 'is replaced once the list is complete')
+    .action(({ file }: { file: string }, command: Command) => {
+      const cell = cellOf(command);
+      return execute(async (db) => ({ domains: await writeMap(file, cell, listDomainsOfCell(db)), file }));
     });
 
   program
@@ -105,6 +106,18 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
         })),
       })),
     );
+}
+
+/** A line with the name of the cell for each of the texts. Returns their number. */
+async function writeMap(path: string, cell: string, batches: AsyncIterable<readonly string[]>): Promise<number> {
+  return writeWhole(path, async (write) => {
+    let count = 0;
+    for await (const texts of batches) {
+      await write(texts.map((text) => `${text} ${cell}\n`).join(''));
+      count += texts.length;
+    }
+    return count;
+  });
 }
 
 /** The file gets its name only when it is whole, and only its owner can read it. */

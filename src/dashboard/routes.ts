@@ -1,6 +1,7 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { serveAssets } from './assets.ts';
+import { commonAddressRoutes } from './common-address/routes.ts';
 import { errorView, reportError } from './http/errors.ts';
 import { publicRoutes, sectionRoutes } from './http/page-routes.ts';
 import {
@@ -33,6 +34,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   const dashboard: Dashboard = { ...deps, assets: assets.urls };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(assets.router);
+  if (dashboard.common != null) router.use(commonAddressRoutes(dashboard));
   router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
   router.use(publicRoutes(dashboard, signInPages));
   router.use(backChannelLogout(dashboard));

@@ -42,3 +42,28 @@ function originOf(text: string): string | null {
   const url = new URL(text);
   return url.href === `${url.origin}/` ? url.origin : null;
 }
+
+/** The address that several cells share, as a server of one of them knows it. Requests to it reach any of them. */
+export type CommonAddress = {
+  /** Its origin. */
+  readonly url: string;
+  readonly cells: readonly Cell[];
+  /** The one of this server. */
+  readonly own: Cell;
+  /** The path of the file that says which e-mail domains are in which cell; `null` if there is none. */
+  readonly domainsFile: string | null;
+};
+
+type Configured = {
+  readonly commonUrl?: string | undefined;
+  readonly cellDomainsFile?: string | undefined;
+  readonly cell?: string | null | undefined;
+  readonly cells?: readonly Cell[];
+};
+
+/** `null` if there is no such address. */
+export function commonAddressOf({ commonUrl, cellDomainsFile, cell, cells = [] }: Configured): CommonAddress | null {
+  const own = cells.find(({ name }) => name === cell);
+  if (commonUrl === undefined || own === undefined) return null;
+  return { url: commonUrl, cells, own, domainsFile: cellDomainsFile ?? null };
+}

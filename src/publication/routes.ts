@@ -35,6 +35,8 @@ export type RouteOptions = {
   readonly setPageHeaders: (res: Response) => void;
   /** The origin that the files show. The one that the reader called is used if it is omitted. */
   readonly publicUrl: string | undefined;
+  /** Another origin at which the same files are, such as that of a cell beside the one that all cells share. */
+  readonly otherUrl?: string | undefined;
 };
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
@@ -79,10 +81,8 @@ function routesTo(read: ReadNamed, options: Published): Router {
     else res.redirect(303, '/.well-known/api-catalog');
   });
   router.all('/.well-known/security.txt', (req: Request, res: Response, next: NextFunction) => {
-    const text = securityTxt(
-      { supportUrl: options.supportUrl, origin: options.publicUrl ?? originOf(req) },
-      new Date(),
-    );
+    const { supportUrl, publicUrl = originOf(req), otherUrl = publicUrl } = options;
+    const text = securityTxt({ supportUrl, origins: [publicUrl, otherUrl] }, new Date());
     if (text === null) return next();
     setPageHeaders(res);
     if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);

@@ -92,7 +92,7 @@ test("no file of the browser's profile contains the key", async () => {
 async function createKeyInProfile(folder: string, actor: Actor): Promise<string> {
   const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: site.server.url });
   try {
-    guard(context, site.server.url, site.problems);
+    guard(context, [site.server.url], site.problems);
     const page = await context.newPage();
     await page.goto('/sign-in');
     await signIn(page, actor);

@@ -1,5 +1,5 @@
 // No page needs this script. It copies text, closes menus and moves in them, adds local times, shows results that arrive, keeps
-// what was typed into forms that were refused, and removes secrets from pages that are left.
+// what was typed into forms that were refused, takes over an e-mail, and removes secrets from pages that are left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
@@ -131,6 +131,15 @@ else {
   });
 }
 if (history.state?.typed !== undefined) document.addEventListener('change', keepTyped);
+
+// The address that cells share hands the e-mail over to the sign-in of a cell in the fragment, which reaches no server and no log.
+const handedOver = new URLSearchParams(location.hash.slice(1)).get('email');
+const emailField = document.querySelector('[data-handed-over]');
+if (handedOver !== null && emailField !== null) {
+  emailField.value = handedOver;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  emailField.form.querySelector('[type="password"], button').focus();
+}
 
 // Removes secrets when the page is left, because a browser may keep the page for the back button. It removes the whole
 // element: an emptied text area still has its text as its default value, and a QR code is a secret too.

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
+import type { CommonAddress } from '../../domain/cells.ts';
 import type { Overloaded } from '../../domain/errors.ts';
 import type { Exchange } from '../../domain/exchange.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
@@ -15,6 +16,7 @@ import type { ProviderAccess } from '../../service/single-sign-on/provider-acces
 import type { Database } from '../../store/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
 import type { AssetUrls } from '../assets.ts';
+import { calledCommonAddress } from './common-address.ts';
 import { formCookie, newFormSecret, readCookies } from './cookies.ts';
 import { formTokenOf } from './form-token.ts';
 
@@ -25,6 +27,8 @@ export type DashboardDeps = {
   readonly cell?: string | null | undefined;
   /** The address at which people reach Charter, such as https://charter.example.org. The request's is used if it is omitted. */
   readonly publicUrl?: string | undefined;
+  /** The address that this cell shares with others; null, or omitted, if there is none. */
+  readonly common?: CommonAddress | null | undefined;
   /** Where people get support: a URL of a web page, or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
@@ -61,6 +65,8 @@ export type RequestContext = {
   readonly query: URLSearchParams;
   /** Charter's own address, without a slash at the end. */
   readonly origin: string;
+  /** The address that all cells share, if the request came to it. */
+  readonly commonAddress: CommonAddress | null;
   readonly auditSource: AuditSource;
   readonly now: Date;
   /** The session token that the cookie holds, not verified; `null` without a cookie. */
@@ -93,6 +99,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
   const auditSource = auditSourceOf(req);
+  const commonAddress = calledCommonAddress(req, dashboard);
   const queryStart = req.originalUrl.indexOf('?');
   const context: RequestContext = {
     dashboard,
@@ -100,7 +107,8 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
     path: req.path,
     params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
     query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),
-    origin: dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
+    origin: commonAddress?.url ?? dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
+    commonAddress,
     auditSource,
     now: dashboard.now(),
     token: session,

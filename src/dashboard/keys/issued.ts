@@ -16,7 +16,9 @@ export function issuedPage(
   const { key, name, permissions, expiresAt, holder, addresses, limits } = issued;
   const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
-  const curl = `curl -H "Authorization: Bearer ${key}" "${origin}/api/parent_programs?limit=2"`;
+  // Where there are cells, the address that they share stays the same if the organization moves.
+  const apiUrl = dashboard.common?.url ?? origin;
+  const curl = `curl -H "Authorization: Bearer ${key}" "${apiUrl}/api/parent_programs?limit=2"`;
   const main = html`${head({ title, up: upToList(context), lead: name })}
 <div class="card" data-secret>
 ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopped working. This key replaces it:</p>`}

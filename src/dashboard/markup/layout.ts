@@ -74,7 +74,7 @@ function guestBody({ dashboard }: RequestContext, main: Html): Html {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="guest-head"><span class="brand">${LOGO}Charter</span>${environmentBadge(dashboard.environment)}</header>
 <main id="main" tabindex="-1">${main}</main>
-<footer class="guest-foot">${DOCUMENTATION} <a class="with-icon" href="/report-key">${icon('revoke')}Report a leaked key</a>${supportLink(dashboard)}</footer>
+<footer class="guest-foot">${DOCUMENTATION} <a class="with-icon" href="${dashboard.common?.url ?? ''}/report-key">${icon('revoke')}Report a leaked key</a>${supportLink(dashboard)}</footer>
 </body>`;
 }
 

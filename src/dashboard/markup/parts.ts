@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../domain/errors.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
 // Parts that many pages share.
@@ -129,6 +130,14 @@ export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string
 /** Says on which installation the page is, so that nobody takes production for a test. */
 export function environmentBadge(environment: Environment): Html {
   return html`<span class="badge environment ${environment}">${ENVIRONMENT_WORDS[environment]}<span class="unseen"> environment</span></span>`;
+}
+
+/** Says in which cell an account must be, with a link for people whose account is in another one. */
+export function cellNote({ dashboard: { common = null } }: RequestContext): Html | false {
+  return (
+    common !== null &&
+    html`<p class="aside quiet">This is Charter for <strong>${common.own.title}</strong>. <a href="${common.url}/sign-in">Sign in elsewhere</a></p>`
+  );
 }
 
 /** Always empty: a password that was sent is never shown again. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import { findKeysIn } from '../../domain/api-key.ts';
+import type { Cell } from '../../domain/cells.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
 import { MAX_REPORTED_KEYS, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
@@ -10,6 +11,7 @@ import { problemOf } from '../http/problem.ts';
 import type { Dashboard, RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
+import { forward, forwardKeys } from './forward.ts';
 import { MAX_REPORT } from './size.ts';
 
 /** Reports of programs. */
@@ -27,17 +29,28 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   const body = await readBody(req, MAX_REPORT);
   const sent = parse(body);
   if (Array.isArray(sent)) {
-    requireSignature(dashboard.scannerKeys, body, req.headers);
+    const headers = requireSignature(dashboard.scannerKeys, body, req.headers);
     const keys = findKeysIn(sent.map((match) => textIn(match, 'token')).join('\n'));
     await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
     // The scanner accepts a label for each token, true or false positive. An empty list does not tell which keys exist.
-    return { kind: 'json', status: 200, body: [] };
+    return unreachedView(await forward(context, { body, headers })) ?? { kind: 'json', status: 200, body: [] };
   }
   const keys = keysOf(sent);
   const outcome = await inTurn(() => reportKeys(dashboard.db, { keys, auditSource, now }, dashboard));
-  if (outcome.kind === 'done') return { kind: 'json', status: 200, body: { reported: keys.length } };
+  if (outcome.kind === 'done') {
+    const unreached = unreachedView(await forwardKeys(context, keys));
+    return unreached ?? { kind: 'json', status: 200, body: { reported: keys.length } };
+  }
   const { status, message, retryAfterSeconds } = problemOf(outcome);
   return { kind: 'json', status, body: { message }, headers: { 'Retry-After': String(retryAfterSeconds) } };
+}
+
+/** `null` if every cell got the report. */
+function unreachedView(cells: readonly Cell[]): View | null {
+  if (cells.length === 0) return null;
+  const addresses = cells.map(({ url }) => `${url}/report-key`).join(', ');
+  const message = `The report did not reach every part of the service. Send it again, or to: ${addresses}`;
+  return { kind: 'json', status: 503, body: { message }, headers: { 'Retry-After': '60' } };
 }
 
 function parse(body: Buffer): unknown {
@@ -48,18 +61,19 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttpHeaders): void {
+/** Returns the headers of the signature. */
+function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttpHeaders): Record<string, string> {
   const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = headers;
-  const isSigned =
+  if (
     typeof identifier === 'string' &&
     typeof signature === 'string' &&
-    isSignedByScanner(keys, body, { identifier, signature });
-  if (!isSigned) {
-    throw new DomainError(
-      'forbidden',
-      'A list must be signed by a secret scanner whose public key this server knows. Without a signature, send {"keys": [...]}.',
-    );
-  }
+    isSignedByScanner(keys, body, { identifier, signature })
+  )
+    return { 'Github-Public-Key-Identifier': identifier, 'Github-Public-Key-Signature': signature };
+  throw new DomainError(
+    'forbidden',
+    'A list must be signed by a secret scanner whose public key this server knows. Without a signature, send {"keys": [...]}.',
+  );
 }
 
 /** The well-formed keys in `{"keys": [...]}`. */

@@ -1,4 +1,5 @@
 import { findKeysIn } from '../../domain/api-key.ts';
+import type { Cell } from '../../domain/cells.ts';
 import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
 import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';
@@ -9,6 +10,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, postForm, problemSummary } from '../markup/parts.ts';
+import { forwardKeys } from './forward.ts';
 
 const LABEL = 'Text with the key';
 
@@ -17,7 +19,7 @@ export async function showReport(context: RequestContext): Promise<View> {
 }
 
 export async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
-  const { dashboard, auditSource, now } = context;
+  const { dashboard, auditSource, now, inTurn } = context;
   const found = findKeysIn(form.text('text'));
   if (found.length === 0) {
     const message =
@@ -25,10 +27,14 @@ export async function submitReport(context: RequestContext, form: Form<'text'>):
     return reportPage(context, problemOf(invalid('text', message)));
   }
   const keys = found.slice(0, MAX_REPORTED_KEYS);
-  const outcome = await reportKeys(dashboard.db, { keys, auditSource, now }, dashboard);
+  const outcome = await inTurn(() => reportKeys(dashboard.db, { keys, auditSource, now }, dashboard));
   switch (outcome.kind) {
     case 'done':
-      return reportedPage(context, { reported: keys.length, left: found.length - keys.length });
+      return reportedPage(context, {
+        reported: keys.length,
+        left: found.length - keys.length,
+        unreached: await forwardKeys(context, keys),
+      });
     case 'rate-limited':
       return reportPage(context, problemOf(outcome));
   }
@@ -57,10 +63,22 @@ ${postForm(
   return page(context, { title: 'Report a leaked API key', main, problem });
 }
 
+type Reported = {
+  readonly reported: number;
+  readonly left: number;
+  /** The cells that did not get the report. */
+  readonly unreached: readonly Cell[];
+};
+
 /** The same for every key, so that nobody can learn from it which keys exist. */
-function reportedPage(context: RequestContext, { reported, left }: { reported: number; left: number }): View {
+function reportedPage(context: RequestContext, { reported, left, unreached }: Reported): View {
   const main = html`<section class="card guest-card"><h1>Thank you</h1>
 <p>You reported ${formatCount(reported, 'API key')}. If ${reported === 1 ? 'it was' : 'any of them was'} active, it is revoked now, and its owner can see why.</p>
+${
+  unreached.length > 0 &&
+  html`<div class="notice danger" role="alert"><p><strong>The report did not reach every part of Charter.</strong> Report ${reported === 1 ? 'the key' : 'the keys'} there, too:</p>
+<ul>${unreached.map(({ title, url }) => html`<li><a href="${url}/report-key">${title}</a></li>`)}</ul></div>`
+}
 ${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')}.</strong> Only the first ${MAX_REPORTED_KEYS} were reported. Report the others separately.</p>`}
 <p class="aside"><a href="/report-key">Report another key</a></p></section>`;
   return page(context, { title: 'Thank you', main });

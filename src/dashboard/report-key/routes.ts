@@ -4,5 +4,5 @@ import { MAX_REPORT } from './size.ts';
 
 /** For anybody who has found a key. */
 export const reportPages: readonly PublicPage[] = [
-  { path: '/report-key', get: showReport, post: form(['text'], submitReport, { size: MAX_REPORT }) },
+  { path: '/report-key', get: showReport, post: form(['text'], submitReport, { size: MAX_REPORT, takesTurns: true }) },
 ];

@@ -5,7 +5,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { field, postForm, problemSummary } from '../markup/parts.ts';
+import { cellNote, field, postForm, problemSummary } from '../markup/parts.ts';
 
 export async function showForgottenPassword(context: RequestContext): Promise<View> {
   return forgottenPage(context, { email: '', problem: null });
@@ -33,7 +33,7 @@ function forgottenPage(context: RequestContext, props: Props): View {
   const canMail = publicUrl !== undefined && outbox.canSend;
   const main = html`<section class="card guest-card"><h1>Forgotten password</h1>
 ${canMail ? requestForm(context, props) : html`<p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, on your page.</p>`}
-<p class="aside"><a href="/sign-in">Back to the sign-in</a></p></section>`;
+<p class="aside"><a href="/sign-in">Back to the sign-in</a></p>${cellNote(context)}</section>`;
   return page(context, { title: 'Forgotten password', main, problem: props.problem });
 }
 

@@ -12,7 +12,7 @@ import { findSignedIn, type RequestContext, type SignedInContext } from '../http
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { cellNote, doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { passkeyForm } from '../passkeys/form.ts';
 import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
@@ -121,12 +121,12 @@ ${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="statu
 ${postForm(
   { action: '/sign-in', formToken: context.formToken },
   html`${hidden('next', next)}${step === 'email' && hidden('step', 'email')}
-${emailField({ email, hasFocus: problem === null && step !== 'password' })}
+${emailField({ email, hasFocus: problem === null && step !== 'password', isInCell: context.dashboard.common != null })}
 ${step !== 'email' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hasFocus: problem === null && step === 'password' })}
 <div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
 ${passkeySignIn(context, next)}
-${step !== 'email' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p>`}</section>`;
+${step !== 'email' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p>`}${cellNote(context)}</section>`;
   return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }), hasPasskeyForm });
 }
 
@@ -144,10 +144,17 @@ ${passkeyForm({
 })}`;
 }
 
-function emailField({ email, hasFocus }: { email: string; hasFocus: boolean }): Html {
+type EmailField = {
+  readonly email: string;
+  readonly hasFocus: boolean;
+  /** Whether the address that cells share may hand over the e-mail, in the fragment. */
+  readonly isInCell: boolean;
+};
+
+function emailField({ email, hasFocus, isInCell }: EmailField): Html {
   return field(
     { name: 'email', label: 'E-mail' },
     (attributes) =>
-      html`<input ${attributes} type="email" value="${email}" autocomplete="username webauthn" required${hasFocus && html` autofocus`}>`,
+      html`<input ${attributes} type="email" value="${email}" autocomplete="username webauthn" required${isInCell && html` data-handed-over`}${hasFocus && html` autofocus`}>`,
   );
 }

@@ -61,11 +61,14 @@ export async function openContext(
   browser: Browser,
   {
     baseURL,
+    origins = [baseURL],
     problems,
     script,
     ...options
   }: ContextOptions & {
     baseURL: string;
+    /** All that the pages may request; that of `baseURL` by default. */
+    origins?: readonly string[];
     problems: string[];
     script?: string | undefined;
   },
@@ -74,7 +77,7 @@ export async function openContext(
   const context = await browser.newContext({ baseURL, viewport: VIEWPORT, reducedMotion, locale: 'en-GB', ...options });
   // Shorter than a test's time limit, so that the failure names the step that was awaited.
   context.setDefaultTimeout(90_000);
-  guard(context, baseURL, problems);
+  guard(context, origins, problems);
   if (script !== undefined) await context.addInitScript({ path: script });
   return context;
 }
@@ -88,17 +91,17 @@ export async function focused(target: Locator): Promise<void> {
 }
 
 /** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
-export function guard(context: BrowserContext, baseURL: string, problems: string[]): void {
+export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
   context.on('request', (request) => {
     const url = new URL(request.url());
-    if (/^https?:$/.test(url.protocol) && url.origin !== baseURL) problems.push(`a request to ${url.href}`);
+    if (/^https?:$/.test(url.protocol) && !origins.includes(url.origin)) problems.push(`a request to ${url.href}`);
   });
   context.on('response', (response) => {
     const isPage = response.request().isNavigationRequest();
     if (response.status() >= (isPage ? 500 : 400)) problems.push(`${response.status()} from ${response.url()}`);
   });
   context.on('console', (message) => {
-    const isOurs = REFUSED_PAGE.test(message.text()) && message.location().url.startsWith(baseURL);
+    const isOurs = REFUSED_PAGE.test(message.text()) && origins.some((each) => message.location().url.startsWith(each));
     if (['error', 'warning'].includes(message.type()) && !isOurs) problems.push(`the console: ${message.text()}`);
   });
   context.on('weberror', (error) => problems.push(`a script's error: ${error.error().message}`));

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { AppConfig } from '../../../src/app.ts';
 import { dashboardRoutes } from '../../../src/dashboard/routes.ts';
 import type { Actor } from '../../../src/domain/actor.ts';
 import type { Environment } from '../../../src/domain/api-key.ts';
@@ -42,7 +43,7 @@ type Options = {
   trustedProxies?: readonly string[];
   webhooks?: WebhookTargets;
   nameServers?: readonly string[];
-};
+} & Partial<Pick<AppConfig, 'cell' | 'cells' | 'commonUrl' | 'cellDomainsFile'>>;
 
 /** A dashboard for the tests of a file, closed after them. */
 export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
@@ -61,6 +62,7 @@ export async function startDashboard({
   trustedProxies = [],
   webhooks = TARGETS,
   nameServers = [],
+  ...cells
 }: Options = {}): Promise<TestDashboard> {
   const logged: string[] = [];
   const write = (line: string) => {
@@ -77,6 +79,7 @@ export async function startDashboard({
     trustedProxies,
     webhooks,
     nameServers,
+    ...cells,
     logger,
     mail: mail ?? null,
     scannerKeys,

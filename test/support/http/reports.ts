@@ -18,8 +18,13 @@ export async function reportAsProgram(
 }
 
 /** Sends the form of the page as a browser without a session does. */
-export function reportOnPage(url: string, text: string, localAddress = '127.0.0.1'): Promise<Page> {
-  return new Browser(url, { localAddress }).submit('/report-key', { text });
+export function reportOnPage(
+  url: string,
+  text: string,
+  localAddress = '127.0.0.1',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Page> {
+  return new Browser(url, { localAddress, headers }).submit('/report-key', { text });
 }
 
 export type Scanner = {

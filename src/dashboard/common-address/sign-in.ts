@@ -1,0 +1,123 @@
+import type { Cell, CommonAddress } from '../../domain/cells.ts';
+import { normalEmail } from '../../domain/email.ts';
+import { type Html, html } from '../../html/html.ts';
+import { findCellForEmail } from '../../service/cells/find-cell.ts';
+import type { Form } from '../http/forms.ts';
+import { formProblem, type Problem } from '../http/problem.ts';
+import { askedUrl, type RequestContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { urlOf } from '../http/url.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { PROFILE, safeNext } from '../sign-in/next.ts';
+
+// Sessions and cookies belong to the host of a cell, so nobody signs in here. The pages lead on to the right cell.
+
+export async function showCells(context: RequestContext): Promise<View> {
+  return cellsPage(context, { email: '', next: safeNext(context.query.get('next')), problem: null });
+}
+
+/** For the URL of a page that only cells have. */
+export async function leadToSignIn(context: RequestContext): Promise<View> {
+  return redirect(urlOf('/sign-in', { next: nextIn(safeNext(askedUrl(context))) }));
+}
+
+/** Depends on the domain alone, so that nobody can learn which e-mails have an account. */
+export async function submitEmail(context: RequestContext, form: Form<'email' | 'next'>): Promise<View> {
+  const next = safeNext(form.text('next'));
+  const email = normalEmail(form.text('email'));
+  if (email === null) {
+    const problem = formProblem('Type the whole e-mail address, such as mei@example.org.');
+    return cellsPage(context, { email: form.text('email'), next, problem });
+  }
+  const cell = await findCell(context, email);
+  return cell === null ? unknownPage(context, { email, next }) : continuePage(context, { cell, email, next });
+}
+
+/** Without the map, people choose. */
+async function findCell(context: RequestContext, email: string): Promise<Cell | null> {
+  const { dashboard, auditSource } = context;
+  try {
+    return await findCellForEmail(commonOf(context), email);
+  } catch (error) {
+    dashboard.onFault(error, auditSource.requestId);
+    return null;
+  }
+}
+
+function commonOf({ commonAddress }: RequestContext): CommonAddress {
+  if (commonAddress === null) throw new RequestError('not-found');
+  return commonAddress;
+}
+
+/** The profile is where sign-in leads anyway. */
+function nextIn(next: string): string | null {
+  return next === PROFILE ? null : next;
+}
+
+type Going = { readonly email: string; readonly next: string };
+
+/** The e-mail is in the fragment, which reaches no server and no log. The script of the next page puts it into the field. */
+function signInAt({ url }: Cell, { email, next }: Going): string {
+  const fragment = email === '' ? '' : `#email=${encodeURIComponent(email)}`;
+  return `${url}${urlOf('/sign-in', { next: nextIn(next) })}${fragment}`;
+}
+
+function cellsPage(context: RequestContext, { problem, ...going }: Going & { readonly problem: Problem | null }): View {
+  const common = commonOf(context);
+  const title = 'Sign in';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+${common.domainsFile === null ? html`<p>Choose where your organization is.</p>` : emailForm(context, { ...going, problem })}
+${cellLinks(common, { email: '', next: going.next })}</section>`;
+  return page(context, { title, main, problem, formUrl: urlOf('/sign-in', { next: nextIn(going.next) }) });
+}
+
+function emailForm(
+  { formToken }: RequestContext,
+  { email, next, problem }: Going & { readonly problem: Problem | null },
+): Html {
+  return html`${problemSummary(problem, {})}
+${postForm(
+  { action: '/sign-in', formToken },
+  html`${hidden('next', next)}
+${field(
+  { name: 'email', label: 'E-mail' },
+  (attributes) =>
+    html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${problem === null && html` autofocus`}>`,
+)}
+<div class="actions"><button class="button primary wide">Continue</button></div>`,
+)}
+<div class="or"><span>or choose where your organization is</span></div>`;
+}
+
+function cellLinks({ cells }: CommonAddress, going: Going): Html {
+  return html`<ul class="cells">${cells.map(
+    (cell) =>
+      html`<li><a class="button wide" href="${signInAt(cell, going)}">${cell.title}<span class="quiet">${new URL(cell.url).host}</span></a></li>`,
+  )}</ul>`;
+}
+
+/** The same for every e-mail whose domain the map does not have. */
+function unknownPage(context: RequestContext, going: Going): View {
+  const title = 'Where is your organization?';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>Choose where it is. If you do not know, look at the address in your invitation, or ask a colleague.</p>
+${cellLinks(commonOf(context), going)}
+<p class="aside"><a href="${urlOf('/sign-in', { next: nextIn(going.next) })}">Use another e-mail</a></p></section>`;
+  return page(context, { title, main });
+}
+
+/**
+ * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
+ * browsers apply "form-action" of the Content-Security-Policy to it.
+ */
+function continuePage(context: RequestContext, { cell, ...going }: Going & { readonly cell: Cell }): View {
+  const url = signInAt(cell, going);
+  const title = `Sign in to ${cell.title}`;
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>Your organization is there. You continue at <strong>${new URL(cell.url).host}</strong>.</p>
+<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p></section>`;
+  const view = page(context, { title, main });
+  return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
+}

@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { connectBrowser, focused, openContext } from '../support/browser/browser.ts';
+import { AXE_SCRIPT, look } from '../support/browser/look.ts';
+import { cellOf, useDomainsFile } from '../support/data/cells.ts';
+import { PASSWORD } from '../support/data/password.ts';
+import { createTeam } from '../support/data/team.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { startServer } from '../support/http/server.ts';
+
+// Two addresses of one server, as HAProxy has them in front of a cell. Browsers look names below localhost up by themselves.
+
+const port = await freePort('127.0.0.1');
+const [commonUrl, cellUrl] = [`http://charter.localhost:${port}`, `http://eu1.localhost:${port}`];
+const domainsFile = await useDomainsFile();
+const cells = [
+  cellOf('eu1', 'Europe', cellUrl),
+  cellOf('us1', 'United States', 'https://us1.charter.example.org'),
+  cellOf('ap1', 'Asia and the Pacific', 'https://asia-pacific-southeast.charter.example.org'),
+];
+const server = await startServer({
+  port,
+  cell: 'eu1',
+  cells,
+  commonUrl,
+  publicUrl: cellUrl,
+  cellDomainsFile: domainsFile,
+});
+const team = await createTeam(server.db);
+const [, domain = ''] = team.member.email.split('@');
+await writeFile(domainsFile, 'acme.example eu1\n');
+const browser = await connectBrowser();
+const problems: string[] = [];
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+afterEach(() => expect(problems.splice(0)).toEqual([]));
+
+async function visit(work: (page: Page) => Promise<void>, { javaScriptEnabled = true } = {}): Promise<void> {
+  const origins = [commonUrl, cellUrl];
+  const context = await openContext(browser, {
+    baseURL: commonUrl,
+    origins,
+    problems,
+    script: AXE_SCRIPT,
+    javaScriptEnabled,
+  });
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+test('a person whose domain the map has is led to the cell by the keyboard alone, and types the e-mail once', async () => {
+  await visit(async (page) => {
+    await page.goto('/organization/audit-log');
+    await focused(page.getByLabel('E-mail'));
+    await page.keyboard.type('mei@acme.example');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${cellUrl}/sign-in?next=%2Forganization%2Faudit-log`);
+    expect(await page.getByLabel('E-mail').inputValue()).toBe('mei@acme.example');
+    await focused(page.getByLabel('Password'));
+    // The server never saw the e-mail in a URL, and the history does not keep it.
+    expect(await page.evaluate('location.hash')).toBe('');
+  });
+});
+
+test.each([true, false])(
+  'a person whose domain it lacks chooses the cell, and signs in there (JavaScript: %s)',
+  async (javaScriptEnabled) => {
+    await visit(
+      async (page) => {
+        await page.goto('/sign-in');
+        await page.getByLabel('E-mail').fill(`${team.member.email}`);
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.getByRole('heading', { name: 'Where is your organization?' }).waitFor();
+        await page.getByRole('link', { name: 'Europe' }).click();
+        await page.getByLabel('Password').fill(PASSWORD);
+        expect(domain).not.toBe('acme.example');
+        if (!javaScriptEnabled) await page.getByLabel('E-mail').fill(team.member.email);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await page.waitForURL(`${cellUrl}/profile`);
+        const cookies = await page.context().cookies();
+        expect(cookies.filter(({ name }) => name === 'charter').map((each) => each.domain)).toEqual(['eu1.localhost']);
+        await page.goto(`${commonUrl}/profile`);
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      },
+      { javaScriptEnabled },
+    );
+  },
+);
+
+test('from the sign-in of a wrong cell, a link leads back to all cells', async () => {
+  await visit(async (page) => {
+    await page.goto(`${cellUrl}/sign-in`);
+    await page.getByRole('link', { name: 'Sign in elsewhere' }).click();
+    await page.waitForURL(`${commonUrl}/sign-in`);
+  });
+});
+
+test('the pages of the common address are accessible at every width and in both themes', async () => {
+  await visit(async (page) => {
+    await page.goto('/sign-in');
+    expect(await look(page, 'common-sign-in')).toEqual([]);
+    await page.getByLabel('E-mail').fill('mei');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await look(page, 'common-sign-in-refused')).toEqual([]);
+    await page.getByLabel('E-mail').fill('mei@nowhere.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Where is your organization?' }).waitFor();
+    expect(await look(page, 'common-cells')).toEqual([]);
+    await page.goto(`${cellUrl}/sign-in`);
+    expect(await look(page, 'cell-sign-in')).toEqual([]);
+  });
+});

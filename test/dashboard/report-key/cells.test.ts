@@ -1,0 +1,90 @@
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
+import { wordsOf } from '../../support/http/dashboard.ts';
+import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
+import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/http/reports.ts';
+import { startScriptedServer } from '../../support/http/scripted-server.ts';
+
+const scanner = createScanner();
+const scannerKeys = scanner.keys;
+const trustedProxies = ['loopback'];
+const us1 = await useDashboard({ scannerKeys, trustedProxies });
+const cells = [cellOf('eu1', 'Europe', 'http://eu1.charter.test'), cellOf('us1', 'United States', us1.url)];
+const common = { cell: 'eu1', commonUrl: COMMON_URL, scannerKeys, trustedProxies };
+const eu1 = await useDashboard({ ...common, cells });
+const headers = { Host: COMMON_HOST };
+
+/** A key of each cell. */
+async function keys() {
+  const [ours, theirs] = [(await createPeople(eu1.db)).member, (await createPeople(us1.db)).member];
+  return { ours: await giveKey(eu1.db, ours), theirs: await giveKey(us1.db, theirs) };
+}
+
+const REPORTS: [string, (texts: readonly string[], to?: Record<string, string>) => Promise<{ status: number }>][] = [
+  ['on the page', (texts, to = headers) => reportOnPage(eu1.url, texts.join('\n'), undefined, to)],
+  ['by a program', (texts, to = headers) => reportAsProgram(eu1.url, { keys: texts }, { headers: to })],
+  [
+    'by a secret scanner',
+    (texts, to = headers) => {
+      const body = messageAbout(texts);
+      return reportAsProgram(eu1.url, body, { headers: { ...to, ...scanner.sign(body) } });
+    },
+  ],
+];
+
+test.each(REPORTS)('a report %s at the common address revokes the keys of every cell', async (_, report) => {
+  const { ours, theirs } = await keys();
+  expect(await report([ours.key, theirs.key])).toMatchObject({ status: 200 });
+  expect([await eu1.statusOf(ours.key), await us1.statusOf(theirs.key)]).toEqual([401, 401]);
+});
+
+test.each(REPORTS)('a report %s at the address of a cell concerns that cell only', async (_, report) => {
+  const { ours, theirs } = await keys();
+  expect(await report([ours.key, theirs.key], { Host: 'eu1.charter.test' })).toMatchObject({ status: 200 });
+  expect([await eu1.statusOf(ours.key), await us1.statusOf(theirs.key)]).toEqual([401, 200]);
+});
+
+test('the other cell limits the client that reported, not the cell that sends the report on', async () => {
+  const { theirs } = await keys();
+  const from = (ip: string) => ({ headers: { ...headers, 'X-Forwarded-For': ip } });
+  for (let i = 0; i < 60; i += 1) await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.1'));
+  expect((await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.1'))).status).toBe(429);
+  expect((await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.2'))).status).toBe(200);
+});
+
+describe('if another cell fails', () => {
+  test.each(['does not answer', 'refuses', 'redirects'])(
+    'because it %s, the report says where to repeat it',
+    async (how) => {
+      const failing = await startScriptedServer();
+      if (how === 'does not answer') await failing.close();
+      else
+        failing.play((res) =>
+          res
+            .writeHead(how === 'refuses' ? 503 : 307, { Location: `${us1.url}/report-key`, 'Content-Length': 0 })
+            .end(),
+        );
+      const lame = await startDashboard({ ...common, cells: [...cells, cellOf('ap1', 'Asia', failing.url)] });
+      const [member, theirs] = [(await createPeople(lame.db)).member, (await createPeople(us1.db)).member];
+      const [own, other] = [await giveKey(lame.db, member), await giveKey(us1.db, theirs)];
+      const reply = await reportAsProgram(lame.url, { keys: [own.key, other.key] }, { headers });
+      expect(reply).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': '60' },
+        json: { message: expect.stringContaining(`${failing.url}/report-key`) },
+      });
+      // The others have the report.
+      expect([await lame.statusOf(own.key), await us1.statusOf(other.key)]).toEqual([401, 401]);
+      const body = messageAbout([own.key]);
+      expect((await reportAsProgram(lame.url, body, { headers: { ...headers, ...scanner.sign(body) } })).status).toBe(
+        503,
+      );
+      const page = await reportOnPage(lame.url, own.key, undefined, headers);
+      expect(wordsOf(page)).toMatch(/did not reach every part of Charter.*Asia/);
+      expect(page.text).toContain(`href="${failing.url}/report-key"`);
+      expect(page.text).not.toContain(own.key);
+      await lame.close();
+      if (how !== 'does not answer') await failing.close();
+    },
+  );
+});

@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cell } from '../../../src/domain/cells.ts';
+
+export const COMMON_HOST = 'charter.test';
+export const COMMON_URL = `http://${COMMON_HOST}`;
+
+export const cellOf = (name: string, title: string, url: string): Cell => ({ name, title, url, metricsUrl: null });
+
+/** The path of a map of domains, in a folder that is removed after the tests of the file. There is no such file yet. */
+export async function useDomainsFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-domains-'));
+  afterAll(() => rm(folder, { recursive: true }));
+  return join(folder, 'domains.map');
+}
