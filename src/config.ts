@@ -153,9 +153,14 @@ function cells(text: string | undefined): readonly Cell[] {
   if (text === undefined) return [];
   const parsed = parseCells(text);
   if (parsed !== null) return parsed;
+  const wrong = text.split(',').findIndex((part) => parseCells(part) === null);
+  const problem =
+    wrong === -1
+      ? 'two have the same name or address, or there are too many'
+      : `part ${wrong + 1} is not a name, a title and an address, with or without the URL of metrics`;
   // The message omits the value, because somebody may have put a password into a URL.
   throw new StartUpError(
-    'CHARTER_CELLS is not a list of cells, each with a name and an address of its own.',
+    `CHARTER_CELLS is not a list of cells: ${problem}.`,
     'Separate the cells by commas, such as: eu1 Europe https://eu1.charter.example.org, us1 United States https://us1.charter.example.org',
   );
 }

@@ -43,12 +43,14 @@ const DEFAULTS = {
   acceptsNewerDatabase: false,
   cell: null,
   cells: [],
+  commonUrl: undefined,
+  cellDomainsFile: undefined,
 };
 
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT CHARTER_CELL CHARTER_CELLS SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
+    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT CHARTER_CELL CHARTER_CELLS COMMON_URL CHARTER_CELL_DOMAINS SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
       ' ',
     );
   expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
@@ -167,8 +169,49 @@ test('CHARTER_CELLS is refused with an example and not repeated, and if it lacks
   expect(wrong.message).toMatch(/^CHARTER_CELLS is not a list of cells/);
   expect(wrong.remedy).toContain('eu1 Europe https://eu1.charter.example.org');
   expect(wrong.message + wrong.remedy).not.toContain('hunter-2');
+  expect(refusalOf({ CHARTER_CELLS: `eu1 Europe ${url}, us1 https://us1.example` }).message).toContain('part 2 is not');
+  expect(refusalOf({ CHARTER_CELLS: `eu1 Europe ${url}, us1 America ${url}` }).message).toContain('the same name or');
   const other = refusalOf({ CHARTER_CELL: 'us1', CHARTER_CELLS: `eu1 Europe ${url}` });
   expect(other.message).toBe('CHARTER_CELLS does not contain the cell "us1", which CHARTER_CELL names.');
+});
+
+describe('the address that cells share', () => {
+  const ENV = {
+    CHARTER_CELL: 'eu1',
+    CHARTER_CELLS: 'eu1 Europe https://eu1.example, us1 United States https://us1.example',
+    PUBLIC_URL: 'https://eu1.example',
+    COMMON_URL: 'https://charter.example/',
+    CHARTER_CELL_DOMAINS: '/etc/charter/domains.map',
+  };
+
+  test('is read with the map of domains, which is optional', () => {
+    const both = { commonUrl: 'https://charter.example', cellDomainsFile: '/etc/charter/domains.map' };
+    expect(readConfig(ENV)).toMatchObject(both);
+    expect(readConfig({ ...ENV, CHARTER_CELL_DOMAINS: '' })).toMatchObject({ ...both, cellDomainsFile: undefined });
+  });
+
+  test.each<[Record<string, string>, string]>([
+    [{ COMMON_URL: '' }, 'CHARTER_CELL_DOMAINS is set, but COMMON_URL is missing.'],
+    [{ COMMON_URL: 'charter.example' }, 'COMMON_URL is not an origin.'],
+    [{ CHARTER_CELL: '' }, 'COMMON_URL is set, but CHARTER_CELL is missing.'],
+    [{ CHARTER_CELLS: '' }, 'COMMON_URL is set, but CHARTER_CELLS is missing.'],
+    [
+      { PUBLIC_URL: 'https://charter-eu1.example' },
+      'CHARTER_CELLS says that the address of the cell eu1 is https://eu1.example, but PUBLIC_URL is https://charter-eu1.example.',
+    ],
+    [
+      { PUBLIC_URL: '' },
+      'CHARTER_CELLS says that the address of the cell eu1 is https://eu1.example, but PUBLIC_URL is missing.',
+    ],
+    // The attack on itself: reports of leaked keys would go round in circles.
+    [{ COMMON_URL: 'https://us1.example' }, 'COMMON_URL is also the address of the cell us1 in CHARTER_CELLS.'],
+    [
+      { COMMON_URL: 'http://charter.example' },
+      'One of COMMON_URL and PUBLIC_URL begins with https://, and the other one with http://.',
+    ],
+  ])('with %j is refused: %s', (change, message) => {
+    expect(refusalOf({ ...ENV, ...change }).message).toBe(message);
+  });
 });
 
 test('metrics are served on loopback if only their port is set, and a host alone is refused', () => {

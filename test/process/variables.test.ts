@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,6 +12,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { insertEndpoint, listDeliveries } from '../support/data/deliveries.ts';
 import { ENCRYPTION_KEY, KEYRING } from '../support/data/encryption.ts';
 import { Client, type Reply } from '../support/http/client.ts';
+import { Browser } from '../support/http/dashboard.ts';
 import { askForReset } from '../support/http/forgotten-password.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { exchangeRaw } from '../support/http/raw.ts';
@@ -93,6 +94,8 @@ const environment = {
   CHARTER_ENVIRONMENT: 'test',
   CHARTER_CELL: 'eu1',
   CHARTER_CELLS: 'eu1 Europe https://charter.example.org, us1 United States https://us1.charter.example.org',
+  CHARTER_CELL_DOMAINS: join(dataDir, 'domains.map'),
+  COMMON_URL: 'https://common.example.org',
   PUBLIC_URL: 'https://charter.example.org',
   TRUSTED_PROXIES: 'loopback',
   SMTP_URL: smtp.url,
@@ -102,6 +105,8 @@ const environment = {
 };
 /** Without effect where the others are set. */
 const elsewhere = { DATA_DIR: dataDir };
+
+await writeFile(environment.CHARTER_CELL_DOMAINS, 'acme.example us1\n');
 
 const url = `http://${HOST}:${port}`;
 const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
@@ -270,6 +275,19 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
   async CHARTER_CELLS() {
     const other = await runFile('src/main.ts', [], { ...environment, CHARTER_CELL: 'ap1' });
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('does not contain the cell "ap1"') });
+  },
+  async CHARTER_CELL_DOMAINS() {
+    const page = await atCommonAddress('203.0.113.12').submit('/sign-in', { email: 'mei@acme.example' });
+    expect(page.headers['refresh']).toBe('0; url=https://us1.charter.example.org/sign-in#email=mei%40acme.example');
+    const other = await runFile('src/main.ts', [], { ...environment, CHARTER_CELL_DOMAINS: '/nowhere' });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('"/nowhere", which cannot be read') });
+  },
+  async COMMON_URL() {
+    const page = await atCommonAddress('203.0.113.13').get('/sign-in');
+    expect(page.text).toContain('href="https://us1.charter.example.org/sign-in"');
+    expect((await client.get('/docs/getting-started', { headers: { Accept: 'text/html' } })).text).toContain(
+      'https://common.example.org',
+    );
   },
   async CHARTER_ENVIRONMENT() {
     expect((await client.get('/api/key')).status).toBe(200);
@@ -453,6 +471,10 @@ async function getUnchecked(origin: string, path: string, key = ''): Promise<voi
 
 function reportsOf({ printed }: Running): number {
   return printed.stdout.split('a response broke the contract').length - 1;
+}
+
+function atCommonAddress(ip: string): Browser {
+  return new Browser(url, { localAddress: HOST, headers: { Host: 'common.example.org', 'X-Forwarded-For': ip } });
 }
 
 let mail: Promise<string> | undefined;

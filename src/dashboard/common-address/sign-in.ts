@@ -88,7 +88,7 @@ ${field(
 )}
 <div class="actions"><button class="button primary wide">Continue</button></div>`,
 )}
-<div class="or"><span>or choose where your organization is</span></div>`;
+<div class="or"><span>or choose a location</span></div>`;
 }
 
 function cellLinks({ cells }: CommonAddress, going: Going): Html {
