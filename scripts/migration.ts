@@ -9,6 +9,7 @@ import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
 import { readArguments } from './arguments.ts';
 import { longLocksOf } from './migration-locks.ts';
+import { nextMigrationTime } from './next-migration-time.ts';
 import { startTemporaryPostgres } from './temporary-postgres.ts';
 
 const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
@@ -116,8 +117,7 @@ async function diff(url: string): Promise<string | null> {
 }
 
 async function write(name: string, sql: string): Promise<string> {
-  const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
-  const dir = join(MIGRATIONS_DIR, `${stamp}_${name}`);
+  const dir = join(MIGRATIONS_DIR, `${await nextMigrationTime()}_${name}`);
   await mkdir(dir);
   const file = join(dir, 'migration.sql');
   await writeFile(file, sql.endsWith('\n') ? sql : `${sql}\n`);

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
+import { nextMigrationTime } from '../next-migration-time.ts';
 import { root } from '../tool.ts';
 import { handlersFile, storeFile } from './code.ts';
 import { examples, parameters } from './components.ts';
@@ -23,7 +24,7 @@ export async function filesOf(given: Resource): Promise<Change[]> {
   const contract = await contractFiles(resource);
   const permissions = [...PERMISSIONS, ...rights(resource)];
   const code = {
-    [`prisma/migrations/${await nextStamp()}_${names.plural}/migration.sql`]: migration(resource, permissions),
+    [`prisma/migrations/${await nextMigrationTime()}_${names.plural}/migration.sql`]: migration(resource, permissions),
     [`src/store/tables/${names.file}.ts`]: storeFile(resource),
     [`src/api/handlers/${names.file}.ts`]: handlersFile(resource),
   };
@@ -98,17 +99,6 @@ async function eventFiles(
 
 function inFolder(folder: string, files: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(files).map(([name, value]) => [`${folder}/${name}`, value]));
-}
-
-/** Later than the last migration, even if its date is ahead of this clock. */
-async function nextStamp(): Promise<string> {
-  const last = (await readdir(join(root, 'prisma/migrations')))
-    .filter((name) => /^\d{14}_/.test(name))
-    .sort()
-    .at(-1);
-  const now = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
-  const next = String(Number(last?.slice(0, 14) ?? 0) + 1);
-  return [now, next].sort().at(-1) ?? now;
 }
 
 async function lastReleased(): Promise<string> {
