@@ -6,7 +6,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
 import { connectBrowser } from '../support/browser/browser.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
-import { addSecondFactor, createAccount } from '../support/data/accounts.ts';
+import { createAccount, givePasskey } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { connect, LOCAL } from '../support/data/single-sign-on.ts';
 import { createTeam, NAMES } from '../support/data/team.ts';
@@ -234,7 +234,7 @@ test('an administrator requires it, and an invitation then leads to the provider
   const wrong: string[] = [];
   const { scope } = team.administrator;
   const breakGlass = await createAccount(db, { scope, role: 'administrator' });
-  await addSecondFactor(db, breakGlass, new Date());
+  await givePasskey(db, breakGlass);
   const page = await visit();
   await signIn(page, team.administrator.email, 'administrator');
   await page.waitForURL('**/profile');

@@ -25,7 +25,7 @@ export async function submitPasskey(context: RequestContext, form: Form<'credent
   const result = await signInWithPasskey(dashboard.db, given);
   switch (result.kind) {
     case 'signed-in':
-      tellBreakGlass(context, result);
+      tellBreakGlass(context, result, 'passkey');
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'wrong':
       return signInPage(context, { email: '', next, problem: formProblem(WRONG), step: 'both' });

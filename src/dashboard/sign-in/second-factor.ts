@@ -26,7 +26,7 @@ export async function giveCode(context: RequestContext, form: Form<'code' | 'nex
   });
   switch (result.kind) {
     case 'signed-in':
-      tellBreakGlass(context, result);
+      tellBreakGlass(context, result, 'password');
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'ended':
       return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isHttps)] });

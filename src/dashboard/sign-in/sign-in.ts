@@ -81,7 +81,7 @@ async function signInWithPassword(
   const result = await signIn(dashboard.db, { email, password, auditSource, now });
   switch (result.kind) {
     case 'signed-in':
-      tellBreakGlass(context, result);
+      tellBreakGlass(context, result, 'password');
       return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
     case 'second-factor': {
       const cookies = [sessionCookie(result.token, dashboard.isHttps)];

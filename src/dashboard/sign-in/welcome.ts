@@ -1,7 +1,7 @@
 import { hashToken } from '../../domain/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type OpenLink, openLink, setPassword } from '../../service/accounts/access-links.ts';
-import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
+import { findConnectionById } from '../../service/single-sign-on/scope.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -44,7 +44,7 @@ export async function welcomeByProvider(context: RequestContext): Promise<View> 
     const connection =
       link === null || dashboard.publicUrl === undefined
         ? null
-        : await findConnectionForEmail(dashboard.db, link.email);
+        : await findConnectionById(dashboard.db, link.organizationId);
     return link === null || connection === null ? null : { link, connection };
   });
   if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);

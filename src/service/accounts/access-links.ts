@@ -107,6 +107,7 @@ function findUnfit(user: LockedUser, kind: AccessLinkKind): Conflict | null {
 }
 
 export type OpenLink = {
+  readonly organizationId: string;
   readonly kind: AccessLinkKind;
   readonly name: string;
   readonly email: string;
@@ -121,8 +122,8 @@ export type OpenLink = {
 export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
   const link = await findOpen(db, token, now);
   if (link === null) return null;
-  const { kind, name, email, organizationName, hasSecondFactor } = link;
-  const scope = OrganizationScope.grant(link.organizationId);
+  const { kind, name, email, organizationId, organizationName, hasSecondFactor } = link;
+  const scope = OrganizationScope.grant(organizationId);
   const isPossible =
     (await findSsoConnection(db.prisma, scope)) !== null &&
     (await hasVerifiedSsoDomain(db.prisma, scope, domainOfEmail(email)));
@@ -131,6 +132,7 @@ export async function openLink(db: Database, token: string, now: Date = new Date
     kind,
     name,
     email,
+    organizationId,
     organizationName,
     passwordCharacters: passwordCharacters(hasSecondFactor),
     singleSignOn: isRequired ? 'required' : isPossible ? 'possible' : 'no',

@@ -149,11 +149,10 @@ export async function removePasskey(
   return runAction(db, async (tx) => {
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);
-    const { hasPassword, isLinked, passkeys, hasSecondFactor } = await findWaysIn(tx, scope, userId);
+    const { hasPassword, isLinked, passkeys } = await findWaysIn(tx, scope, userId);
     if (!hasPassword && !isLinked && passkeys === 1)
       return conflict('This passkey is your only way to sign in. Add another one first.');
-    const isLastFactor = passkeys === 1 && !hasSecondFactor;
-    const refusal = isLastFactor ? await refuseForBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
+    const refusal = passkeys === 1 ? await refuseForBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
     if (refusal !== null) return refusal;
     await deletePasskey(tx, scope, { userId, id });
     const event = { actorUserId: userId, targetUserId: userId, auditSource };

@@ -49,12 +49,8 @@ export async function requireSingleSignOn(
       chosen.deactivatedAt === null &&
       chosen.role === 'administrator' &&
       ways.hasPassword &&
-      (ways.passkeys > 0 || ways.hasSecondFactor);
-    if (!canSignIn)
-      return invalid(
-        'break_glass',
-        'must be an active administrator with a password, and a passkey or a second factor.',
-      );
+      ways.passkeys > 0;
+    if (!canSignIn) return invalid('break_glass', 'must be an active administrator with a password and a passkey.');
     if (connection.breakGlassUserId === chosen.id) return DONE;
     await setSsoEnforced(tx, scope, { enforcedAt: connection.enforcedAt ?? now, breakGlassUserId: chosen.id });
     await endSessionsByWay(tx, scope, 'password');
@@ -109,6 +105,7 @@ export async function unlinkUser(
 type BreakGlassUse = {
   readonly scope: OrganizationScope;
   readonly userId: string;
+  readonly by: 'password' | 'passkey';
   readonly ip: string;
   readonly now: Date;
 };
@@ -116,7 +113,7 @@ type BreakGlassUse = {
 /** Tells all administrators in the background, where mail is configured, that the break-glass administrator has signed in. */
 export function mailBreakGlass(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
-  { scope, userId, ip, now }: BreakGlassUse,
+  { scope, userId, by, ip, now }: BreakGlassUse,
 ): void {
   if (!outbox.canSend) return;
   outbox.later(async () => {
@@ -126,8 +123,8 @@ export function mailBreakGlass(
     for (const { name, email } of administrators) {
       const text = [
         `Hello ${name},`,
-        `${used?.name ?? 'The break-glass administrator'} signed in to ${organization} on Charter with a password, at ${formatInstant(now)}, from ${ip}. Single sign-on is required there, and this is the one account that may.`,
-        'If nobody needed it, change its password and look at the audit log.',
+        `${used?.name ?? 'The break-glass administrator'} signed in to ${organization} on Charter with a ${by}, at ${formatInstant(now)}, from ${ip}. Single sign-on is required there, and only this account can sign in without it.`,
+        'If you do not know why, ask its owner and look at the audit log. The owner can change the password and remove passkeys under My profile.',
       ].join('\n\n');
       outbox.post({ to: { name, address: email }, subject: 'A break-glass sign-in to Charter', text: `${text}\n` });
     }

@@ -2,7 +2,14 @@ import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { allowPasswords } from '../../../src/service/operator.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { addSecondFactor, ageProofs, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
+import {
+  addSecondFactor,
+  ageProofs,
+  codeAt,
+  createAccount,
+  givePasskey,
+  newAuditSource,
+} from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL as publicUrl, urlIn } from '../../support/data/single-sign-on.ts';
@@ -42,7 +49,7 @@ const withPassword = (browser: Browser, email: string) =>
 
 const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
-/** An organization with an administrator who is signed in by single sign-on, one with a second factor, and a member. */
+/** An organization with an administrator who is signed in by single sign-on, one with all ways to sign in, and a member. */
 async function company() {
   made += 1;
   const domain = `company-${made}.example`;
@@ -58,6 +65,7 @@ async function company() {
   const member = await named('mei', 'member');
   await connect(db, administrator, { provider });
   const { uri } = await addSecondFactor(db, breakGlass, dashboard.now());
+  await givePasskey(db, breakGlass);
   const browser = newBrowser();
   const person = { sub: `ada-${made}`, email: administrator.email };
   const toConfirm = await browser.get(provider.authorize(await beginWith(browser, administrator.email), person));
@@ -149,6 +157,16 @@ test('a reset link leads to the provider, and sets no password', async () => {
   expect(await isIn(browser)).toBe(true);
 });
 
+test('a link leads to the provider of its organization, whoever has the domain of the e-mail', async () => {
+  // The attack: another organization verifies the domain, and has the people of this one sign in at its own provider.
+  const [{ administrator, scope }, other] = [await required(), await company()];
+  const email = `invited@${other.domain}`;
+  const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
+  const path = `/welcome/${link.token}`;
+  const url = urlIn(await newBrowser().submit(path, {}, `${path}/single-sign-on`)) ?? '';
+  expect(new URL(url).searchParams.get('redirect_uri')).toContain(scope.organizationId);
+});
+
 test('an invitation leads to the provider', async () => {
   const { administrator, domain } = await required();
   const email = `invited@${domain}`;
@@ -196,7 +214,7 @@ test('the passkey of the break-glass administrator signs in, is recorded and mai
   const before = smtp.mails.length;
   expect((await signInWithPasskey(secureBrowser(), authenticator)).status).toBe(303);
   await secure.outbox.settle();
-  expect(smtp.mails.length).toBeGreaterThan(before);
+  expect(smtp.mails.slice(before).join()).toContain('berta signed in to Test on Charter with a passkey');
   const used = (await auditEventsOf(db, breakGlass)).filter(({ action }) => action === 'user.break_glass_used');
   expect(used).toHaveLength(2);
   expect(await isIn(browser)).toBe(true);
@@ -226,7 +244,7 @@ test('a break-glass administrator without a second factor signs in by passkey al
   expect(await db.prisma.passkey.count({ where: { userId: other.userId } })).toBe(1);
 });
 
-test('the break-glass administrator cannot be demoted, deactivated or lose the second factor meanwhile', async () => {
+test('the break-glass administrator cannot be demoted, deactivated or lose a factor meanwhile', async () => {
   const { browser, breakGlass, uri } = await required();
   const user = `/people/users/${breakGlass.userId}`;
   for (const [path, fields, action] of [
@@ -242,6 +260,9 @@ test('the break-glass administrator cannot be demoted, deactivated or lose the s
   await own.submit('/sign-in/second-factor', { code: codeAt(uri, dashboard.now()) });
   const removal = await own.submit('/profile/second-factor', {}, '/profile/second-factor/remove');
   expect([removal.status, wordsOf(removal)]).toEqual([409, expect.stringContaining('break-glass')]);
+  const { id } = await db.prisma.passkey.findFirstOrThrow({ where: { userId: breakGlass.userId } });
+  const last = await own.submit(`/profile/passkeys/${id}`, {}, `/profile/passkeys/${id}/remove`);
+  expect([last.status, wordsOf(last)]).toEqual([409, expect.stringContaining('break-glass')]);
 });
 
 describe('to require it', () => {
@@ -253,16 +274,25 @@ describe('to require it', () => {
     expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('in again by single sign-on')]);
   });
 
-  test('takes an administrator of this organization with a password, and a passkey or a second factor', async () => {
+  test('takes an administrator of this organization with a password and a passkey', async () => {
     const { administrator, member, browser, breakGlass } = await company();
     const { breakGlass: foreign } = await company();
     const id = (userId: string) => ({ userId });
     await db.prisma.user.updateMany({ where: { id: breakGlass.userId }, data: { role: 'manager' } });
-    for (const each of [administrator, member, breakGlass, foreign, id('x'), id(crypto.randomUUID())]) {
+    const { scope } = administrator;
+    const [noPassword, noPasskey] = await Promise.all(
+      [0, 1].map(() => createAccount(db, { scope, role: 'administrator' })),
+    );
+    if (noPassword === undefined || noPasskey === undefined) throw new Error('There are no accounts.');
+    await db.prisma.user.updateMany({ where: { id: noPassword.userId }, data: { passwordHash: null } });
+    await givePasskey(db, noPassword);
+    await addSecondFactor(db, noPasskey, dashboard.now());
+    const unfit = [administrator, member, breakGlass, foreign, noPassword, noPasskey];
+    for (const each of [...unfit, id('x'), id(crypto.randomUUID())]) {
       const page = await require(browser, each);
       expect([page.status, wordsOf(page)]).toEqual([
         422,
-        expect.stringContaining('with a password, and a passkey or a second factor'),
+        expect.stringContaining('must be an active administrator with a password and a passkey'),
       ]);
     }
   });

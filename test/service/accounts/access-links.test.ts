@@ -46,6 +46,7 @@ test('an invitation link sets the first password once, within 72 hours, and does
     kind: 'invitation',
     email,
     name: 'Mei',
+    organizationId: manager.scope.organizationId,
     organizationName: 'Test',
     passwordCharacters: 15,
     singleSignOn: 'no',

@@ -1,69 +1,47 @@
-import { randomBytes } from 'node:crypto';
-import { v7 as newId } from 'uuid';
-import type { Database } from '../../../src/store/database.ts';
 import {
   deletePasskey,
   deletePasskeysOf,
-  insertPasskey,
   listPasskeysOf,
   recordPasskeyUse,
   renamePasskey,
 } from '../../../src/store/passkeys.ts';
-import type { Tenant } from '../../support/postgres/store.ts';
+import { givePasskey } from '../../support/data/accounts.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');
 
-async function addPasskey({ prisma }: Database, { scope, userId }: Tenant): Promise<{ id: string; userId: string }> {
-  const id = newId();
-  await insertPasskey(prisma, scope, {
-    id,
-    userId,
-    credentialId: Uint8Array.from(randomBytes(32)),
-    userHandle: Uint8Array.from(randomBytes(32)),
-    publicKey: Uint8Array.from(randomBytes(77)),
-    counter: 1,
-    transports: ['internal'],
-    isBackupEligible: false,
-    isBackedUp: false,
-    name: 'Laptop',
-    createdAt: AT,
-  });
-  return { id, userId };
-}
-
 export const passkeyProofs: Proofs = {
   // The attack: a passkey of one's own for the account of a user of another organization.
   async insertPasskey({ db, ours, theirs }) {
-    await expect(addPasskey(db, { ...theirs, scope: ours.scope })).rejects.toMatchObject({ code: 'P2003' });
+    await expect(givePasskey(db, { ...theirs, scope: ours.scope })).rejects.toMatchObject({ code: 'P2003' });
   },
 
   async listPasskeysOf({ db, ours, theirs }) {
-    await addPasskey(db, theirs);
+    await givePasskey(db, theirs);
     expect(await listPasskeysOf(db.prisma, ours.scope, theirs.userId)).toEqual([]);
     expect(await listPasskeysOf(db.prisma, theirs.scope, theirs.userId)).toHaveLength(1);
   },
 
   async renamePasskey({ db, ours, theirs }) {
-    const passkey = await addPasskey(db, theirs);
+    const passkey = await givePasskey(db, theirs);
     expect(await renamePasskey(db.prisma, ours.scope, { ...passkey, name: 'Ours' })).toBe(false);
     expect(await listPasskeysOf(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ name: 'Laptop' }]);
   },
 
   async deletePasskey({ db, ours, theirs }) {
-    const passkey = await addPasskey(db, theirs);
+    const passkey = await givePasskey(db, theirs);
     expect(await deletePasskey(db.prisma, ours.scope, passkey)).toBe(false);
     expect(await deletePasskey(db.prisma, theirs.scope, passkey)).toBe(true);
   },
 
   async deletePasskeysOf({ db, ours, theirs }) {
-    await addPasskey(db, theirs);
+    await givePasskey(db, theirs);
     expect(await deletePasskeysOf(db.prisma, ours.scope, theirs.userId)).toBe(0);
     expect(await deletePasskeysOf(db.prisma, theirs.scope, theirs.userId)).toBe(1);
   },
 
   async recordPasskeyUse({ db, ours, theirs }) {
-    const passkey = await addPasskey(db, theirs);
+    const passkey = await givePasskey(db, theirs);
     await recordPasskeyUse(db.prisma, ours.scope, { ...passkey, counter: 9, isBackedUp: false, at: AT });
     expect(await listPasskeysOf(db.prisma, theirs.scope, theirs.userId)).toMatchObject([
       { counter: 1, lastUsedAt: null },

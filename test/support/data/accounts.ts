@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import argon2 from '@node-rs/argon2';
 import { TOTP } from 'otpauth';
+import { v7 as newId } from 'uuid';
 import type { Actor, AuditSource } from '../../../src/domain/actor.ts';
 import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import type { Role } from '../../../src/domain/role.ts';
@@ -8,6 +10,7 @@ import { checkSession, signIn } from '../../../src/service/accounts/sign-in.ts';
 import { startSession } from '../../../src/service/accounts/start-session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { type Database, transaction } from '../../../src/store/database.ts';
+import { insertPasskey } from '../../../src/store/passkeys.ts';
 import { createActor, createScope } from './actors.ts';
 import { PASSWORD } from './password.ts';
 
@@ -86,4 +89,26 @@ export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
   const confirmation = { code: codeAt(uri, before), token: session, now: before };
   const { recoveryCodes, token } = orThrow(await confirmSecondFactor(db, actor, confirmation));
   return { uri, recoveryCodes, token };
+}
+
+/** A passkey that no authenticator of the tests has. */
+export async function givePasskey(
+  { prisma }: Database,
+  { scope, userId }: Pick<Actor, 'scope' | 'userId'>,
+): Promise<{ id: string; userId: string }> {
+  const id = newId();
+  await insertPasskey(prisma, scope, {
+    id,
+    userId,
+    credentialId: Uint8Array.from(randomBytes(32)),
+    userHandle: Uint8Array.from(randomBytes(32)),
+    publicKey: Uint8Array.from(randomBytes(77)),
+    counter: 1,
+    transports: ['internal'],
+    isBackupEligible: false,
+    isBackedUp: false,
+    name: 'Laptop',
+    createdAt: new Date(),
+  });
+  return { id, userId };
 }

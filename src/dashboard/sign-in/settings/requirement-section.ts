@@ -20,7 +20,7 @@ export function requirementSection(
   const chosen = breakGlass ?? breakGlassUserId ?? '';
   const isRequired = enforcedAt !== null;
   return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
-<p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password end.'} Nobody signs in with a password any more, except one administrator for emergencies, who has a password, and a passkey or a second factor. All administrators get a mail when that account is used. API keys are not affected.</p>
+<p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password end.'} Nobody signs in with a password or a passkey any more, except one administrator for emergencies, who has both. All administrators get a mail when that account is used. API keys are not affected.</p>
 ${postForm(
   { action: REQUIRE_URL, formToken },
   html`${field(

@@ -36,7 +36,7 @@ ${postForm(
     {
       name: 'new_people',
       label: ROLES_LABELS.new_people,
-      hint: 'Who signs in at your provider with an e-mail of a verified domain, and has no account here.',
+      hint: 'For people who sign in at your provider with an e-mail of a verified domain, but have no account here.',
       errors,
     },
     (attributes) =>
