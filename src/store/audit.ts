@@ -29,7 +29,9 @@ export const ACTIONS = [
   'user.passkey_added',
   'user.passkey_renamed',
   'user.passkey_removed',
+  // Of version 1.0, in whose forms some actions asked for the password.
   'user.password_check_failed',
+  'user.proof_failed',
   'user.created_by_sso',
   'user.sso_linked',
   'user.sso_unlinked',

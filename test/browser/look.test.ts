@@ -213,8 +213,8 @@ test('pages that a form leads to pass the layout checks', async () => {
   wrong.push(...(await look(page, 'second-factor-off')));
   await page.goto('/profile/second-factor/recovery-codes');
   wrong.push(...(await look(page, 'second-factor-new-codes')));
-  await page.goto('/organization/audit-log?action=user.password_check_failed');
-  wrong.push(...(await look(page, 'audit-log-password-check')));
+  await page.goto('/organization/audit-log?action=user.proof_failed');
+  wrong.push(...(await look(page, 'audit-log-proof')));
   await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}`);
   for (const summary of await page.locator('summary', { hasText: 'as a table' }).all()) await summary.click();
   wrong.push(...(await look(page, 'key-requests-as-tables')));

@@ -31,12 +31,16 @@ const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['no-email', 'The provider gave no verified e-mail'],
   ['foreign-domain', 'The e-mail is not of a verified domain'],
   ['no-account', 'Nobody has the e-mail'],
-  ['other-session', 'It was a proof, for the session of somebody else'],
-  ['no-time', 'It was a proof, and the provider did not say when the person signed in'],
-  ['not-anew', 'It was a proof, and the provider did not let the person sign in anew'],
+  ['other-session', 'It was for the session of somebody else'],
+  ['no-time', 'The provider did not say when the person signed in'],
+  ['not-anew', 'The provider did not let the person sign in anew'],
   ['other-person', 'The account belongs to another person at the provider'],
   ['deactivated', 'The account is deactivated'],
 ]);
+
+/** The words of a provider are a sentence. */
+const reasonWords: ToWords = (text) =>
+  NOT_ADMITTED_WORDS.get(text) ?? (/^\p{Lu}/u.test(text) ? text : `Because ${text}`);
 
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
@@ -80,13 +84,13 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['sso.domain_verified by', (text) => `By ${text}`],
   ['user.signed_in passkey', (text) => `With the passkey “${text}”`],
   ['user.sign_in_failed passkey', (text) => `With the passkey “${text}”`],
-  ['user.sign_in_failed why', (text) => NOT_ADMITTED_WORDS.get(text) ?? `Because ${text}`],
+  ['user.sign_in_failed why', reasonWords],
   ['user.passkey_added passkey', (text) => `“${text}”`],
   ['user.passkey_renamed from', (text, { to }) => `From “${text}” to “${to}”`],
   ['user.passkey_renamed to', NOTHING],
   ['user.passkey_removed passkey', (text) => `“${text}”`],
-  ['user.password_check_failed with', (text) => `With ${text}`],
-  ['user.password_check_failed why', (text) => `Because ${text}`],
+  ['user.proof_failed with', (text) => `With ${text}`],
+  ['user.proof_failed why', reasonWords],
   ['user.session_ended device', (text) => text],
   ['user.session_ended ip', (text) => `Last seen from ${text}`],
   ['user.signed_out_everywhere sessions', (text) => `${formatCount(Number(text), 'other session')} ended`],

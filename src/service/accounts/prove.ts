@@ -134,5 +134,5 @@ async function accept(tx: Transaction, actor: Actor, { token, now }: Omit<Provin
 }
 
 function failureOf({ userId, auditSource }: Actor, detail: Record<string, string>): AuditEvent {
-  return { action: 'user.password_check_failed', actorUserId: userId, targetUserId: userId, detail, auditSource };
+  return { action: 'user.proof_failed', actorUserId: userId, targetUserId: userId, detail, auditSource };
 }

@@ -10,7 +10,7 @@ import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
 import { personOf } from './claims.ts';
 import { BY_SINGLE_SIGN_ON, type Completion, LOST, type NotAdmitted, type NotProven } from './completion.ts';
-import { provePerson } from './prove-person.ts';
+import { provePerson, recordFailedProof } from './prove-person.ts';
 import type { ProviderFailure } from './provider.ts';
 import { type Connection, connectionUrls } from './scope.ts';
 
@@ -40,7 +40,10 @@ export async function completeSignIn(
   // The provider of another issuer must not complete what was begun at this one (mix-up).
   if (signIn === null || signIn.person !== null || signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
   const fail = async <F extends ProviderFailure | NotAdmitted | NotProven>(failure: F, why: string): Promise<F> => {
-    await inTurn(() => recordFailure(db, scope, { why, auditSource }));
+    const event = { why, auditSource };
+    await inTurn(() =>
+      signIn.isProof ? recordFailedProof(db, scope, { ...event, token }) : recordFailure(db, scope, event),
+    );
     return failure;
   };
   const { findProvider, redeemCode } = await import('./provider.ts');

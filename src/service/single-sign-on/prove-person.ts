@@ -1,11 +1,22 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken } from '../../domain/session.ts';
+import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { recordProof } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
 import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
+import { findSessionByHash } from '../../store/unscoped.ts';
 import { lockUser } from '../../store/users.ts';
 import { type Person, provedAtOf } from './claims.ts';
-import { LOST, type Lost, type NotProven, type NotProvenReason, type ProvenByProvider } from './completion.ts';
+import {
+  BY_SINGLE_SIGN_ON,
+  LOST,
+  type Lost,
+  type NotProven,
+  type NotProvenReason,
+  type ProvenByProvider,
+} from './completion.ts';
 import { CLOCK_SECONDS } from './provider-access.ts';
 import { type Connection, shareConnection } from './scope.ts';
 
@@ -38,4 +49,24 @@ export async function provePerson(
     const isProven = await recordProof(tx, scope, { userId, tokenHash, at });
     return isProven ? { kind: 'proven', next } : notProven('other-session');
   });
+}
+
+/** With the user of the browser's session, if it still has one in this organization. */
+export async function recordFailedProof(
+  db: Database,
+  scope: OrganizationScope,
+  { token, why, auditSource }: { token: string | null; why: string; auditSource: AuditSource },
+): Promise<void> {
+  const tokenHash = hashToken(token ?? '');
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  const userId = session?.organizationId === scope.organizationId ? session.userId : null;
+  const detail = { with: BY_SINGLE_SIGN_ON, why };
+  const event = {
+    action: 'user.proof_failed',
+    actorUserId: userId,
+    targetUserId: userId,
+    detail,
+    auditSource,
+  } as const;
+  await recordAudit(db.prisma, scope, event);
 }

@@ -97,7 +97,7 @@ test('each action on one’s own account records one event, and so does a failed
   const path = '/profile/second-factor';
   await ageProofs(dashboard.db, account);
   const asked = await browser.submit(path);
-  await expectEvent(await giveProof(browser, asked, { password: 'wrong' }), 'user.password_check_failed');
+  await expectEvent(await giveProof(browser, asked, { password: 'wrong' }), 'user.proof_failed');
   const setUp = await giveProof(browser, asked);
   const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(setUp.text) ?? [];
   const form_token = await browser.formToken();
@@ -122,7 +122,7 @@ test('the log page names each action in words, in the list and in the filters', 
   for (const [action, words] of [
     ['user.second_factor_removed', 'Second factor removed'],
     ['user.recovery_codes_made', 'Recovery codes made'],
-    ['user.password_check_failed', 'Proof of identity failed'],
+    ['user.password_check_failed', 'Password check failed'],
   ] as const) {
     const scope = { organizationId: people.scope.organizationId, id: newId() };
     await dashboard.db.prisma.auditEvent.create({ data: { ...scope, action, detail: { to: 'do something' } } });

@@ -227,6 +227,10 @@ test('the passkey of another person signs in to their account only, and proves n
   await ageProofs(db, ours.owner);
   const asked = await ours.browser.submit('/profile/second-factor');
   expect((await provePasskey(ours.browser, asked, theirs.authenticator)).status).toBe(422);
+  expect((await eventsOf(ours.owner)).at(-1)).toMatchObject({
+    action: 'user.proof_failed',
+    detail: { with: 'a passkey' },
+  });
   expect((await provePasskey(ours.browser, asked, ours.authenticator)).status).toBe(200);
 });
 

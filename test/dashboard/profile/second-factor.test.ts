@@ -72,7 +72,7 @@ test('the pages that ask for a proof are rate-limited together, and the guesses 
   const statuses = [...guesses.flat(), await giveProof(thief, asked[0], { password: 'x' })].map(({ status }) => status);
   expect(statuses.filter((status) => status === 422)).toHaveLength(10);
   expect(statuses.filter((status) => status === 429)).toHaveLength(27);
-  const where = { action: 'user.password_check_failed', targetUserId: owner.userId };
+  const where = { action: 'user.proof_failed', targetUserId: owner.userId };
   expect(await dashboard.db.prisma.auditEvent.count({ where })).toBe(10);
 });
 

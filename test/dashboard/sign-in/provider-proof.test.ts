@@ -188,6 +188,11 @@ test.each([
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
   expect([back.status, wordsOf(back)]).toEqual([status, expect.stringContaining(words)]);
   expect((await create(browser)).status).toBe(403);
+  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  // As for every proof that fails, so that the owner of the session learns of it.
+  expect(
+    await db.prisma.auditEvent.findMany({ where: { action: { contains: 'failed' }, targetUserId: id } }),
+  ).toMatchObject([{ action: 'user.proof_failed', actorUserId: id, detail: { with: 'single sign-on' } }]);
 });
 
 test('a proof at the provider is not one of a colleague, nor for the session of another browser', async () => {

@@ -34,7 +34,7 @@ async function isProven(token: string, now = new Date()): Promise<boolean> {
 }
 
 const failuresOf = ({ userId }: Actor) =>
-  db.prisma.auditEvent.findMany({ where: { action: 'user.password_check_failed', targetUserId: userId } });
+  db.prisma.auditEvent.findMany({ where: { action: 'user.proof_failed', targetUserId: userId } });
 
 test('a sign-in is a proof for ten minutes, and so is the password afterwards, for this session only', async () => {
   const account = await createAccount(db);
