@@ -5,6 +5,7 @@ import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
 import { ageProofs } from '../support/data/accounts.ts';
+import { giveKey } from '../support/data/actors.ts';
 import { PASSWORD } from '../support/data/password.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });
@@ -188,7 +189,12 @@ test('the pages with passkeys and the page that asks for a proof look right', as
   problems.push(...(await look(page, 'passkey')));
   await site.server.db.prisma.user.updateMany({ where: { id: member.userId }, data: { totpSince: new Date() } });
   await ageProofs(site.server.db, member);
-  await page.goto('/profile/passkeys/new');
+  const key = await giveKey(site.server.db, member, {
+    name: 'Nightly synchronisation of the catalogue with the warehouse',
+  });
+  await page.goto(`/profile/api-keys/${key.id}/revoke`);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('You are about to revoke the API key “Nightly').waitFor();
   problems.push(...(await look(page, 'proof')));
   await page.getByLabel('Password').fill('not the password of anybody');
   await page.getByRole('button', { name: 'Confirm' }).click();

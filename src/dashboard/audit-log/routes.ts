@@ -12,7 +12,13 @@ import { filterAuditLog, showAuditLog } from './page.ts';
 const toLog = ({ query }: SignedInContext) =>
   redirect(urlOf(AUDIT_LOG_URL, { ...filterValuesIn(query), done: 'proven' }));
 
+const PURPOSE = 'export the audit log';
+
 export const auditLogPages: Section['pages'] = [
   { path: AUDIT_LOG_URL, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
-  { path: `${AUDIT_LOG_URL}.csv`, get: provenPage(downloadAuditLog), post: proofOf(toLog) },
+  {
+    path: `${AUDIT_LOG_URL}.csv`,
+    get: provenPage(PURPOSE, downloadAuditLog),
+    post: proofOf(PURPOSE, toLog),
+  },
 ];

@@ -1,5 +1,7 @@
 import { mayManageIntegrations } from '../../domain/role.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { getIntegration } from '../../service/integrations/integrations.ts';
+import type { Section } from '../http/page-routes.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, create, FIELDS, showChangeIntegration, showCreateIntegration } from './form.ts';
@@ -11,15 +13,28 @@ import { INTEGRATIONS_URL, integrationIdOf, keysUrlOf } from './urls.ts';
 
 const ONE = `${INTEGRATIONS_URL}/:integrationId`;
 
+async function nameOf(context: SignedInContext): Promise<string> {
+  const { actor, dashboard, now } = context;
+  return (await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now })).name;
+}
+
 /** For managers and administrators. Before the other section, whose paths have an id where these have "new". */
 export const integrationChangesSection: Section = {
   mayEnter: mayManageIntegrations,
   pages: [
-    { path: `${INTEGRATIONS_URL}/new`, get: showCreateIntegration, post: provenForm([...FIELDS, 'form_id'], create) },
-    { path: `${ONE}/change`, get: showChangeIntegration, post: provenForm(FIELDS, change) },
-    { path: `${ONE}/suspend`, get: showSuspend, post: form([], suspend) },
-    { path: `${ONE}/reactivate`, post: form([], reactivate) },
-    { path: `${ONE}/take`, post: form([], take) },
+    {
+      path: `${INTEGRATIONS_URL}/new`,
+      get: showCreateIntegration,
+      post: provenForm('create an integration', [...FIELDS, 'form_id'], create),
+    },
+    {
+      path: `${ONE}/change`,
+      get: showChangeIntegration,
+      post: provenForm('change the integration', FIELDS, change, { nameOf }),
+    },
+    { path: `${ONE}/suspend`, get: showSuspend, post: provenForm('suspend the integration', [], suspend, { nameOf }) },
+    { path: `${ONE}/reactivate`, post: provenForm('reactivate the integration', [], reactivate, { nameOf }) },
+    { path: `${ONE}/take`, post: provenForm('become the owner of the integration', [], take, { nameOf }) },
   ],
 };
 

@@ -2,6 +2,7 @@ import { form, type Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { provenForm } from '../proof/proven.ts';
+import { readKey } from './confirmation.ts';
 import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
 import { create, showCreate } from './create.ts';
 import { showKey } from './key.ts';
@@ -16,6 +17,7 @@ import { rotate, showRotate } from './rotate.ts';
 export function keyPages(place: KeyPlace): Section['pages'] {
   const get = (show: (context: KeyContext) => Promise<View>) => (context: SignedInContext) =>
     show(keyContext(context, place));
+  const nameOf = async (context: SignedInContext) => (await readKey(keyContext(context, place))).key.name;
   const list = `${place.root}/api-keys`;
   const one = `${list}/:keyId`;
   return [
@@ -23,6 +25,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       path: list,
       get: get(showList),
       post: provenForm(
+        'create an API key',
         ['name', 'expiry', 'expiry_date', 'addresses', 'requests_per_second', 'form_id'],
         (context, sent) => create(keyContext(context, place), sent),
         { lists: ['permissions'] },
@@ -33,8 +36,11 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/rotate`,
       get: get(showRotate),
-      post: provenForm(['form_id', 'key_name', 'expiry', 'addresses', 'take'], (context, sent) =>
-        rotate(keyContext(context, place), sent),
+      post: provenForm(
+        'rotate the API key',
+        ['form_id', 'key_name', 'expiry', 'addresses', 'take'],
+        (context, sent) => rotate(keyContext(context, place), sent),
+        { nameOf },
       ),
     },
     {
@@ -45,19 +51,32 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     {
       path: `${one}/restrict`,
       get: get(showRestrict),
-      post: provenForm(['addresses', 'requests_per_second', 'locked_out', 'take'], (context, sent) =>
-        restrict(keyContext(context, place), sent),
+      post: provenForm(
+        'restrict the API key',
+        ['addresses', 'requests_per_second', 'locked_out', 'take'],
+        (context, sent) => restrict(keyContext(context, place), sent),
+        { nameOf },
       ),
     },
     {
       path: `${one}/move`,
       get: get(showMove),
-      post: provenForm(['integration', 'name'], (context, sent) => move(keyContext(context, place), sent)),
+      post: provenForm(
+        'move the API key',
+        ['integration', 'name'],
+        (context, sent) => move(keyContext(context, place), sent),
+        { nameOf },
+      ),
     },
     {
       path: `${one}/revoke`,
       get: get(showRevoke),
-      post: provenForm(['key_name'], (context, sent) => revoke(keyContext(context, place), sent)),
+      post: provenForm(
+        'revoke the API key',
+        ['key_name'],
+        (context, sent) => revoke(keyContext(context, place), sent),
+        { nameOf },
+      ),
     },
   ];
 }

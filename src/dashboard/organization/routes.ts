@@ -3,6 +3,7 @@ import { auditLogPages } from '../audit-log/routes.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { FILTER_FIELDS } from '../keys/organization-list.ts';
+import { provenForm } from '../proof/proven.ts';
 import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { ORGANIZATION_USAGE_URL } from './head.ts';
 import { NOTICE_SETTINGS_URL, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
@@ -15,14 +16,19 @@ export const organizationSection: Section = {
     {
       path: '/organization',
       get: showPolicy,
-      post: form(
+      post: provenForm(
+        'change the policy for API keys',
         ['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys', 'requires_addresses'],
         savePolicy,
       ),
     },
     {
       path: NOTICE_SETTINGS_URL,
-      post: form(['ends_unused_after_days', 'tells_new_networks'], saveNoticeSettings),
+      post: provenForm(
+        'change the notices about API keys',
+        ['ends_unused_after_days', 'tells_new_networks'],
+        saveNoticeSettings,
+      ),
     },
     ...auditLogPages,
   ],

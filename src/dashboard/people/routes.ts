@@ -11,7 +11,7 @@ import { setRole, showDemotion } from './role.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
 import { unlink } from './unlink.ts';
 import { showUser } from './user.ts';
-import { userHead, userIdOf, userKeysUrl } from './user-head.ts';
+import { userNameOf as nameOf, userHead, userIdOf, userKeysUrl } from './user-head.ts';
 import { searchUsers, showUsers } from './user-list.ts';
 
 const ONE = '/people/users/:userId';
@@ -22,14 +22,33 @@ export const peopleSection: Section = {
   pages: [
     { path: '/people', get: () => redirect('/people/users') },
     { path: '/people/users', get: showUsers, post: form(['search', 'state'], searchUsers) },
-    { path: '/people/users/invite', get: showInvite, post: provenForm(['name', 'email', 'role', 'form_id'], invite) },
+    {
+      path: '/people/users/invite',
+      get: showInvite,
+      post: provenForm('invite a user', ['name', 'email', 'role', 'form_id'], invite),
+    },
     { path: ONE, get: showUser },
-    { path: `${ONE}/role`, get: showDemotion, post: provenForm(['role', NEW_OWNER], setRole) },
-    { path: `${ONE}/link`, post: provenForm(['kind', 'form_id'], sendLink) },
-    { path: `${ONE}/deactivate`, get: showDeactivation, post: form([NEW_OWNER], deactivate) },
-    { path: `${ONE}/unlink`, post: provenForm([], unlink) },
-    { path: `${ONE}/reactivate`, post: form([], reactivate) },
-    { path: `${ONE}/second-factor`, get: showSecondFactorRemoval, post: provenForm([], removeSecondFactor) },
+    {
+      path: `${ONE}/role`,
+      get: showDemotion,
+      post: provenForm('change the role of the user', ['role', NEW_OWNER], setRole, { nameOf }),
+    },
+    {
+      path: `${ONE}/link`,
+      post: provenForm('make a link that sets the password of the user', ['kind', 'form_id'], sendLink, { nameOf }),
+    },
+    {
+      path: `${ONE}/deactivate`,
+      get: showDeactivation,
+      post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
+    },
+    { path: `${ONE}/unlink`, post: provenForm('unlink the user', [], unlink, { nameOf }) },
+    { path: `${ONE}/reactivate`, post: provenForm('reactivate the user', [], reactivate, { nameOf }) },
+    {
+      path: `${ONE}/second-factor`,
+      get: showSecondFactorRemoval,
+      post: provenForm('remove the second factor and the passkeys of the user', [], removeSecondFactor, { nameOf }),
+    },
     ...keyPages({
       root: ONE,
       isOfIntegrations: false,

@@ -1,5 +1,6 @@
 import type { Role } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
+import { getUser } from '../../service/accounts/people.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
@@ -16,6 +17,11 @@ export function userKeysUrl(userId: string): string {
 /** The id in the path. */
 export function userIdOf({ params }: SignedInContext): string {
   return params['userId'] ?? '';
+}
+
+/** The name of the user whom the path names. */
+export async function userNameOf(context: SignedInContext): Promise<string> {
+  return (await getUser(context.dashboard.db, context.actor, userIdOf(context))).name;
 }
 
 type HeadProps = {

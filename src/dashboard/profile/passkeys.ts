@@ -106,6 +106,10 @@ function nameField(name: string, problem: Problem | null): Html {
 
 const passkeyIdOf = ({ params }: SignedInContext) => params['passkeyId'] ?? '';
 
+export async function passkeyNameOf(context: SignedInContext): Promise<string> {
+  return (await getPasskey(context.dashboard.db, context.actor, passkeyIdOf(context))).name;
+}
+
 export async function showPasskey(context: SignedInContext): Promise<View> {
   return passkeyPage(context, null);
 }

@@ -27,6 +27,8 @@ export async function sendProofOptions(context: SignedInContext): Promise<View> 
 const LABELS = { proof_password: 'Password', proof_code: 'Code' };
 
 type Props = {
+  /** What the person is about to do: "revoke the API key “Billing”". */
+  readonly purpose: string;
   /** What goes on after the proof. */
   readonly sealed: string;
   /** Why a proof was refused; `null` when the page is first shown. */
@@ -34,14 +36,14 @@ type Props = {
 };
 
 /** Asks for a proof, in place of the response to a form. Nothing has been carried out yet. */
-export async function proofPage(context: SignedInContext, { sealed, problem }: Props): Promise<View> {
+export async function proofPage(context: SignedInContext, { purpose, sealed, problem }: Props): Promise<View> {
   const { actor, dashboard, formToken, path } = context;
   const title = 'Confirm that it is you';
   const ways = await findWaysToProve(dashboard.db, actor);
   const action = askedUrl(context);
-  const main = html`${head({ title, lead: 'Then Charter goes on with what you sent.' })}
+  const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}
 ${problemSummary(problem, LABELS)}
-<div class="card narrow"><p>You proved who you are more than ${PROOF_MINUTES} minutes ago. This action needs a newer proof, so that nobody else can do it at your screen.</p>
+<div class="card narrow"><p>You proved who you are more than ${PROOF_MINUTES} minutes ago. This needs a newer proof, so that nobody else can do it at your screen. Then Charter goes on with what you sent.</p>
 ${ways.passkeys > 0 && passkeyPart(context, { action, sealed })}
 ${ways.passkeys > 0 && ways.hasPassword && html`<div class="or"><span>or</span></div>`}
 ${

@@ -1,3 +1,4 @@
+import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { isProofFresh } from '../../domain/session.ts';
 import { prove } from '../../service/accounts/prove.ts';
 import { type Form, type FormOptions, formOf, MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
@@ -21,17 +22,23 @@ const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
 
 type Options<Name> = Omit<FormOptions<Name>, 'size'> & {
+  /** The name of what the path names, for the page that asks for the proof. */
+  readonly nameOf?: NameOf;
   /** The response to the proof that a page asked for; by default, a redirect to the page. */
   readonly then?: typeof toPage;
   /** As of a form. */
   readonly takesTurns?: boolean;
 };
 
-/** Like `form`, but the form is handled only after a fresh proof. */
+/**
+ * Like `form`, but the form is handled only after a fresh proof. `purpose` is what the person is about to do, without the name:
+ * "revoke the API key".
+ */
 export function provenForm<const Name extends string = never>(
+  purpose: string,
   fields: readonly Name[],
   handle: (context: SignedInContext, form: Form<Name>) => Promise<View>,
-  { then = toPage, takesTurns = false, ...options }: Options<Name> = {},
+  { then = toPage, takesTurns = false, nameOf, ...options }: Options<Name> = {},
 ): Post<SignedInContext> {
   return async (context, req) => {
     const sent = await readFields(req, context, MAX_PROVEN);
@@ -44,7 +51,7 @@ export function provenForm<const Name extends string = never>(
         if ('kind' in proven) return proven;
         return form === null ? then(proven) : handle(proven, form);
       };
-      const proving = () => requireProof(current, { kept, proof });
+      const proving = () => requireProof(current, { purpose, nameOf, kept, proof });
       return takesTurns ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
     };
   };
@@ -52,23 +59,28 @@ export function provenForm<const Name extends string = never>(
 
 /** A page, or a file, that is sent only after a fresh proof. Its route needs a form made by `provenForm`, too. */
 export function provenPage(
+  purpose: string,
   get: (context: SignedInContext) => Promise<View>,
 ): NonNullable<Page<SignedInContext>['get']> {
   return async (context) => {
-    const proven = await requireProof(context, { kept: null, proof: null });
+    const proven = await requireProof(context, { purpose, nameOf: undefined, kept: null, proof: null });
     return 'kind' in proven ? proven : get(proven);
   };
 }
 
 /** The form of a file that is sent only after a fresh proof: it takes nothing but the proof. */
-export function proofOf(then: (context: SignedInContext) => View): Post<SignedInContext> {
+export function proofOf(purpose: string, then: (context: SignedInContext) => View): Post<SignedInContext> {
   const refuse = async () => {
     throw new RequestError('wrong-method');
   };
-  return provenForm([], refuse, { then });
+  return provenForm(purpose, [], refuse, { then });
 }
 
+type NameOf = (context: SignedInContext) => Promise<string>;
+
 type Asked = {
+  readonly purpose: string;
+  readonly nameOf: NameOf | undefined;
   /** What was sent before; `null` for a page. */
   readonly kept: URLSearchParams | null;
   /** The form of the page that asks for the proof; `null` if it was not sent. */
@@ -76,16 +88,39 @@ type Asked = {
 };
 
 /** The context with a fresh proof, or the page that asks for one. */
-async function requireProof(context: SignedInContext, { kept, proof }: Asked): Promise<SignedInContext | View> {
+async function requireProof(
+  context: SignedInContext,
+  { purpose, nameOf, kept, proof }: Asked,
+): Promise<SignedInContext | View> {
   const { dashboard, actor, token, now, provedAt } = context;
   if (isProofFresh(provedAt, now)) return context;
-  const ask = (problem: ReturnType<typeof problemOf> | null) =>
-    proofPage(context, { sealed: sealForm(context, kept), problem });
+  const ask = async (problem: ReturnType<typeof problemOf> | null) =>
+    proofPage(context, {
+      purpose: await withName(context, { purpose, nameOf }),
+      sealed: sealForm(context, kept),
+      problem,
+    });
   if (proof === null) return ask(null);
   const given = givenIn(context, proof);
   if (given === null) return ask(null);
   const outcome = await prove(dashboard.db, actor, { given, token, now });
   return outcome.kind === 'proven' ? { ...context, provedAt: now } : ask(problemOf(outcome));
+}
+
+/** Whoever may not see what the path names is told nothing of it, and is refused after the proof. */
+const UNSEEN: readonly ErrorCode[] = ['forbidden', 'not_found'];
+
+async function withName(
+  context: SignedInContext,
+  { purpose, nameOf }: Pick<Asked, 'purpose' | 'nameOf'>,
+): Promise<string> {
+  if (nameOf === undefined) return purpose;
+  try {
+    return `${purpose} “${await nameOf(context)}”`;
+  } catch (error) {
+    if (error instanceof DomainError && UNSEEN.includes(error.code)) return purpose;
+    throw error;
+  }
 }
 
 function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {

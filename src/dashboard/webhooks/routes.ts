@@ -1,8 +1,11 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
+import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { form, type Section } from '../http/page-routes.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { WEBHOOKS_URL } from '../organization/head.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
+import { endpointIdOf, hostOf } from './context.ts';
 import { createWebhook, NEW_WEBHOOK_URL, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
 import { showWebhook } from './endpoint.ts';
@@ -12,6 +15,9 @@ import { rotateSecret, showRotateSecret } from './secret.ts';
 const ENDPOINT = `${WEBHOOKS_URL}/:endpointId`;
 const DELIVERY = `${ENDPOINT}/deliveries/:messageId`;
 
+const nameOf = async (context: SignedInContext) =>
+  hostOf(await getWebhook(context.dashboard.db, context.actor, endpointIdOf(context)));
+
 /** For administrators. Before the other section, whose paths have an id where these have "new". */
 export const webhookChangesSection: Section = {
   mayEnter: mayGovern,
@@ -19,13 +25,25 @@ export const webhookChangesSection: Section = {
     {
       path: NEW_WEBHOOK_URL,
       get: showNewWebhook,
-      post: provenForm(['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
+      post: provenForm('add a webhook endpoint', ['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
     },
-    { path: `${ENDPOINT}/change`, get: showChange, post: form(['url'], change, { lists: ['event_types'] }) },
-    { path: `${ENDPOINT}/rotate`, get: showRotateSecret, post: provenForm(['form_id'], rotateSecret) },
+    {
+      path: `${ENDPOINT}/change`,
+      get: showChange,
+      post: provenForm('change the webhook endpoint', ['url'], change, { lists: ['event_types'], nameOf }),
+    },
+    {
+      path: `${ENDPOINT}/rotate`,
+      get: showRotateSecret,
+      post: provenForm('rotate the secret of the webhook endpoint', ['form_id'], rotateSecret, { nameOf }),
+    },
     { path: `${ENDPOINT}/disable`, get: showDisable, post: form([], disable) },
     { path: `${ENDPOINT}/enable`, post: form([], enable) },
-    { path: `${ENDPOINT}/delete`, get: showDelete, post: form([], remove) },
+    {
+      path: `${ENDPOINT}/delete`,
+      get: showDelete,
+      post: provenForm('delete the webhook endpoint', [], remove, { nameOf }),
+    },
     { path: `${ENDPOINT}/test`, post: form([], sendTest) },
     { path: `${DELIVERY}/resend`, post: form([], resend) },
   ],

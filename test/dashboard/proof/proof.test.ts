@@ -52,6 +52,7 @@ const ADMINISTRATORS: readonly Role[] = ['administrator'];
 const OWN = '/profile/api-keys';
 const FACTOR = '/profile/second-factor';
 const user = ({ userId }: Actor) => `/people/users/${userId}`;
+const integrationUrl = ({ id }: { readonly id: string }) => `/organization/integrations/${id}`;
 
 /** Turns on a second factor, and returns a code that was not used yet. */
 async function turnOn(actor: Actor, browser: Browser): Promise<string> {
@@ -118,6 +119,30 @@ const ACTIONS: Record<string, Action> = {
       return { path: `/organization/integrations/${id}/change`, fields: { name: crypto.randomUUID() } };
     },
   },
+  'suspend an integration': {
+    roles: MANAGERS,
+    attempt: async ({ administrator }) => ({
+      path: `${integrationUrl(await giveIntegration(db, administrator))}/suspend`,
+    }),
+  },
+  'reactivate an integration, whose keys work again': {
+    roles: MANAGERS,
+    attempt: async ({ administrator }) => {
+      const integration = await giveIntegration(db, administrator);
+      await db.prisma.user.updateMany({ where: { id: integration.id }, data: { deactivatedAt: new Date() } });
+      const at = integrationUrl(integration);
+      return { at, path: `${at}/reactivate` };
+    },
+  },
+  'take an integration': {
+    roles: MANAGERS,
+    attempt: async (team, by) => {
+      const owner = by.userId === team.administrator.userId ? team.manager : team.administrator;
+      const at = integrationUrl(await giveIntegration(db, owner));
+      await db.prisma.user.updateMany({ where: { id: owner.userId }, data: { deactivatedAt: new Date() } });
+      return { at, path: `${at}/take` };
+    },
+  },
   'change one’s password': {
     roles: EVERYBODY,
     attempt: async () => ({ path: '/profile/password', fields: { password: 'seven otters juggle 93 lanterns' } }),
@@ -178,6 +203,17 @@ const ACTIONS: Record<string, Action> = {
       return { path: `${user(member)}/second-factor` };
     },
   },
+  'deactivate somebody': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => ({ path: `${user(member)}/deactivate` }),
+  },
+  'reactivate somebody, who gets their role back': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => {
+      await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+      return { at: user(member), path: `${user(member)}/reactivate` };
+    },
+  },
   'connect single sign-on': {
     roles: ADMINISTRATORS,
     attempt: async () => ({
@@ -199,6 +235,31 @@ const ACTIONS: Record<string, Action> = {
       path: `/organization/webhooks/${(await addEndpoint(db, administrator)).id}/rotate`,
     }),
   },
+  'send the events of an endpoint elsewhere': {
+    roles: ADMINISTRATORS,
+    attempt: async ({ administrator }) => ({
+      path: `/organization/webhooks/${(await addEndpoint(db, administrator)).id}/change`,
+      fields: { url: 'https://elsewhere.example.org/hook' },
+    }),
+  },
+  'delete a webhook endpoint with its secret': {
+    roles: ADMINISTRATORS,
+    attempt: async ({ administrator }) => ({
+      path: `/organization/webhooks/${(await addEndpoint(db, administrator)).id}/delete`,
+    }),
+  },
+  'change the policy for keys': {
+    roles: ADMINISTRATORS,
+    attempt: async () => ({ path: '/organization', fields: { max_key_life_days: '30' } }),
+  },
+  'change whether unused keys end, and who is told of new networks': {
+    roles: ADMINISTRATORS,
+    attempt: async () => ({
+      at: '/organization',
+      path: '/organization/unused-keys',
+      fields: { ends_unused_after_days: '90' },
+    }),
+  },
 };
 
 /** A browser that connects from an address of its own, so that no test reaches the limits of another one. */
@@ -211,8 +272,8 @@ async function visit(actor: Actor): Promise<Browser> {
   return browser;
 }
 
-/** The form as somebody fills it in while the proof is fresh. It is sent when the proof is eleven minutes old. */
-async function prepare(name: string, role: Role, withPasskey = false) {
+/** The form as somebody fills it in while the proof is fresh. */
+async function prepare(name: string, role: Role, { withPasskey = false, isLate = true } = {}) {
   const action = ACTIONS[name];
   if (action === undefined) throw new Error(`There is no action ${name}.`);
   const team = await people();
@@ -221,8 +282,8 @@ async function prepare(name: string, role: Role, withPasskey = false) {
   const authenticator = withPasskey ? await addPasskeyTo(browser, PUBLIC_URL) : null;
   const { path, fields = {}, at, code = '' } = await action.attempt(team, by, browser);
   const form = path === `${FACTOR}/confirm` ? fields : filled(await browser.form(at ?? path, path), fields);
-  await ageProofs(db, by);
-  return { by, browser, path, form, code, authenticator };
+  if (isLate) await ageProofs(db, by);
+  return { browser, path, form, code, authenticator };
 }
 
 /** Whether the page has none of the secrets that the actions show. */
@@ -248,7 +309,7 @@ test.each(CASES)('%s, as %s: refused after eleven minutes, and made after a proo
   const [page] = asked;
   expect([page?.status, wordsOf(page ?? { text: '' })]).toEqual([
     403,
-    expect.stringContaining('Confirm that it is you'),
+    expect.stringMatching(/Confirm that it is you You are about to [a-z]/),
   ]);
   expect(asked.every(isWithoutSecrets)).toBe(true);
   const changed = await changedBy(async () => asked.push(await giveProof(browser, page, { password: 'wrong', code })));
@@ -261,25 +322,34 @@ test.each(CASES)('%s, as %s: refused after eleven minutes, and made after a proo
   );
 });
 
-test.each(Object.entries(ACTIONS).map(([name, { roles }]) => [name, roles[0] ?? 'viewer'] as const))(
-  '%s: made after a proof with a passkey',
-  async (name, role) => {
-    const { browser, path, form, authenticator } = await prepare(name, role, true);
-    const asked = await browser.post(path, form);
-    expect(asked.status).toBe(403);
-    const made = await changedBy(async () => {
-      const { status } = await provePasskey(browser, asked, authenticator);
-      expect([200, 303]).toContain(status);
-    });
-    expect(made).toEqual(
-      expect.arrayContaining(['sessions', name === 'set up a second factor' ? 'users' : 'audit_events']),
-    );
-  },
-);
+const ONE_ROLE_EACH = Object.entries(ACTIONS).map(([name, { roles }]) => [name, roles[0] ?? 'viewer'] as const);
 
-test('the matrix above has every form that asks for a proof, and the others are known to need none', async () => {
-  // The risk: a new form of a secret or of the sign-in without a proof.
-  const withoutProof = [
+test.each(ONE_ROLE_EACH)('%s: no further step for somebody who has just signed in', async (name, role) => {
+  const { browser, path, form } = await prepare(name, role, { isLate: false });
+  const made = await changedBy(async () => {
+    const page = await browser.post(path, form);
+    expect([200, 303]).toContain(page.status);
+    expect(wordsOf(page)).not.toContain('Confirm that it is you');
+  });
+  expect(made).toContain(name === 'set up a second factor' ? 'users' : 'audit_events');
+});
+
+test.each(ONE_ROLE_EACH)('%s: made after a proof with a passkey', async (name, role) => {
+  const { browser, path, form, authenticator } = await prepare(name, role, { withPasskey: true });
+  const asked = await browser.post(path, form);
+  expect(asked.status).toBe(403);
+  const made = await changedBy(async () => {
+    const { status } = await provePasskey(browser, asked, authenticator);
+    expect([200, 303]).toContain(status);
+  });
+  expect(made).toEqual(
+    expect.arrayContaining(['sessions', name === 'set up a second factor' ? 'users' : 'audit_events']),
+  );
+});
+
+/** The forms that need no proof, by the reason. */
+const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
+  'nobody is signed in': [
     '/',
     '/sign-in',
     '/sign-in/second-factor',
@@ -291,45 +361,82 @@ test('the matrix above has every form that asks for a proof, and the others are 
     '/welcome/:token/single-sign-on',
     '/single-sign-on/:organizationId/confirm/:token',
     '/single-sign-on/:organizationId/logout',
-    '/profile/notices/dismiss',
+  ],
+  'it belongs to a proof, or to a form that needs one': [
     '/profile/proof/options',
     '/profile/proof/provider',
     '/profile/passkeys/options',
+  ],
+  'it ends sessions': ['/sign-out', '/profile/sessions', '/profile/sessions/sign-out-everywhere'],
+  'it changes a name or what a page shows': [
+    '/profile/notices/dismiss',
     '/profile/passkeys/:passkeyId',
-    '/profile/sessions',
-    '/profile/sessions/sign-out-everywhere',
     '/profile/api-keys/:keyId/rename',
-    '/people/users',
-    '/people/users/:userId/deactivate',
-    '/people/users/:userId/reactivate',
     '/people/users/:userId/api-keys/:keyId/rename',
-    '/organization',
-    '/organization/api-keys',
-    '/organization/unused-keys',
-    '/organization/audit-log',
-    '/organization/webhooks/:endpointId/change',
+    '/organization/integrations/:integrationId/api-keys/:keyId/rename',
+  ],
+  'it searches or filters': ['/people/users', '/organization/api-keys', '/organization/audit-log'],
+  'it sends events where they are sent already, or not for a while': [
     '/organization/webhooks/:endpointId/disable',
     '/organization/webhooks/:endpointId/enable',
-    '/organization/webhooks/:endpointId/delete',
     '/organization/webhooks/:endpointId/test',
     '/organization/webhooks/:endpointId/deliveries/:messageId/resend',
-    '/organization/integrations/:integrationId/suspend',
-    '/organization/integrations/:integrationId/reactivate',
-    '/organization/integrations/:integrationId/take',
-    '/organization/integrations/:integrationId/api-keys/:keyId/rename',
-  ];
+  ],
+};
+
+test('every form of the dashboard asks for a proof, or is known to need none', async () => {
+  // The risk: a new form of a secret, a role or the sign-in without a proof.
   const team = await people();
   const browser = await visit(team.administrator);
   await ageProofs(db, team.administrator);
   const form_token = await browser.formToken();
-  const unproven: string[] = [];
+  const unproven = ['/sign-out'];
   for (const path of new Set(dashboard.paths)) {
-    if (path === '/sign-out') continue;
+    if (unproven.includes(path)) continue;
     const response = await browser.post(path, { form_token });
     const asks = wordsOf(response).includes('Confirm that it is you');
     if (response.status !== 405 && !asks) unproven.push(path);
   }
-  expect(unproven.filter((path) => !path.startsWith('/assets')).toSorted()).toEqual(withoutProof.toSorted());
+  const known = Object.values(UNPROVEN).flat();
+  expect(unproven.filter((path) => !path.startsWith('/assets')).toSorted()).toEqual(known.toSorted());
+});
+
+test('the page says what the proof is for, with the name of what the path names', async () => {
+  const { administrator, manager, member } = await people();
+  const browser = await visit(administrator);
+  const { id: keyId } = await giveKey(db, administrator, { name: 'Billing' });
+  const integration = await giveIntegration(db, administrator);
+  const endpoint = await addEndpoint(db, administrator);
+  await ageProofs(db, administrator);
+  const asked = async (path: string) => {
+    const { text } = await browser.post(path, { form_token: await browser.formToken() });
+    return /You are about to (.*?)\. You proved/.exec(wordsOf({ text }))?.[1];
+  };
+  expect(await asked(OWN)).toBe('create an API key');
+  expect(await asked(`${OWN}/${keyId}/revoke`)).toBe('revoke the API key “Billing”');
+  expect(await asked(`${user(member)}/role`)).toBe(`change the role of the user “${member.name}”`);
+  expect(await asked(`${integrationUrl(integration)}/suspend`)).toBe(`suspend the integration “${integration.name}”`);
+  expect(await asked(`/organization/webhooks/${endpoint.id}/rotate`)).toBe(
+    `rotate the secret of the webhook endpoint “${new URL(endpoint.url).host}”`,
+  );
+  expect(await asked('/organization/audit-log.csv')).toBe('export the audit log');
+  // The attack: the name of a key that one may not see, or of another organization.
+  const { administrator: stranger } = await people();
+  const theirs = await giveKey(db, stranger, { name: 'Secret plan' });
+  expect(await asked(`${user(stranger)}/api-keys/${theirs.id}/revoke`)).toBe('revoke the API key');
+  const [other, theirPath] = [await visit(member), `${user(manager)}/role`];
+  await ageProofs(db, member);
+  const refused = await other.post(theirPath, { form_token: await other.formToken(), role: 'viewer' });
+  expect([refused.status, refused.text.includes('You are about to')]).toEqual([403, false]);
+});
+
+test('a wrong proof is asked for again, for the same action', async () => {
+  const { administrator } = await people();
+  const browser = await visit(administrator);
+  const path = `${OWN}/${(await giveKey(db, administrator, { name: 'Billing' })).id}/revoke`;
+  await ageProofs(db, administrator);
+  const again = await giveProof(browser, await browser.submit(path), { password: 'wrong' });
+  expect([again.status, wordsOf(again)]).toEqual([422, expect.stringContaining('revoke the API key “Billing”')]);
 });
 
 test('the export of the audit log needs a proof, and then leads back to the log with its filters', async () => {

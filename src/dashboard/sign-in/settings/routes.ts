@@ -28,14 +28,30 @@ export const signInSettingsSection: Section = {
     { path: SIGN_IN_SETTINGS_URL, get: (context) => settingsPage(context) },
     {
       path: CONNECTION_URL,
-      post: provenForm(['issuer', 'client_id', 'client_secret', 'act'], changeConnection, { takesTurns }),
+      post: provenForm(
+        'change the connection to your identity provider',
+        ['issuer', 'client_id', 'client_secret', 'act'],
+        changeConnection,
+        { takesTurns },
+      ),
     },
-    { path: `${CONNECTION_URL}/remove`, get: showRemoval, post: provenForm([], remove) },
-    { path: DOMAINS_URL, post: provenForm(['domain'], add) },
-    { path: `${DOMAINS_URL}/check`, post: provenForm(['domain'], check, { takesTurns }) },
-    { path: `${DOMAINS_URL}/remove`, post: provenForm(['domain'], removeOne) },
-    { path: ROLES_URL, post: provenForm(['new_people', 'groups_claim', 'group_roles'], changeRoles) },
-    { path: REQUIRE_URL, post: provenForm(['break_glass'], requireIt) },
-    { path: ALLOW_PASSWORDS_URL, post: provenForm([], allowPasswords) },
+    {
+      path: `${CONNECTION_URL}/remove`,
+      get: showRemoval,
+      post: provenForm('remove the connection to your identity provider', [], remove),
+    },
+    { path: DOMAINS_URL, post: provenForm('add a domain', ['domain'], add) },
+    { path: `${DOMAINS_URL}/check`, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
+    { path: `${DOMAINS_URL}/remove`, post: provenForm('remove a domain', ['domain'], removeOne) },
+    {
+      path: ROLES_URL,
+      post: provenForm(
+        'change the roles by single sign-on',
+        ['new_people', 'groups_claim', 'group_roles'],
+        changeRoles,
+      ),
+    },
+    { path: REQUIRE_URL, post: provenForm('require single sign-on', ['break_glass'], requireIt) },
+    { path: ALLOW_PASSWORDS_URL, post: provenForm('let people sign in with passwords', [], allowPasswords) },
   ],
 };
