@@ -70,7 +70,8 @@ const PROOFS: Record<string, Proofs> = {
 };
 /**
  * Housekeeping, the actions of operators, the write of key uses, the notices about keys, the rotation of encryption keys, the names
- * of earlier API keys, the delivery of webhooks and reports of leaked keys, which cover all organizations in one statement.
+ * of earlier API keys, the delivery of webhooks, reports of leaked keys and the rows of a cell, which cover all organizations in one
+ * statement.
  */
 const OVER_ALL_ORGANIZATIONS = [
   'access-links.ts deleteExpiredAccessLinks',
@@ -87,6 +88,7 @@ const OVER_ALL_ORGANIZATIONS = [
   'notice-mails.ts claimNoticeMails',
   'notice-mails.ts markMailed',
   'cell-domains.ts listDomainsOfCell',
+  'cell-rows.ts countRowsOfCell',
   'moved-keys.ts listKeysOfOtherCells',
   'operator-actions.ts isBeingDeleted',
   'operator-actions.ts listOperatorActions',
