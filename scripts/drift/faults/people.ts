@@ -67,7 +67,7 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
     title: 'signing in redirects to a foreign address',
     file: 'src/dashboard/sign-in/next.ts',
     find: "return origin === 'http://ours.invalid' && SECTIONS.test(pathname) ? pathname + search : PROFILE;",
-    replace: "return SECTIONS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + PROFILE;",
+    replace: 'return SECTIONS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + PROFILE;',
     caughtBy: 'test/dashboard/sign-in/next.test.ts',
   },
   {
