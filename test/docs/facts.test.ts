@@ -212,6 +212,8 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['one of more than # KiB a 413', MAX_REPORT.bytes / KIB],
   ['any number of keys within # KiB', MAX_REPORT.bytes / KIB],
   ['can send # reports in # minutes', constant('MAX_REPORTS'), constant('QUARTER_HOUR') / 60],
+  ['does not accept the report within # seconds', constant('FORWARD_TIMEOUT_MS') / 1000],
+  ['share the limit of # in # minutes', constant('MAX_REPORTS'), constant('QUARTER_HOUR') / 60],
   // Events and webhooks
   ['vents are kept for # days', eventRetentionDays],
   ['up to # for an organization', MAX_ENDPOINTS],

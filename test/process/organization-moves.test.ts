@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MovingError } from '../../src/domain/errors.ts';
-import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator.ts';
+import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { revokeKey } from '../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../src/service/keys/rotate-key.ts';
+import { orThrow } from '../../src/service/outcome.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createActor, giveKey } from '../support/data/actors.ts';
 import { Client, type Reply } from '../support/http/client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/http/server.ts';
@@ -19,12 +24,15 @@ const PROGRAMS = length({ short: 200, full: 100_000 });
 const FILL_ROWS = 5000;
 const MINUTES = length({ short: 10, full: 60 });
 const RETRY_MS = 50;
+const WATCH_MS = 200;
 const LIST = '/api/parent_programs';
 
 const servers = [await useServer(), await useServer()] as const;
 const folder = await mkdtemp(join(tmpdir(), 'charter-moves-'));
 afterAll(() => rm(folder, { recursive: true }));
 
+/** All keys that were ended in moves. */
+const ended: Ending[] = [];
 /** Where clients send their requests, as the map of a proxy says. */
 let home: TestServer = servers[0];
 const elsewhere = () => (home === servers[0] ? servers[1] : servers[0]);
@@ -96,38 +104,111 @@ async function runWithKill({ databaseUrl }: TestServer, parameters: readonly str
   durations.set(command, performance.now() - startedAt);
 }
 
-async function issue(name: string): Promise<{ id: string; key: string }> {
-  const request = { name, permissions: ['parent_programs:read'], lifeDays: 30, environment: 'live' } as const;
-  return issueKeyByEmail(home.db, { ...request, email: ours.email });
+const statusAt = async (server: TestServer, key: string) => (await server.anonymous.get(LIST, { key })).status;
+
+const MOMENTS = ['right before', 'while it begins', 'in', 'as it ends', 'right after'] as const;
+
+/** A key that is revoked or rotated at some moment of a move. */
+type Ending = {
+  readonly key: string;
+  readonly moment: (typeof MOMENTS)[number];
+  /** Resolves when the key has ended, wherever the organization is then, with its successor if it was rotated. */
+  readonly end: () => Promise<void>;
+  /** In the time of `performance.now()`. A request that is sent later must be refused. */
+  endedAt: number;
+  successor: string | null;
+  /** Requests that were accepted, and those among them that were sent too late. */
+  accepted: number;
+  late: number;
+};
+
+/** The keys of a new person, two for each moment: one to be revoked, and one to be rotated. */
+async function createEndings(): Promise<Ending[]> {
+  const actor = await createActor(home.db, OrganizationScope.grant(ours.id), 'member');
+  const endings: Ending[] = [];
+  for (const moment of MOMENTS)
+    for (const isRotated of [false, true]) {
+      const { id: keyId, key } = await giveKey(home.db, actor);
+      const target = { keyId, userId: actor.userId };
+      const act = async (db: Database) => {
+        if (isRotated) return orThrow(await rotateKey(db, actor, { ...target, environment: 'live' })).key;
+        orThrow(await revokeKey(db, actor, target));
+        return null;
+      };
+      const end = async () => {
+        ending.successor = await repeat(act);
+        ending.endedAt = performance.now();
+        await use(ending);
+      };
+      const ending: Ending = { key, moment, end, endedAt: Infinity, successor: null, accepted: 0, late: 0 };
+      endings.push(ending);
+    }
+  return endings;
 }
 
-const statusAt = async (server: TestServer, key: string) => (await server.anonymous.get(LIST, { key })).status;
+/** Repeats an action of a person until it is not refused because of the move. */
+async function repeat<T>(act: (db: Database) => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act(home.db);
+    } catch (error) {
+      if (!(error instanceof MovingError)) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** Sends a request with the key to both servers. */
+async function use(ending: Ending): Promise<void> {
+  for (const server of servers) {
+    const sentAt = performance.now();
+    const status = await statusAt(server, ending.key);
+    expect([200, 401, 503]).toContain(status);
+    if (status !== 200) continue;
+    ending.accepted += 1;
+    if (sentAt > ending.endedAt) ending.late += 1;
+  }
+}
+
+async function watch(ending: Ending, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await use(ending);
+    await delay(WATCH_MS);
+  }
+}
 
 /** Moves the organization. Returns how long its requests were refused, in milliseconds. */
 async function move(round: number, writers: readonly Writer[]): Promise<number> {
   const [source, target] = [home, elsewhere()];
   const file = join(folder, `${round}.jsonl`);
-  const [before, during, after] = [
-    await issue(`Before ${round}`),
-    await issue(`During ${round}`),
-    await issue(`After ${round}`),
-  ];
-  await revokeKeyById(source.db, before.id);
+  const endings = await createEndings();
+  let isOver = false;
+  const watching = Promise.all(endings.map((ending) => watch(ending, () => isOver)));
+  const endAll = (moment: Ending['moment'], withinMs = 0) =>
+    Promise.all(
+      endings
+        .filter((ending) => ending.moment === moment)
+        .map(async ({ end }) => {
+          await delay(Math.random() * withinMs);
+          await end();
+        }),
+    );
+  await endAll('right before');
   const startedAt = performance.now();
-  const exporting = ['export-organization', '--id', ours.id, '--file', file, '--move'];
-  await runWithKill(source, exporting);
-  // A revocation is either refused, so that whoever asks for it repeats it, or it moves along.
-  await expect(revokeKeyById(source.db, during.id)).rejects.toBeInstanceOf(MovingError);
+  const beginning = endAll('while it begins', durations.get('export-organization') ?? 2000);
+  await runWithKill(source, ['export-organization', '--id', ours.id, '--file', file, '--move']);
+  // Refused until the move ends, so that it is repeated there.
+  const inMove = endAll('in');
+  const ending = endAll('as it ends', durations.get('import-organization') ?? 2000);
   await runWithKill(target, ['import-organization', '--file', file]);
   home = target;
   const refusedMs = performance.now() - startedAt;
-  expect(await statusAt(target, before.key)).toBe(401);
-  for (const { id, key } of [during, after]) {
-    expect(await statusAt(target, key)).toBe(200);
-    await revokeKeyById(target.db, id);
-    expect(await statusAt(target, key)).toBe(401);
+  await Promise.all([beginning, inMove, ending]);
+  await endAll('right after');
+  for (const { successor } of endings.filter((each) => each.successor !== null)) {
+    expect(await statusAt(target, successor ?? '')).toBe(200);
     // Where it was before, its keys are refused in any case.
-    expect([401, 503]).toContain(await statusAt(source, key));
+    expect([401, 503]).toContain(await statusAt(source, successor ?? ''));
   }
   // Every request that was sent to the source has its response by then.
   const seen = writers.map(({ requests }) => requests + 1);
@@ -137,11 +218,15 @@ async function move(round: number, writers: readonly Writer[]): Promise<number> 
     // The first one may have finished before it was killed.
     if ((await source.db.prisma.organization.count({ where: { id: ours.id } })) > 0) throw error;
   });
+  isOver = true;
+  await watching;
+  expect(endings.filter(({ late, accepted }) => late > 0 || accepted === 0)).toEqual([]);
+  ended.push(...endings);
   return refusedMs;
 }
 
 test(
-  `in ${MOVES} moves of ${PROGRAMS} programs under the load of ${CLIENTS} clients, with kills, no write and no event is lost or made twice`,
+  `in ${MOVES} moves of ${PROGRAMS} programs under the load of ${CLIENTS} clients, with kills, no write and no event is lost or made twice, and no key is accepted after its end`,
   async () => {
     for (let first = 1; first <= PROGRAMS; first += FILL_ROWS)
       await home.db.pool.query(
@@ -184,6 +269,7 @@ test(
     const requests = writers.reduce((sum, writer) => sum + writer.requests, 0);
     console.log(
       `${requests} writes, ${seen.length} events; refused for ${refused.map(seconds).join(', ')} s with kills; ` +
+        `${ended.length} keys ended, ${ended.reduce((sum, { accepted }) => sum + accepted, 0)} requests with them accepted, 0 late; ` +
         [...durations].map(([command, ms]) => `${command} ${seconds(ms)} s`).join(', '),
     );
   },

@@ -288,6 +288,9 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
     expect((await client.get('/docs/getting-started', { headers: { Accept: 'text/html' } })).text).toContain(
       'https://common.example.org',
     );
+    const { text } = await client.get('/.well-known/security.txt');
+    const origins = [...text.matchAll(/^Canonical: (.*)\/\.well-known\/security\.txt$/gm)].map(([, origin]) => origin);
+    expect(origins).toEqual([environment.COMMON_URL, environment.PUBLIC_URL]);
   },
   async CHARTER_ENVIRONMENT() {
     expect((await client.get('/api/key')).status).toBe(200);

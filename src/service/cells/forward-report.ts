@@ -1,6 +1,6 @@
 import type { Cell, CommonAddress } from '../../domain/cells.ts';
 
-const TIMEOUT_MS = 10_000;
+const FORWARD_TIMEOUT_MS = 10_000;
 
 type Report = {
   /** JSON, as programs send it. */
@@ -25,7 +25,7 @@ export async function forwardReport(
         headers: { ...headers, 'Content-Type': 'application/json', 'X-Forwarded-For': ip },
         body,
         redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
       });
       await response.body?.cancel();
       return response.status === 200 ? [] : [cell];

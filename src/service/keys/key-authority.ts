@@ -1,9 +1,10 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
-import { DomainError, ForbiddenError } from '../../domain/errors.ts';
+import { DomainError, ForbiddenError, MovingError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/role.ts';
 import type { Transaction } from '../../store/database.ts';
+import { findMove } from '../../store/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations.ts';
 import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
 import type { KeyRefused } from '../outcome.ts';
@@ -70,6 +71,8 @@ async function lockActorAndHolder(
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
   const users = await lockHolders(tx, actor.scope, ids);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
+  // A moving organization is suspended, too, but only for a moment.
+  if (organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null) throw new MovingError();
   const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
   // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
   if (current !== null && current.id !== userId && users.get(userId)?.ownerUserId !== current.id) {

@@ -1,10 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MovingError } from '../../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../../src/domain/role.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail } from '../../../src/service/operator.ts';
 import { checkDueKeys } from '../../../src/store/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/notice-mails.ts';
+import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
 import { Client } from '../../support/http/client.ts';
@@ -164,6 +168,29 @@ test.each<[string, (client: Client, id: string) => ReturnType<Client['get']>]>([
     { name: 'Before' },
   ]);
 });
+
+test.each(['rotates', 'revokes'] as const)(
+  'a form that %s a key and waits while the move begins is refused as one during the move',
+  async (action) => {
+    const { organizationId, member } = await teamWithKey();
+    const target = { keyId: (await giveKey(source.db, member)).id, userId: member.userId };
+    const [moving, acting] = await inTransaction(source.db, async (held) => {
+      await held.query('select from organizations where id = $1 for update', [organizationId]);
+      const move = startMove(organizationId);
+      await untilWaiting(source.db.pool, 1);
+      const acted =
+        action === 'rotates'
+          ? rotateKey(source.db, member, { ...target, environment: 'live' })
+          : revokeKey(source.db, member, target);
+      const act = acted.catch((error: unknown) => error);
+      await untilWaiting(source.db.pool, 2);
+      await held.query('commit');
+      return Promise.all([move, act]);
+    });
+    expect(moving).toMatchObject({ code: 0 });
+    expect(acting).toBeInstanceOf(MovingError);
+  },
+);
 
 test('an organization that moves goes on with its keys, cursors and idempotency keys', async () => {
   const { organizationId, key, client } = await teamWithKey();
