@@ -1,17 +1,20 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { ROLES, type Role } from '../../src/domain/role.ts';
+import { makeLink, makeOwnLink } from '../../src/service/accounts/access-links.ts';
 import { inviteUser } from '../../src/service/accounts/people.ts';
 import { vouchForDomainOf } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
 import { connectBrowser } from '../support/browser/browser.ts';
+import { createKey } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
-import { createAccount, givePasskey } from '../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount, givePasskey, newAuditSource } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { connect, LOCAL } from '../support/data/single-sign-on.ts';
 import { createTeam, NAMES } from '../support/data/team.ts';
 import { freePort } from '../support/http/free-port.ts';
-import { type OidcProvider, startOidcProvider } from '../support/http/oidc-provider.ts';
+import { startIdentityProvider } from '../support/http/identity-provider.ts';
+import { startOidcProvider } from '../support/http/oidc-provider.ts';
 import { startServer } from '../support/http/server.ts';
 
 // The whole way of single sign-on in Chromium, with a certified provider.
@@ -21,7 +24,7 @@ const url = `http://127.0.0.1:${port}`;
 const server = await startServer({ port, publicUrl: url, webhooks: LOCAL });
 const { db } = server;
 const browser = await connectBrowser();
-const providers: OidcProvider[] = [];
+const providers: { close(): Promise<void> }[] = [];
 afterAll(async () => {
   await browser.close();
   await server.close();
@@ -182,6 +185,69 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   await page.waitForURL('**/profile/api-keys');
   expect(await nameOf(page)).toContain('Nele Neu');
   expect((await db.prisma.user.findUniqueOrThrow({ where: { email } })).role).toBe('manager');
+  // The provider says that she has just signed in, so no page asks for a proof.
+  await createKey(page, 'Nightly import');
+});
+
+describe('a provider that does not say when somebody signed in', () => {
+  async function withoutTimes() {
+    const team = await createTeam(db);
+    const provider = await startIdentityProvider();
+    providers.push(provider);
+    await connect(db, team.administrator, { provider, rules: { newPeople: 'member' } });
+    /** Comes back from the provider, to which the click leads. */
+    const comeBack = async (page: Page, button: Locator, email: string) => {
+      await button.click();
+      await page.waitForURL(`${provider.issuer}/**`);
+      await page.goto(provider.authorize(page.url(), { sub: email, email, auth_time: undefined }));
+    };
+    return { team, comeBack };
+  }
+
+  const continueWithProvider = (page: Page) => page.getByRole('button', { name: 'Continue with single sign-on' });
+
+  test('proves nothing; the page says what helps, and a new link does', async () => {
+    const { team, comeBack } = await withoutTimes();
+    const email = `nele@${team.member.email.split('@')[1]}`;
+    const page = await visit();
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await comeBack(page, page.getByRole('button', { name: 'Continue' }), email);
+    await page.goto('/profile/api-keys');
+    await page.getByRole('link', { name: 'Create API Key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Nightly import');
+    await page.getByRole('button', { name: 'Create API Key' }).click();
+    await comeBack(page, continueWithProvider(page), email);
+    await page.getByText('does not say when you signed in').waitFor();
+    expect(await look(page, 'sso-not-proven')).toEqual([]);
+    const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
+    const { link } = orThrow(await makeLink(db, team.administrator, making));
+    await page.goto(`/welcome/${link.token}`);
+    await comeBack(page, continueWithProvider(page), email);
+    await page.goto('/profile/api-keys');
+    await createKey(page, 'Nightly import');
+  });
+
+  test('links an account with a second factor by a link and a code', async () => {
+    const { team, comeBack } = await withoutTimes();
+    const { email, name } = team.member;
+    const { uri } = await addSecondFactor(db, team.member, new Date());
+    const link = await makeOwnLink(db, { email, auditSource: newAuditSource(), now: new Date() });
+    const page = await visit();
+    await page.goto(`/welcome/${link?.token}`);
+    await comeBack(page, continueWithProvider(page), email);
+    const wrong = await look(page, 'sso-confirm-code');
+    await page.keyboard.type('000000');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    wrong.push(...(await look(page, 'sso-confirm-code-refused')));
+    await page.getByLabel('Code').fill(codeAt(uri, new Date()));
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click();
+    await page.waitForURL('**/profile');
+    expect(await nameOf(page)).toContain(name);
+    expect(wrong).toEqual([]);
+  });
 });
 
 test('pages for somebody who is not let in have no finding', async () => {

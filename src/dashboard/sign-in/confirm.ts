@@ -58,7 +58,7 @@ function proofForm(
   return postForm(
     { action: context.path, formToken: context.formToken },
     html`<input type="hidden" autocomplete="username" value="${email}">
-<p>Confirm it once with ${by === 'link' ? 'the second factor' : 'the password'} of the account. From then on you sign in by single sign-on.</p>
+<p>${by === 'link' ? 'Your link replaces the password. Confirm the account once with its second factor.' : 'Confirm it once with the password of the account.'} From then on you sign in by single sign-on.</p>
 ${by === 'password' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
 ${
   hasSecondFactor &&

@@ -52,9 +52,9 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
 };
 
 /** What helps people whose provider cannot prove who they are. */
-const OTHER_PROOFS = html`<ul><li>If you have a passkey or a password here, use it.</li>
-<li>If not, ask an administrator or a manager of your organization for a new link to sign in. They find it under <strong>People</strong>, on your page. Open it and continue with single sign-on. Within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>: from then on, it is your proof.</li>
-<li>If you are an administrator, the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</li></ul>`;
+const OTHER_PROOFS = html`<p>If you have a passkey or a password here, go back and use it.</p>
+<p>If not, ask an administrator or a manager of your organization for a new link. They make it under <strong>People</strong>, on your page. Open the link, continue with single sign-on and, within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>. From then on, the passkey is your proof.</p>
+<p>For administrators: the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
 
 export function notProvenPage(context: RequestContext, { reason, next }: NotProven): View {
   const message = html`${NO_PROOF[reason]}${reason !== 'other-session' && OTHER_PROOFS}`;
