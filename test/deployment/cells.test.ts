@@ -1,16 +1,23 @@
 // Three cells behind HAProxy, with the configuration of the artifact.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { createOrganization, issueKeyByEmail } from '../../src/service/operator.ts';
+import { orThrow } from '../../src/service/outcome.ts';
+import { addDomain, vouchForDomain } from '../../src/service/single-sign-on/domains.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { cellOf } from '../support/data/cells.ts';
 import { KEYRING } from '../support/data/encryption.ts';
+import { PASSWORD } from '../support/data/password.ts';
+import { linkDirectly } from '../support/data/single-sign-on.ts';
+import { createTeam } from '../support/data/team.ts';
 import { Client } from '../support/http/client.ts';
+import { Browser } from '../support/http/dashboard.ts';
 import { freePort } from '../support/http/free-port.ts';
-import { startServer } from '../support/http/server.ts';
+import { startServer, type TestServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
@@ -74,6 +81,35 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
     });
   } finally {
     await Promise.all([eu1.close(), us1.close(), rm(folder, { recursive: true })]);
+  }
+});
+
+test('the map of e-mail domains has those with which people sign in by single sign-on in the cell', async () => {
+  const eu1 = await startServer({ cell: 'eu1' });
+  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+  try {
+    const [connected, unverified, unconnected, moving] = [
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+    ];
+    for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
+    for (const [i, { administrator }] of [connected, unconnected, moving].entries())
+      await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
+    orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
+    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
+    const file = join(folder, 'archive.jsonl');
+    await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');
+    const map = join(folder, 'domains.map');
+    expect(await admin('cell-domains', '--file', map)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: 1$/m),
+    });
+    expect(await readFile(map, 'utf8')).toBe('0.example eu1\n');
+  } finally {
+    await eu1.close();
+    await rm(folder, { recursive: true });
   }
 });
 
@@ -210,6 +246,55 @@ function p99(answers: readonly { readonly ms: number }[]): number {
   const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }
+
+onlyInSoak(
+  'people reach their cell by the common address, whichever cell answers, and their session is that of the cell',
+  async () => {
+    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+    const hostOf = (cell: string) => `${cell}.charter.example.org`;
+    const cells = CELLS.map((cell) => cellOf(cell, `The cell ${cell}`, `http://${hostOf(cell)}`));
+    const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+    const cellDomainsFile = join(folder, 'domains.map');
+    const servers: TestServer[] = [];
+    for (const [i, { name: cell, url: publicUrl }] of cells.entries()) {
+      const common = { cells, commonUrl: 'http://charter.example.org', cellDomainsFile };
+      servers.push(
+        await startServer({ ...common, port: ports[i] ?? 0, cell, publicUrl, trustedProxies: ['loopback'] }),
+      );
+    }
+    const haproxy = await startCellsHaproxy(ports, LIFE);
+    try {
+      const [, us1] = servers;
+      if (us1 === undefined) throw new Error('A cell is missing.');
+      const { administrator } = await createTeam(us1.db);
+      await writeFile(cellDomainsFile, `${administrator.email.split('@')[1]} us1\n`);
+      const at = (host: string) => new Browser(haproxy.url, { headers: { Host: host } });
+      // HAProxy sends each of these requests to another cell than the one before.
+      for (let i = 0; i < 10; i += 1) {
+        const page = await at('charter.example.org').submit('/sign-in', { email: administrator.email });
+        const url = `http://us1.charter.example.org/sign-in#email=${encodeURIComponent(administrator.email)}`;
+        expect(page).toMatchObject({ status: 200, headers: { refresh: `0; url=${url}` } });
+      }
+      const browser = at(hostOf('us1'));
+      expect(await browser.signIn(administrator.email, PASSWORD)).toMatchObject({
+        status: 303,
+        headers: { location: '/profile' },
+      });
+      for (let i = 0; i < 10; i += 1) expect((await browser.get('/profile')).status).toBe(200);
+      for (const host of ['charter.example.org', hostOf('eu1'), hostOf('ap1')]) {
+        const other = at(host);
+        for (const [name, value] of browser.cookies) other.cookies.set(name, value);
+        for (let i = 0; i < 3; i += 1) expect((await other.get('/profile')).status).toBe(303);
+        expect((await at(hostOf('eu1')).signIn(administrator.email, PASSWORD)).status).toBe(422);
+      }
+    } finally {
+      await haproxy.stop();
+      for (const server of servers) await server.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+  MINUTES * 60_000,
+);
 
 async function organizationIn(databaseUrl: string, i: number) {
   const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
