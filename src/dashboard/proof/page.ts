@@ -43,7 +43,7 @@ export async function proofPage(context: SignedInContext, { purpose, sealed, pro
   const action = askedUrl(context);
   const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}
 ${problemSummary(problem, LABELS)}
-<div class="card narrow"><p>You proved who you are more than ${PROOF_MINUTES} minutes ago. This needs a newer proof, so that nobody else can do it at your screen. Then Charter goes on with what you sent.</p>
+<div class="card narrow"><p>This needs a proof of who you are that is at most ${PROOF_MINUTES} minutes old, so that nobody else can do it at your screen. Then Charter goes on with what you sent.</p>
 ${ways.passkeys > 0 && passkeyPart(context, { action, sealed })}
 ${ways.passkeys > 0 && ways.hasPassword && html`<div class="or"><span>or</span></div>`}
 ${

@@ -410,7 +410,7 @@ test('the page says what the proof is for, with the name of what the path names'
   await ageProofs(db, administrator);
   const asked = async (path: string) => {
     const { text } = await browser.post(path, { form_token: await browser.formToken() });
-    return /You are about to (.*?)\. You proved/.exec(wordsOf({ text }))?.[1];
+    return /You are about to (.*?)\. This needs/.exec(wordsOf({ text }))?.[1];
   };
   expect(await asked(OWN)).toBe('create an API key');
   expect(await asked(`${OWN}/${keyId}/revoke`)).toBe('revoke the API key “Billing”');
