@@ -18,7 +18,8 @@ import { growthTables } from './growth-report.ts';
 import { measureCases, measureCosts, measureStart, type Peers } from './measure.ts';
 import { FULL, HELP, type Options, QUICK, readOptions } from './options.ts';
 import { measureOverload } from './overload.ts';
-import { costTable, heading, isBelowFloor, resultTable } from './report.ts';
+import { measureProxy, startProxy } from './proxy.ts';
+import { costTable, heading, isBelowFloor, proxyTable, resultTable } from './report.ts';
 import { type Program, type RunningServer, startServer } from './servers.ts';
 import { measureWebhooks, startReceiver } from './webhooks.ts';
 
@@ -26,6 +27,9 @@ const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
 /** Selects the table of processor time. */
 const COSTS = 'costs';
+/** Selects the table of HAProxy, which is not on every machine. */
+const PROXY = 'haproxy';
+const TABLES = [COSTS, PROXY];
 const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
 /** Stop what was started. They are called in reverse order, however the run ends. */
@@ -74,12 +78,18 @@ async function benchCases(database: Database, { quick, only, fastify }: Options)
   endings.push(async () => receiver.close());
   const cases = await listCases(servers, data, { client, receiver });
   const chosen = cases.filter(({ title }) => title.includes(only));
-  if (chosen.length === 0 && only !== COSTS) throw new Error(`No case has a title with "${only}".`);
+  if (chosen.length === 0 && !TABLES.includes(only)) throw new Error(`No case has a title with "${only}".`);
   const results = await measureCases(chosen, { pace, client, report });
-  if (only !== COSTS) console.log(resultTable(results));
+  if (!TABLES.includes(only)) console.log(resultTable(results));
   if (only === '' || only === COSTS) {
     report(COSTS);
     console.log(costTable(await measureCosts(servers, await servePeers(database, fastify), { ...data, pace })));
+  }
+  if (only === PROXY) {
+    report(PROXY);
+    const proxy = await startProxy(servers.charter);
+    endings.push(() => proxy.stop());
+    console.log(proxyTable(await measureProxy({ direct: servers.charter, proxy }, { ...data, pace })));
   }
   if (only === '') {
     console.log(await measureWebhooks(data, client));

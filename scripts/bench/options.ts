@@ -2,7 +2,8 @@ import { readArguments } from '../arguments.ts';
 
 export const HELP = `npm run bench                compares Charter with a bare node:http + pg server ("raw"), about 25 minutes
 npm run bench -- --quick     one pass, about two minutes. The servers do not get fully warm, so it is only an indication
-npm run bench -- --only TEXT measures the cases whose title contains the text; "costs": the processor time of servers
+npm run bench -- --only TEXT measures the cases whose title contains the text; "costs": the processor time of servers;
+                             "haproxy": what HAProxy adds in front of cells, which needs the package haproxy of Debian
 npm run bench -- --overload  measures one client while others send more than the server can serve, about 6 minutes
 npm run bench -- --growth    measures how requests slow down from 1,000 to 10,000,000 rows and from 10 to 100,000
                              organizations, about 12 minutes. The first run creates five databases in .data/growth (14 GB),

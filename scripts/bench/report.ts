@@ -2,6 +2,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Case } from './case.ts';
 import type { Comparison, Summary } from './compare.ts';
+import type { Proxied } from './proxy.ts';
 
 export type Result = { readonly measured: Case; readonly comparison: Comparison };
 /** What a first page costs one server. */
@@ -44,6 +45,24 @@ export function costTable(costs: readonly Cost[]): string {
     raw === undefined ? '' : (total(cost) / total(raw)).toFixed(2),
   ]);
   return markdownTable(['a first page from', 'requests/s', 'CPU ms', 'SQL ms', 'processor time beside raw'], rows);
+}
+
+/** The processor time of HAProxy comes on top of that of Charter and PostgreSQL. */
+export function proxyTable(proxied: readonly Proxied[]): string {
+  const row = (what: string, direct: number, byProxy: number, digits: number) => [
+    what,
+    direct.toFixed(digits),
+    byProxy.toFixed(digits),
+    (byProxy / direct).toFixed(2),
+  ];
+  const latencies = proxied.map(({ connections, comparison: { subject, base } }) =>
+    row(`p50 in ms, ${connections} connection${connections === 1 ? '' : 's'}`, base.p50Ms, subject.p50Ms, 2),
+  );
+  const costs = proxied.slice(-1).map(({ connections, comparison: { subject, base } }) => {
+    const direct = base.serverCpuMs + base.postgresCpuMs;
+    return row(`CPU ms of 1,000 requests, ${connections} connections`, direct, direct + subject.serverCpuMs, 0);
+  });
+  return markdownTable(['a cached first page', 'direct', 'by HAProxy', 'ratio'], [...latencies, ...costs]);
 }
 
 /** Aligns the first column to the left, and the others to the right. */

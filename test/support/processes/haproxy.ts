@@ -47,12 +47,14 @@ export async function startHaproxy([first, second]: readonly [number, number], l
       ({ ok }) => ok,
       () => false,
     );
-  const stop = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
+  const { stop } = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
   return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
 }
 
 export type CellsHaproxy = {
   readonly url: string;
+  /** Of the process that runs now. */
+  pid(): number;
   /** Replaces the map of moved keys, and restarts HAProxy with it. */
   useMovedKeys(map: string): Promise<void>;
   stop(): Promise<void>;
@@ -82,15 +84,16 @@ export async function startCellsHaproxy(
       );
     return run(replaceEach(CELLS_CONFIGURATION, replacements), { folder, life, isReady });
   };
-  let stop = await start('');
+  let started = await start('');
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: () => started.pid,
     async useMovedKeys(map) {
-      await stop();
-      stop = await start(map);
+      await started.stop();
+      started = await start(map);
     },
     async stop() {
-      await stop();
+      await started.stop();
       await rm(maps, { recursive: true, force: true });
     },
   };
@@ -111,7 +114,8 @@ export async function startDatabaseHaproxy(
   const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
   const isReady = () =>
     withClient(`postgresql://postgres@127.0.0.1:${port}/postgres`, () => Promise.resolve(true)).catch(() => false);
-  return { port, stop: await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, life, isReady }) };
+  const { stop } = await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, life, isReady });
+  return { port, stop };
 }
 
 type Run = {
@@ -121,8 +125,10 @@ type Run = {
   readonly isReady: () => Promise<boolean>;
 };
 
-/** Starts HAProxy with this configuration. Resolves when it is ready, with a function that stops it and removes the folder. */
-async function run(configuration: string, { folder, life, isReady }: Run): Promise<() => Promise<void>> {
+type Started = { readonly pid: number; stop(): Promise<void> };
+
+/** Starts HAProxy with this configuration. Resolves when it is ready. Stopping it removes the folder. */
+async function run(configuration: string, { folder, life, isReady }: Run): Promise<Started> {
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
   const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], limitOf(life)));
@@ -132,7 +138,7 @@ async function run(configuration: string, { folder, life, isReady }: Run): Promi
   };
   try {
     await untilReady(running, { name: 'HAProxy', isReady });
-    return stop;
+    return { pid: running.child.pid ?? Number.NaN, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,41 @@
+// What HAProxy in front of cells adds to a request.
+import { randomBytes } from 'node:crypto';
+import { startCellsHaproxy } from '../../test/support/processes/haproxy.ts';
+import { alternate, type Comparison, compare, type Pair, warmUp } from './compare.ts';
+import type { Data } from './data.ts';
+import type { Load, Sample } from './load.ts';
+import type { Pace } from './options.ts';
+import { each } from './requests.ts';
+import type { RunningServer } from './servers.ts';
+
+/** One shows the latency, and several the processor time. */
+const CONNECTIONS = [1, 16];
+const MOVED_KEYS = 10_000;
+
+/** The subject is HAProxy, whose processor time is that of its server; the base is a direct request. */
+export type Proxied = { readonly connections: number; readonly comparison: Comparison };
+
+/** HAProxy with the configuration for cells, without TLS. Its process counts as that of the server. */
+export async function startProxy({ origin, postgresPid }: RunningServer): Promise<RunningServer> {
+  const port = Number(new URL(origin).port);
+  const haproxy = await startCellsHaproxy([port, port, port]);
+  const moved = Array.from({ length: MOVED_KEYS }, () => `${randomBytes(32).toString('hex')} us1\n`);
+  await haproxy.useMovedKeys(moved.join(''));
+  return { origin: haproxy.url, pid: haproxy.pid(), postgresPid, stop: () => haproxy.stop() };
+}
+
+/** Cached first pages of 100 organizations in turn, both ways in turn. */
+export async function measureProxy(
+  { direct, proxy }: { readonly direct: RunningServer; readonly proxy: RunningServer },
+  { small, pace }: Data & { readonly pace: Pace },
+): Promise<Proxied[]> {
+  const proxied: Proxied[] = [];
+  for (const connections of CONNECTIONS) {
+    const load = (server: RunningServer): Load => ({ ...each(server, small), connections });
+    const pair = { subject: await warmUp(load(proxy), pace), base: await warmUp(load(direct), pace) };
+    const passes: Pair<Sample>[] = [];
+    for (let pass = 0; pass < pace.passes; pass += 1) passes.push(await alternate(pair, pace.closeRounds));
+    proxied.push({ connections, comparison: compare(passes) });
+  }
+  return proxied;
+}
