@@ -25,15 +25,7 @@ export function addCellCommands(program: Command, { config, print, warn }: Conte
     });
 }
 
-function rowOf({ name, title }: Cell, state: CellState | undefined) {
-  const { organizations = null, parent_programs = null, events = null } = state?.rows ?? {};
-  return {
-    cell: name,
-    title,
-    health: state?.health,
-    version: state?.version ?? null,
-    organizations,
-    parent_programs,
-    events,
-  };
+function rowOf({ name }: Cell, state: CellState | undefined) {
+  const { organizations = null, parent_programs: programs = null, events = null } = state?.rows ?? {};
+  return { cell: name, health: state?.health, version: state?.version ?? null, organizations, programs, events };
 }

@@ -41,8 +41,8 @@ test('cells lists health, version and rows of each cell; one that ends is a row 
         `eu1 Europe ${charter.url} ${metricsOf(charter)}`,
         `us1 United States ${other.url} ${metricsOf(other)}`,
       ];
-      const eu1 = { cell: 'eu1', title: 'Europe', health: 'ready', version: VERSION };
-      const rows = { organizations: 3, parent_programs: 0, events: 0 };
+      const eu1 = { cell: 'eu1', health: 'ready', version: VERSION };
+      const rows = { organizations: 3, programs: 0, events: 0 };
       const ready = await until('both cells to have counted their rows', async () => {
         const ended = await cells(list, '--json');
         return ended.stdout.match(/"organizations":3/g)?.length === 2 ? ended : null;
@@ -50,15 +50,15 @@ test('cells lists health, version and rows of each cell; one that ends is a row 
       expect(ready).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(ready.stdout).cells).toEqual([
         { ...eu1, ...rows },
-        { ...eu1, cell: 'us1', title: 'United States', ...rows },
+        { ...eu1, cell: 'us1', ...rows },
       ]);
       await endCharter(other);
       const failed = await cells(list, '--json');
       expect(failed).toMatchObject({ code: 1, stderr: 'Not all cells are ready: us1.\n' });
-      const unknown = { version: null, organizations: null, parent_programs: null, events: null };
+      const unknown = { version: null, organizations: null, programs: null, events: null };
       expect(JSON.parse(failed.stdout).cells).toEqual([
         { ...eu1, ...rows },
-        { cell: 'us1', title: 'United States', health: 'no response (ECONNREFUSED)', ...unknown },
+        { cell: 'us1', health: 'no response (ECONNREFUSED)', ...unknown },
       ]);
       const table = (await cells(list)).stdout;
       expect(table).toMatch(/'eu1'.*'ready'.*\n.*'us1'.*'no response \(ECONNREFUSED\)'/);
