@@ -20,8 +20,8 @@ export type SsoSignInRecord = {
   readonly next: string;
   /** The e-mail that was typed; empty if it began at the provider. */
   readonly email: string;
-  /** It proves who the user of a session is, and signs nobody in. */
-  readonly isProof: boolean;
+  /** What goes on after the sign-in, which proves who the user of a session is and signs nobody in. `null` for any other one. */
+  readonly sealedForm: Buffer | null;
   /** SHA-256 of the token of the access link from which it began. */
   readonly linkHash: Buffer | null;
   /** `null` while the sign-in is at the provider. */
@@ -34,7 +34,7 @@ export type NewSsoSignIn = SsoSignInRecord & { readonly tokenHash: Buffer; reado
 export async function insertSsoSignIn(
   tx: Transaction,
   { organizationId }: OrganizationScope,
-  { tokenHash, browserHash, linkHash, person, ...signIn }: NewSsoSignIn,
+  { tokenHash, browserHash, linkHash, sealedForm, person, ...signIn }: NewSsoSignIn,
 ): Promise<void> {
   await tx.ssoSignIn.create({
     data: {
@@ -42,6 +42,7 @@ export async function insertSsoSignIn(
       tokenHash: Uint8Array.from(tokenHash),
       browserHash: Uint8Array.from(browserHash),
       linkHash: linkHash === null ? null : Uint8Array.from(linkHash),
+      sealedForm: sealedForm === null ? null : Uint8Array.from(sealedForm),
       ...signIn,
       ...person,
     },
@@ -64,10 +65,15 @@ export async function findSsoSignIn(
     },
   });
   if (row === null) return null;
-  const { userId, subject, sid, groupRole, linkHash, ...signIn } = row;
+  const { userId, subject, sid, groupRole, linkHash, sealedForm, ...signIn } = row;
   const person =
     userId === null || subject === null ? null : { userId, subject, sid, groupRole: groupRoleOf(groupRole) };
-  return { ...signIn, linkHash: linkHash === null ? null : Buffer.from(linkHash), person };
+  return {
+    ...signIn,
+    linkHash: linkHash === null ? null : Buffer.from(linkHash),
+    sealedForm: sealedForm === null ? null : Buffer.from(sealedForm),
+    person,
+  };
 }
 
 /** Of concurrent calls, one returns true, so that nothing is used twice. */

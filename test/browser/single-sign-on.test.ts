@@ -6,9 +6,16 @@ import { vouchForDomainOf } from '../../src/service/operator.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
 import { connectBrowser } from '../support/browser/browser.ts';
-import { createKey } from '../support/browser/key-steps.ts';
+import { createKey, readKey } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
-import { addSecondFactor, codeAt, createAccount, givePasskey, newAuditSource } from '../support/data/accounts.ts';
+import {
+  addSecondFactor,
+  ageProofs,
+  codeAt,
+  createAccount,
+  givePasskey,
+  newAuditSource,
+} from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { connect, LOCAL } from '../support/data/single-sign-on.ts';
 import { createTeam, NAMES } from '../support/data/team.ts';
@@ -189,6 +196,31 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   await createKey(page, 'Nightly import');
 });
 
+test('a form waits while somebody proves who they are at the provider', async () => {
+  const { team } = await connected({ areLinked: true });
+  const { member } = team;
+  const wrong: string[] = [];
+  const page = await visit();
+  await signIn(page, member.email, 'member');
+  await page.waitForURL('**/profile');
+  await ageProofs(db, member);
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name', { exact: true }).fill('Nightly import');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  wrong.push(...(await look(page, 'sso-proof')));
+  await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
+  // The provider has a session, and asks nevertheless.
+  await page.getByLabel('Account').fill('member');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('You are about to create an API key.').waitFor();
+  wrong.push(...(await look(page, 'sso-go-on')));
+  await page.getByRole('button', { name: 'Continue' }).click();
+  expect(await readKey(page)).toMatch(/^charter_/);
+  expect(await db.prisma.apiKey.count({ where: { userId: member.userId, name: 'Nightly import' } })).toBe(1);
+  expect(wrong).toEqual([]);
+});
+
 describe('a provider that does not say when somebody signed in', () => {
   async function withoutTimes() {
     const team = await createTeam(db);
@@ -220,6 +252,8 @@ describe('a provider that does not say when somebody signed in', () => {
     await comeBack(page, continueWithProvider(page), email);
     await page.getByText('does not say when you signed in').waitFor();
     expect(await look(page, 'sso-not-proven')).toEqual([]);
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByText('You are about to create an API key.').waitFor();
     const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
     const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
     const { link } = orThrow(await makeLink(db, team.administrator, making));

@@ -211,6 +211,7 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   sso_sign_ins_token_hash_check: { token_hash: Buffer.alloc(31) },
   sso_sign_ins_browser_hash_check: { browser_hash: Buffer.alloc(31) },
   sso_sign_ins_link_hash_check: { link_hash: Buffer.alloc(31) },
+  sso_sign_ins_sealed_form_check: { sealed_form: Buffer.alloc(18_433) },
   sso_sign_ins_user_check: { subject: 'ada' },
   sso_sign_ins_group_role_check: { group_role: 'administrator' },
   webhook_endpoints_url_check: { url: 'ftp://example.org/' },

@@ -94,6 +94,12 @@ export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
+/** The same visitor, at another page. `url`: its path, with a query if it has one. */
+export function contextAt(context: SignedInContext, url: string): SignedInContext {
+  const { pathname, searchParams } = new URL(url, context.origin);
+  return { ...context, path: pathname, query: searchParams };
+}
+
 /** The context of a request, and the cookies that the response must set. */
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);

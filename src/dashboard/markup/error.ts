@@ -8,17 +8,19 @@ export type ErrorContent = {
   readonly title: string;
   readonly message: string | Html;
   readonly link?: { readonly name: string; readonly href: string };
+  /** A form with a button, in place of the link. */
+  readonly form?: Html | undefined;
 };
 
 export function errorPage(
   context: RequestContext,
-  { status, title, message, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
+  { status, title, message, form, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
 ): View {
   const main = html`<section class="card narrow error-page">
 <p class="eyebrow">Error ${status}</p>
 <h1>${title}</h1>
 <div>${typeof message === 'string' ? html`<p>${message}</p>` : message}</div>
-<p class="actions"><a class="button" href="${link.href}">${link.name}</a></p>
+${form ?? html`<p class="actions"><a class="button" href="${link.href}">${link.name}</a></p>`}
 </section>`;
   return page(context, { status, title, main });
 }

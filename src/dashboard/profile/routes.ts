@@ -2,8 +2,8 @@ import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { DISMISS_URL } from '../markup/key-notices.ts';
 import { PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, sendProofOptions } from '../proof/page.ts';
-import { provenForm, provenPage } from '../proof/proven.ts';
-import { proveAtProvider } from '../sign-in/provider-proof.ts';
+import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
+import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
 import { dismiss } from './notices.ts';
 import {
@@ -52,7 +52,10 @@ export const profileSection: Section = {
       path: `${ONE_PASSKEY}/remove`,
       post: provenForm('remove the passkey', [], removePasskey, { nameOf: passkeyNameOf }),
     },
-    { path: PROVIDER_PROOF_URL, post: form(['next'], proveAtProvider, { takesTurns: true }) },
+    {
+      path: PROVIDER_PROOF_URL,
+      post: form(PROVIDER_PROOF_FIELDS, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
+    },
     { path: PROOF_OPTIONS_URL, post: form([], sendProofOptions) },
     { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
     { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },

@@ -56,17 +56,42 @@ ${ways.hasSecondFactor && codeField(problem)}
 <div class="actions"><button class="button primary">Confirm</button><a class="button plain" href="${parentOf(path)}">Cancel</a></div>`,
   )
 }${ways.isLinked && (ways.hasPassword || ways.passkeys > 0) && html`<div class="or"><span>or</span></div>`}
-${ways.isLinked && providerPart(context)}
+${ways.isLinked && providerPart(context, sealed)}
 ${!ways.hasPassword && ways.passkeys === 0 && !ways.isLinked && signInAgain(formToken)}</div>`;
   return page(context, { title, main, problem, status: problem?.status ?? 403, hasPasskeyForm: ways.passkeys > 0 });
 }
 
-/** The form that was sent is lost on the way to the provider, so it leads back to its page. */
-function providerPart({ formToken, path }: SignedInContext): Html {
+function providerPart(context: SignedInContext, sealed: string): Html {
   return postForm(
-    { action: PROVIDER_PROOF_URL, formToken },
-    html`${hidden('next', parentOf(path))}<p>Sign in at your identity provider anew, then send the form once more.</p>
+    { action: PROVIDER_PROOF_URL, formToken: context.formToken },
+    html`${hidden(SEALED, sealed)}${hidden('next', askedUrl(context))}<p>Sign in at your identity provider anew.</p>
 <div class="actions"><button class="button">${icon('profile')}Continue with single sign-on</button></div>`,
+  );
+}
+
+/**
+ * After a proof at the identity provider, in place of the page that asked for it. It waits for a click: the form may have been sent
+ * by somebody else, who found the browser open and left the sign-in to its owner.
+ */
+export function goOnPage(context: SignedInContext, { purpose, sealed }: Omit<Props, 'problem'>): View {
+  const title = 'You have confirmed that it is you';
+  const buttons = html`<button class="button primary">Continue</button><a class="button plain" href="${parentOf(context.path)}">Cancel</a>`;
+  const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}
+<div class="card narrow"><p>Nothing has been changed yet. Charter goes on with what you sent when you continue.</p>
+${waitingForm(context, sealed, buttons)}</div>`;
+  return page(context, { title, main });
+}
+
+/** For a page that says why there is no proof: leads back to the page that asks for one. */
+export function backToProof(context: SignedInContext, sealed: string): Html {
+  return waitingForm(context, sealed, html`<button class="button">Back</button>`);
+}
+
+function waitingForm(context: SignedInContext, sealed: string, buttons: Html): Html {
+  const { formToken } = context;
+  return postForm(
+    { action: askedUrl(context), formToken },
+    html`${hidden(SEALED, sealed)}<div class="actions">${buttons}</div>`,
   );
 }
 
@@ -103,6 +128,6 @@ function codeField(problem: Problem | null): Html {
 }
 
 /** The page above, which exists for every form and file: "/profile/api-keys/1" of "/profile/api-keys/1/revoke". */
-function parentOf(path: string): string {
+export function parentOf(path: string): string {
   return path.replace(/(\.csv|\/[^/]*)$/, '');
 }

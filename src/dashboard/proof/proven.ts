@@ -16,7 +16,7 @@ import { openForm, sealForm } from './sealed-form.ts';
 // before. One proof serves for ten minutes, for every form of the session.
 
 /** A sealed form of 10 KiB in base64, and the response of an authenticator. */
-const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
+export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 
 /** To the page that asked for the proof. */
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
@@ -44,7 +44,7 @@ export function provenForm<const Name extends string = never>(
     const sent = await readFields(req, context, MAX_PROVEN);
     const proof = sent.has(SEALED) ? formOf(sent, { fields: PROOF_FIELDS }) : null;
     if (proof === null && Buffer.byteLength(sent.toString()) > MAX_FORM.bytes) throw new RequestError('too-large');
-    const kept = proof === null ? sent : openForm(context, proof.text(SEALED));
+    const kept = proof === null ? sent : openForm(context, proof.text(SEALED)).form;
     const form = kept === null ? null : formOf(kept, { fields, ...options });
     return async (current) => {
       const act = async (proven: SignedInContext | View) => {
@@ -94,12 +94,10 @@ async function requireProof(
 ): Promise<SignedInContext | View> {
   const { dashboard, actor, token, now, provedAt } = context;
   if (isProofFresh(provedAt, now)) return context;
-  const ask = async (problem: ReturnType<typeof problemOf> | null) =>
-    proofPage(context, {
-      purpose: await withName(context, { purpose, nameOf }),
-      sealed: sealForm(context, kept),
-      problem,
-    });
+  const ask = async (problem: ReturnType<typeof problemOf> | null) => {
+    const named = await withName(context, { purpose, nameOf });
+    return proofPage(context, { purpose: named, sealed: sealForm(context, { purpose: named, form: kept }), problem });
+  };
   if (proof === null) return ask(null);
   const given = givenIn(context, proof);
   if (given === null) return ask(null);
@@ -123,7 +121,9 @@ async function withName(
   }
 }
 
+/** `null` if the form contains no proof: it has waited for one at the identity provider. */
 function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {
+  if (!form.has('credential') && !form.has('proof_password')) return null;
   if (!form.has('credential'))
     return { kind: 'password', password: form.text('proof_password'), code: form.text('proof_code') } as const;
   const site = relyingPartyOf(context);

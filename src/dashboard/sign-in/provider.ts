@@ -1,16 +1,16 @@
 import { normalEmail } from '../../domain/email.ts';
-import { html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
 import { sessionCookie } from '../http/cookies.ts';
-import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
+import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
-import { failurePage, lostPage, notAdmittedPage, notProvenPage, tooManyPage } from './refusal-pages.ts';
+import { failurePage, lostPage, notAdmittedPage, tooManyPage } from './refusal-pages.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
   return { db: dashboard.db, access: dashboard.providers, inTurn };
@@ -40,22 +40,30 @@ type Going = {
   readonly next: string;
   /** SHA-256 of the token of the access link from which it begins. */
   readonly linkHash?: Buffer | null;
-  /** Proves who is signed in, and signs nobody in. */
-  readonly isProof?: boolean;
+  /** What goes on after the sign-in, which proves who is signed in and signs nobody in. */
+  readonly sealedForm?: Buffer;
+  /** What else the person can do; by default, use a password. */
+  readonly aside?: Html;
+  /** The form on a page that says why there is no sign-in; see refusal-pages.ts. */
+  readonly back?: Html;
 };
 
 /** Begins a sign-in, after a form. */
-export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
+export async function goToProvider(
+  context: RequestContext,
+  connection: Connection,
+  { aside, back, ...going }: Going,
+): Promise<View> {
   const { browserSecret, auditSource, now } = context;
   const request = { origin: ownOrigin(context), browserSecret, auditSource, now, ...going };
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun':
-      return continuePage(context, { url: begun.url, ...going });
+      return continuePage(context, begun.url, aside ?? passwordLink(going));
     case 'rate-limited':
-      return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
+      return tooManyPage(context, begun, back);
     default:
-      return failurePage(context, begun);
+      return failurePage(context, begun, back);
   }
 }
 
@@ -63,13 +71,17 @@ export async function goToProvider(context: RequestContext, connection: Connecti
  * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
  * browsers apply "form-action" of the Content-Security-Policy to it.
  */
-function continuePage(context: RequestContext, { url, next, isProof = false }: Going & { url: string }): View {
+function continuePage(context: RequestContext, url: string, aside: Html): View {
   const main = html`<section class="card guest-card"><h1>Sign in at your organization</h1>
 <p>Your organization uses single sign-on. You continue at <strong>${new URL(url).host}</strong>.</p>
 <p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
-${isProof ? html`<p class="aside"><a href="${next}">Cancel</a></p>` : html`<p class="aside"><a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a></p>`}</section>`;
+<p class="aside">${aside}</p></section>`;
   const view = page(context, { title: 'Sign in at your organization', main });
   return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
+}
+
+function passwordLink({ next }: Going): Html {
+  return html`<a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a>`;
 }
 
 /**
@@ -101,7 +113,7 @@ export async function startAtProvider(context: RequestContext): Promise<View> {
     case 'begun':
       return askedPage(context, begun.url);
     case 'rate-limited':
-      return tooManyPage(context, problemOf(begun).message, begun.retryAfterSeconds);
+      return tooManyPage(context, begun);
     default:
       return failurePage(context, begun);
   }
@@ -116,16 +128,14 @@ export async function comeBack(context: RequestContext): Promise<View> {
   switch (completion.kind) {
     case 'signed-in':
       return redirect(completion.next, { cookies: [sessionCookie(completion.token, dashboard.isHttps)] });
-    case 'proven':
-      return redirect(completion.next);
+    case 'after-proof':
+      return showAfterProof(context, completion);
     case 'to-confirm':
       return redirect(`/single-sign-on/${connection.scope.organizationId}/confirm/${completion.token}`);
     case 'lost':
       return lostPage(context);
     case 'not-admitted':
       return notAdmittedPage(context, completion);
-    case 'not-proven':
-      return notProvenPage(context, completion);
     default:
       return failurePage(context, completion);
   }

@@ -1,6 +1,7 @@
 import { PROOF_MINUTES } from '../../domain/session.ts';
 import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
 import { type Html, html } from '../../html/html.ts';
+import type { RateLimited } from '../../service/outcome.ts';
 import type {
   NotAdmitted,
   NotAdmittedReason,
@@ -8,26 +9,29 @@ import type {
   NotProvenReason,
 } from '../../service/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
+import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 
-// Why a sign-in at the provider does not lead on.
+// Why a sign-in at the provider does not lead on. After a proof, `back` is the form that leads back to the other kinds of proof.
 
 const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
 
-export function lostPage(context: RequestContext): View {
+export function lostPage(context: RequestContext, back?: Html): View {
   return errorPage(context, {
     status: 400,
     title: 'This sign-in cannot be completed',
     message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
     link: AGAIN,
+    form: back,
   });
 }
 
-export function tooManyPage(context: RequestContext, message: string, retryAfterSeconds: number): View {
-  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN });
-  return { ...view, headers: { 'Retry-After': String(retryAfterSeconds) } };
+export function tooManyPage(context: RequestContext, limited: RateLimited, back?: Html): View {
+  const { message } = problemOf(limited);
+  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN, form: back });
+  return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
 }
 
 const REASONS: Record<NotAdmittedReason, string> = {
@@ -48,7 +52,7 @@ export function notAdmittedPage(context: RequestContext, { reason }: NotAdmitted
 const NO_PROOF: Record<NotProvenReason, Html> = {
   'no-time': html`<p>Your organization’s identity provider does not say when you signed in there. So Charter cannot tell whether somebody else uses your session.</p>`,
   'not-anew': html`<p>Your organization’s identity provider did not ask you to sign in anew. So Charter cannot tell whether somebody else uses your session.</p>`,
-  'other-session': html`<p>You are signed in here as somebody else, or not any more. Sign out here, and sign in again.</p>`,
+  'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
 /** What helps people whose provider cannot prove who they are. */
@@ -56,10 +60,9 @@ const OTHER_PROOFS = html`<p>If you have a passkey or a password here, go back a
 <p>If not, ask an administrator or a manager of your organization for a new link. They make it under <strong>People</strong>, on your page. Open the link, continue with single sign-on and, within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>. From then on, the passkey is your proof.</p>
 <p>For administrators: the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
 
-export function notProvenPage(context: RequestContext, { reason, next }: NotProven): View {
+export function notProvenPage(context: RequestContext, { reason }: NotProven, back?: Html): View {
   const message = html`${NO_PROOF[reason]}${reason !== 'other-session' && OTHER_PROOFS}`;
-  const link = reason === 'other-session' ? AGAIN : { name: 'Back', href: next };
-  return errorPage(context, { status: 403, title: 'Charter needs another proof', message, link });
+  return errorPage(context, { status: 403, title: 'Charter needs another proof', message, link: AGAIN, form: back });
 }
 
 const FAILURES: Record<
@@ -91,6 +94,6 @@ const FAILURES: Record<
 };
 
 /** The words of the failure are for administrators, in the audit log. */
-export function failurePage(context: RequestContext, { kind }: ProviderFailure): View {
-  return errorPage(context, { ...FAILURES[kind], link: AGAIN });
+export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
+  return errorPage(context, { ...FAILURES[kind], link: AGAIN, form: back });
 }

@@ -26,8 +26,8 @@ export type SignInRequest = {
   readonly email: string;
   /** SHA-256 of the token of the access link from which it begins. */
   readonly linkHash?: Buffer | null;
-  /** Proves who the user of the browser's session is, and signs nobody in. */
-  readonly isProof?: boolean;
+  /** What goes on after the sign-in, which proves who the user of the browser's session is and signs nobody in. */
+  readonly sealedForm?: Buffer | null;
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
@@ -39,7 +39,7 @@ export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
 export async function beginSignIn(
   { db, access, inTurn }: SignInDeps,
   { scope, record, client }: Connection,
-  { origin, browserSecret, next, email, linkHash = null, isProof = false, auditSource, now }: SignInRequest,
+  { origin, browserSecret, next, email, linkHash = null, sealedForm = null, auditSource, now }: SignInRequest,
 ): Promise<SignInBegun | ProviderFailure | RateLimited> {
   const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
   if (admission.kind === 'rate-limited') return admission;
@@ -54,13 +54,13 @@ export async function beginSignIn(
     state,
     email,
     wantsGroups,
-    isProof,
+    isProof: sealedForm !== null,
     ...deriveNonceAndVerifier({ browserSecret, state }),
   });
   if (authorization.kind !== 'url') return authorization;
   const { issuer } = record;
   const browserHash = hashBrowserSecret(browserSecret);
-  const signIn = { tokenHash, browserHash, issuer, next, email, isProof, linkHash, person: null, createdAt: now };
+  const signIn = { tokenHash, browserHash, issuer, next, email, sealedForm, linkHash, person: null, createdAt: now };
   await inTurn(() => insertSsoSignIn(db.prisma, scope, signIn));
   return { kind: 'begun', url: authorization.url };
 }

@@ -8,8 +8,16 @@ import { deleteSsoSignIn, findSsoSignIn, type SsoSignInRecord } from '../../stor
 import { clearAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
 import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
-import { personOf } from './claims.ts';
-import { BY_SINGLE_SIGN_ON, type Completion, LOST, type NotAdmitted, type NotProven } from './completion.ts';
+import { type Person, personOf } from './claims.ts';
+import {
+  type AfterProof,
+  BY_SINGLE_SIGN_ON,
+  type Completion,
+  LOST,
+  type Lost,
+  type NotAdmitted,
+  type NotProven,
+} from './completion.ts';
 import { provePerson, recordFailedProof } from './prove-person.ts';
 import type { ProviderFailure } from './provider.ts';
 import { type Connection, connectionUrls } from './scope.ts';
@@ -27,49 +35,95 @@ type Response = {
 
 /** Completes the sign-in with which the browser comes back from the provider. */
 export async function completeSignIn(
-  { db, access, inTurn }: SignInDeps,
+  deps: SignInDeps,
   connection: Connection,
-  { origin, browserSecret, token, parameters, auditSource, now }: Response,
+  response: Response,
 ): Promise<Completion> {
-  const { scope, record, client } = connection;
-  const state = parameters.get('state') ?? '';
-  const tokenHash = hashToken(state);
+  const { db, inTurn } = deps;
+  const { scope } = connection;
+  const tokenHash = hashToken(response.parameters.get('state') ?? '');
   if (tokenHash === null) return LOST;
-  const browserHash = hashBrowserSecret(browserSecret);
+  const browserHash = hashBrowserSecret(response.browserSecret);
   const signIn = await inTurn(() => takeSignIn(db, scope, { tokenHash, browserHash }));
+  if (signIn === null) return LOST;
+  const { next, sealedForm } = signIn;
+  const found = await findPerson(deps, connection, { response, signIn });
+  if (sealedForm === null) return inTurn(() => admitFound(db, connection, { ...response, found, signIn, browserHash }));
+  const outcome = await inTurn(() => proveFound(db, connection, { ...response, found, signIn }));
+  return { kind: 'after-proof', outcome, next, sealedForm };
+}
+
+type FoundPerson = { readonly kind: 'person'; readonly person: Person };
+type Found = FoundPerson | Lost | ProviderFailure;
+
+/** Asks the provider who has signed in. */
+async function findPerson(
+  { access }: SignInDeps,
+  { scope, record, client }: Connection,
+  { response, signIn }: { readonly response: Response; readonly signIn: SsoSignInRecord },
+): Promise<Found> {
+  const { origin, browserSecret, parameters, now } = response;
   // The provider of another issuer must not complete what was begun at this one (mix-up).
-  if (signIn === null || signIn.person !== null || signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
-  const fail = async <F extends ProviderFailure | NotAdmitted | NotProven>(failure: F, why: string): Promise<F> => {
-    const event = { why, auditSource };
-    await inTurn(() =>
-      signIn.isProof ? recordFailedProof(db, scope, { ...event, token }) : recordFailure(db, scope, event),
-    );
-    return failure;
-  };
+  if (signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
   const { findProvider, redeemCode } = await import('./provider.ts');
   const provider = await findProvider(access, client);
-  if (provider.kind !== 'provider') return fail(provider, provider.words);
+  if (provider.kind !== 'provider') return provider;
   const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);
   url.search = parameters.toString();
-  const redeemed = await redeemCode(provider, url, {
-    state,
-    ...deriveNonceAndVerifier({ browserSecret, state }),
-  });
-  if (redeemed.kind !== 'claims') return fail(redeemed, redeemed.words);
+  const state = parameters.get('state') ?? '';
+  const redeemed = await redeemCode(provider, url, { state, ...deriveNonceAndVerifier({ browserSecret, state }) });
+  if (redeemed.kind !== 'claims') return redeemed;
   const person = personOf(redeemed.claims, signIn);
-  if (person === null)
-    return fail({ kind: 'not-valid', words: 'The subject is too long.' }, 'The subject is too long.');
-  if (signIn.isProof) {
-    const proven = await inTurn(() => provePerson(db, connection, { person, signIn, token, now }));
-    if (proven.kind === 'not-proven') return fail(proven, proven.reason);
-    if (proven.kind === 'lost') return proven;
-    await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
-    return proven;
+  return person === null ? { kind: 'not-valid', words: 'The subject is too long.' } : { kind: 'person', person };
+}
+
+type Arrival = Response & { readonly found: Found; readonly signIn: SsoSignInRecord };
+
+async function admitFound(
+  db: Database,
+  connection: Connection,
+  { found, ...arrival }: Arrival & { readonly browserHash: Buffer },
+): Promise<Exclude<Completion, AfterProof>> {
+  const { scope } = connection;
+  const { signIn, auditSource } = arrival;
+  const admitted = found.kind === 'person' ? await admit(db, connection, { ...arrival, person: found.person }) : found;
+  switch (admitted.kind) {
+    case 'signed-in':
+      await countSuccess(db, { ...signIn, scope, auditSource });
+      return admitted;
+    case 'to-confirm':
+    case 'lost':
+      return admitted;
+    default:
+      await recordFailure(db, scope, { why: whyOf(admitted), auditSource });
+      return admitted;
   }
-  const admitted = await inTurn(() => admit(db, connection, { person, signIn, browserHash, auditSource, now }));
-  if (admitted.kind === 'not-admitted') return fail(admitted, admitted.reason);
-  if (admitted.kind === 'signed-in') await inTurn(() => countSuccess(db, { ...signIn, scope, auditSource }));
-  return admitted;
+}
+
+async function proveFound(
+  db: Database,
+  connection: Connection,
+  { found, ...arrival }: Arrival,
+): Promise<AfterProof['outcome']> {
+  const { scope } = connection;
+  const { signIn, token, auditSource } = arrival;
+  const proven =
+    found.kind === 'person' ? await provePerson(db, connection, { ...arrival, person: found.person }) : found;
+  switch (proven.kind) {
+    case 'proven':
+      await countSuccess(db, { ...signIn, scope, auditSource });
+      return proven;
+    case 'lost':
+      return proven;
+    default:
+      await recordFailedProof(db, scope, { why: whyOf(proven), token, auditSource });
+      return proven;
+  }
+}
+
+/** For the audit log. */
+function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
+  return 'words' in failure ? failure.words : failure.reason;
 }
 
 /** The sign-in that this browser began, which cannot be completed again. */

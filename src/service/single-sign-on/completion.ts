@@ -23,10 +23,17 @@ export type NotAdmittedReason =
   | 'other-person'
   | 'deactivated';
 
+/** A proof has ended. `next` and `sealedForm` are those with which it began. */
+export type AfterProof = {
+  readonly kind: 'after-proof';
+  readonly outcome: ProvenByProvider | NotProven | Lost | ProviderFailure;
+  readonly next: string;
+  readonly sealedForm: Buffer;
+};
 /** The proof of the session is fresh. */
-export type ProvenByProvider = { readonly kind: 'proven'; readonly next: string };
+export type ProvenByProvider = { readonly kind: 'proven' };
 /** The sign-in there does not prove who is at the browser now. */
-export type NotProven = { readonly kind: 'not-proven'; readonly reason: NotProvenReason; readonly next: string };
+export type NotProven = { readonly kind: 'not-proven'; readonly reason: NotProvenReason };
 export type NotProvenReason =
   /** The ID token does not say when the person signed in. */
   | 'no-time'
@@ -35,14 +42,7 @@ export type NotProvenReason =
   /** The browser's session is that of somebody else, or has ended. */
   | 'other-session';
 
-export type Completion =
-  | SignedInByProvider
-  | ProvenByProvider
-  | NotProven
-  | ToConfirm
-  | Lost
-  | NotAdmitted
-  | ProviderFailure;
+export type Completion = SignedInByProvider | AfterProof | ToConfirm | Lost | NotAdmitted | ProviderFailure;
 
 export function notAdmitted(reason: NotAdmittedReason): NotAdmitted {
   return { kind: 'not-admitted', reason };

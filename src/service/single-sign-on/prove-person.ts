@@ -35,11 +35,10 @@ export async function provePerson(
   { person, signIn, token, now }: Proving,
 ): Promise<ProvenByProvider | NotProven | Lost> {
   const { scope } = connection;
-  const { next, createdAt } = signIn;
-  const notProven = (reason: NotProvenReason): NotProven => ({ kind: 'not-proven', reason, next });
+  const notProven = (reason: NotProvenReason): NotProven => ({ kind: 'not-proven', reason });
   const at = provedAtOf(person, now);
   if (at === null) return notProven('no-time');
-  if (at.getTime() < createdAt.getTime() - CLOCK_SECONDS * 1000) return notProven('not-anew');
+  if (at.getTime() < signIn.createdAt.getTime() - CLOCK_SECONDS * 1000) return notProven('not-anew');
   const tokenHash = hashToken(token ?? '');
   return transaction(db, async (tx) => {
     const userId = await findSsoUser(tx, scope, person);
@@ -47,7 +46,7 @@ export async function provePerson(
     await lockUser(tx, scope, userId);
     if ((await shareConnection(tx, connection)) === null) return LOST;
     const isProven = await recordProof(tx, scope, { userId, tokenHash, at });
-    return isProven ? { kind: 'proven', next } : notProven('other-session');
+    return isProven ? { kind: 'proven' } : notProven('other-session');
   });
 }
 

@@ -3,11 +3,12 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { ageProofs, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
-import { Browser, filled, wordsOf } from '../../support/http/dashboard.ts';
-import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { beginWith, connect, LOCAL, linkDirectly, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
+import { Browser, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf } from '../../support/http/forms.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { giveProof } from '../../support/http/proof.ts';
 
 // A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
 
@@ -60,12 +61,27 @@ async function signedIn() {
   return { email, browser, domain };
 }
 
-async function proofUrl(browser: Browser): Promise<string> {
-  const asked = await create(browser);
-  expect([asked.status, asked.text.includes('charter_live_')]).toEqual([403, false]);
-  const form = formsOf(asked.text).find(({ action }) => action === '/profile/proof/provider');
-  if (form === undefined) throw new Error('The page offers no proof by the provider.');
-  return urlIn(await browser.post(form.action, filled(form))) ?? '';
+/** The form with the sealed form that waits, which leads to `action`. */
+function waitingForm(page: Page, action: string) {
+  const form = formsOf(page.text).find((each) => each.action === action && new Map(each.fields).has('sealed_form'));
+  if (form === undefined) throw new Error(`The page, with status ${page.status}, has no form for ${action}.`);
+  return form;
+}
+
+/** Begins a proof at the provider, after a form that needs one. Returns the URL at the provider. */
+async function proofUrl(browser: Browser, page?: Page): Promise<string> {
+  const asked = page ?? (await create(browser));
+  expect([asked.status, keysIn(asked)]).toEqual([403, []]);
+  const { action, fields } = waitingForm(asked, '/profile/proof/provider');
+  return urlIn(await browser.post(action, filled({ action, fields }))) ?? '';
+}
+
+/** Sends the form that has waited. */
+const goOn = (browser: Browser, page: Page, action = '/profile/api-keys') =>
+  browser.post(action, filled(waitingForm(page, action)));
+
+async function keyNames(email: string): Promise<string[]> {
+  return (await db.prisma.apiKey.findMany({ where: { user: { email } } })).map(({ name }) => name);
 }
 
 /** Makes the proof of the person one that was begun so many minutes ago. */
@@ -128,13 +144,122 @@ test('the password that confirms an account is a proof, whatever the provider sa
   expect((await create(browser)).status).toBe(200);
 });
 
-test('a proof at the provider is a sign-in there anew, which leads back to the page', async () => {
+test('a proof at the provider is a sign-in there anew, and a click then goes on with what was sent', async () => {
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
+  const name = `Import ${keys}`;
   expect(new URL(url).searchParams.get('max_age')).toBe('0');
-  const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(0) }));
-  expect([back.status, back.headers['location'], back.setCookies]).toEqual([303, '/profile', []]);
+  const callback = provider.authorize(url, { sub: email, email, auth_time: seconds(0) });
+  const back = await browser.get(callback);
+  // The attack: somebody sends a form in an open browser, and leaves the sign-in at the provider to its owner.
+  expect([back.status, back.setCookies, keysIn(back), await keyNames(email)]).toEqual([200, [], [], []]);
+  expect([wordsOf(back), back.text.includes(name)]).toEqual([
+    expect.stringContaining('You are about to create an API key.'),
+    false,
+  ]);
+  expect(keysIn(await goOn(browser, back))).toHaveLength(1);
+  expect(await keyNames(email)).toEqual([name]);
+  expect((await goOn(browser, back)).status).toBe(409);
+  expect((await browser.get(callback)).status).toBe(400);
   expect((await create(browser)).status).toBe(200);
+});
+
+test('a page that needs a proof opens after one at the provider', async () => {
+  const { email, browser } = await signedIn();
+  const path = '/profile/passkeys/new';
+  const url = await proofUrl(browser, await browser.get(path));
+  const back = await browser.get(provider.authorize(url, { sub: email, email }));
+  expect(wordsOf(back)).toContain('You are about to add a passkey.');
+  expect((await goOn(browser, back, path)).headers['location']).toBe(path);
+  expect((await browser.get(path)).status).toBe(200);
+});
+
+test('what waits for a proof at the provider is encrypted in the database', async () => {
+  const { administrator } = await company();
+  const { email } = administrator;
+  const browser = newBrowser();
+  const toConfirm = await browser.get(provider.authorize(await beginWith(browser, email), { sub: email, email }));
+  await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+  await ageProofs(db, administrator);
+  const password = 'seven otters juggle 93 lanterns';
+  const url = await proofUrl(browser, await browser.submit('/profile/password', { password }));
+  const [row] = await db.prisma.ssoSignIn.findMany({ where: { email } });
+  const bytes = Buffer.from(row?.sealedForm ?? []);
+  expect([bytes.length > 30, bytes.includes('otters'), bytes.includes('password')]).toEqual([true, false, false]);
+  const back = await browser.get(provider.authorize(url, { sub: email, email }));
+  expect(back.text).not.toContain('otters');
+  expect((await goOn(browser, back, '/profile/password')).headers['location']).toContain('done=');
+});
+
+test.each([
+  ['the provider gives no proof', 403, (email: string) => ({ email, auth_time: undefined })],
+  ['somebody else signs in there', 403, (email: string) => ({ email, sub: 'somebody else' })],
+  ['it takes longer than ten minutes', 400, (email: string) => ({ email })],
+])('what was sent is kept if %s', async (_, status, personOf) => {
+  const { email, browser } = await signedIn();
+  const url = await proofUrl(browser);
+  const name = `Import ${keys}`;
+  if (status === 400) await takeMinutes(email, 10);
+  const failed = await browser.get(provider.authorize(url, { sub: email, ...personOf(email) }));
+  expect(failed.status).toBe(status);
+  // The page with all kinds of proof.
+  const again = await goOn(browser, failed);
+  expect(wordsOf(again)).toContain('You are about to create an API key.');
+  const second = provider.authorize(await proofUrl(browser, again), { sub: email, email });
+  expect(keysIn(await goOn(browser, await browser.get(second)))).toHaveLength(1);
+  expect(await keyNames(email)).toEqual([name]);
+});
+
+test('what was sent is kept if the provider cannot be reached, and goes on after another proof', async () => {
+  const account = await createAccount(db, { scope: await createScope(db), role: 'member' });
+  await linkDirectly(db, account);
+  const browser = await browserOf(dashboard, account);
+  await ageProofs(db, account);
+  const { action, fields } = waitingForm(await create(browser), '/profile/proof/provider');
+  const failed = await browser.post(action, filled({ action, fields }));
+  expect([failed.status, wordsOf(failed)]).toEqual([503, expect.stringContaining('does not answer')]);
+  const again = await goOn(browser, failed);
+  // No wrong password is counted.
+  const where = { action: 'user.proof_failed', targetUserId: account.userId };
+  expect([again.status, await db.prisma.auditEvent.count({ where })]).toEqual([403, 0]);
+  expect(keysIn(await giveProof(browser, again))).toHaveLength(1);
+  expect(await keyNames(account.email)).toEqual([`Import ${keys}`]);
+});
+
+test('what has waited asks for another proof if nobody goes on for ten minutes', async () => {
+  const { email, browser } = await signedIn();
+  const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email }));
+  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  await ageProofs(db, { userId });
+  const again = await goOn(browser, back);
+  expect([again.status, wordsOf(again)]).toEqual([403, expect.stringContaining('You are about to create an API key.')]);
+  expect(await keyNames(email)).toEqual([]);
+});
+
+test('what waits at the provider fits only the page and the session for which it was sent', async () => {
+  // The attack: a colleague, or a later session, goes on with the form of somebody else.
+  const { email, browser, domain } = await signedIn();
+  const colleague = newBrowser();
+  await signIn(colleague, `colleague@${domain}`, seconds(-3600));
+  const { action, fields } = waitingForm(await create(browser), '/profile/proof/provider');
+  const sealed_form = new Map(fields).get('sealed_form') ?? '';
+  const attacks: readonly [Browser, Record<string, string>][] = [
+    [colleague, { next: '/profile/api-keys', sealed_form }],
+    [browser, { next: '/profile/password', sealed_form }],
+    [browser, { next: '/profile/api-keys', sealed_form: `${sealed_form.slice(0, -9)}AAAAAAAAA` }],
+    [browser, { next: '/profile/api-keys' }],
+  ];
+  for (const [visitor, sent] of attacks) {
+    const refused = await visitor.post(action, { form_token: await visitor.formToken(), ...sent });
+    expect([refused.status, wordsOf(refused)]).toEqual([403, expect.stringContaining('This form is out of date')]);
+  }
+  const url = await proofUrl(browser);
+  // The same person signs out, and in again, meanwhile.
+  browser.cookies.delete('charter');
+  await signIn(browser, email, seconds(0));
+  const late = await browser.get(provider.authorize(url, { sub: email, email }));
+  expect([late.status, wordsOf(late)]).toEqual([403, expect.stringContaining('This form is out of date')]);
+  expect(await keyNames(email)).toEqual([]);
 });
 
 test('a proof at the provider may take minutes at the provider, and serves for ten minutes from the sign-in there', async () => {
@@ -142,8 +267,8 @@ test('a proof at the provider may take minutes at the provider, and serves for t
   const url = await proofUrl(browser);
   await takeMinutes(email, 9);
   const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-7 * 60) }));
-  expect([back.status, back.headers['location']]).toEqual([303, '/profile']);
-  expect((await create(browser)).status).toBe(200);
+  expect(back.status).toBe(200);
+  expect((await goOn(browser, back)).status).toBe(200);
   const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
   await ageProofs(db, { userId }, 4);
   expect((await create(browser)).status).toBe(403);
@@ -154,7 +279,7 @@ test('a proof at the provider is accepted from a provider whose clock is some se
   const url = await proofUrl(browser);
   await takeMinutes(email, 5);
   const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-5 * 60 - 20) }));
-  expect(back.status).toBe(303);
+  expect(back.status).toBe(200);
 });
 
 test('a proof at the provider is not a sign-in from before the proof was asked for, however long it takes', async () => {

@@ -48,7 +48,7 @@ const SIGN_IN = {
   issuer: ISSUER,
   next: '/profile',
   email: '',
-  isProof: false,
+  sealedForm: null,
   linkHash: null,
   person: null,
   createdAt: AT,
