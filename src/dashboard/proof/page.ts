@@ -77,7 +77,7 @@ export function goOnPage(context: SignedInContext, { purpose, sealed }: Omit<Pro
   const title = 'You have confirmed that it is you';
   const buttons = html`<button class="button primary">Continue</button><a class="button plain" href="${parentOf(context.path)}">Cancel</a>`;
   const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}
-<div class="card narrow"><p>Nothing has been changed yet. Charter goes on with what you sent when you continue.</p>
+<div class="card narrow"><p>Nothing has been changed yet. Select Continue to go on with what you sent.</p>
 ${waitingForm(context, sealed, buttons)}</div>`;
   return page(context, { title, main });
 }
