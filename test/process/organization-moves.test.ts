@@ -143,6 +143,8 @@ async function createEndings(): Promise<Ending[]> {
       const ending: Ending = { key, moment, end, endedAt: Infinity, successor: null, accepted: 0, late: 0 };
       endings.push(ending);
     }
+  // Each one is accepted as long as it has not ended.
+  await Promise.all(endings.map(use));
   return endings;
 }
 
