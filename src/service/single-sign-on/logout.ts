@@ -152,10 +152,15 @@ function claimsOf({ jti, sub, sid, events, nonce }: JWTPayload): Verified | Logo
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return refused('The token is not a logout token.');
   if (nonce !== undefined) return refused('A logout token has no nonce.');
-  const [subject, session] = [sub, sid].map((each) => (typeof each === 'string' && each !== '' ? each : null));
+  const [subject, session] = [nameOf(sub), nameOf(sid)];
   if (jti === undefined || jti === '') return refused('The token has no ID.');
-  if (subject == null && session == null) return refused('The token names neither a person nor a session.');
-  return { kind: 'verified', jti, sub: subject ?? null, sid: session ?? null };
+  if (subject === null && session === null) return refused('The token names neither a person nor a session.');
+  return { kind: 'verified', jti, sub: subject, sid: session };
+}
+
+/** `null` also for control characters: no subject and no session is stored with them. */
+function nameOf(claim: unknown): string | null {
+  return typeof claim === 'string' && claim !== '' && !/\p{C}/u.test(claim) ? claim : null;
 }
 
 function refused(words: string): LogoutRefused {

@@ -145,6 +145,8 @@ describe('attacks', () => {
     ['has an event that is no object', () => ({ events: { [EVENT]: true } })],
     ['has a nonce, as an ID token has', () => ({ nonce: 'nonce' })],
     ['names neither a person nor a session', () => ({ sub: undefined })],
+    ['names a person with NUL, which PostgreSQL refuses', () => ({ sub: 'a\0b' })],
+    ['names a session with NUL, which PostgreSQL refuses', () => ({ sub: undefined, sid: 'a\0b' })],
     ['says that it is an access token', () => ({}), { header: { typ: 'at+jwt' } }],
     [
       'is an ID token',
