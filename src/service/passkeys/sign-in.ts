@@ -69,5 +69,6 @@ export async function signInWithPasskey(
   if (result.kind === 'wrong') return result;
   await clearAttempt(db, attempt);
   await rememberNetwork(db, { account: result.email, ip: auditSource.ip });
+  await rememberNetwork(db, attempt);
   return result;
 }

@@ -390,6 +390,20 @@ test('wrong passkeys and challenges are limited for each network', async () => {
   expect((await browser.signIn((await createAccount(db)).email, 'wrong')).status).toBe(422);
 });
 
+test('a flood of wrong passkeys from a network does not lock out people who have signed in from there', async () => {
+  // The attack: a colleague, or a program in the same office, makes the limit of the network refuse everybody.
+  const [owner, stranger] = [await withPasskey(), await withPasskey()];
+  const browser = visitor();
+  const again = () => new Browser(dashboard.url, { localAddress: browser.localAddress });
+  expect((await signInWithPasskey(browser, owner.authenticator)).status).toBe(303);
+  await db.prisma.signInFailure.updateMany({
+    where: { key: { startsWith: 'passkey-network' } },
+    data: { points: 1000 },
+  });
+  expect((await signInWithPasskey(again(), stranger.authenticator)).status).toBe(429);
+  expect((await signInWithPasskey(again(), owner.authenticator)).status).toBe(303);
+});
+
 test('the pages say why there are no passkeys at an IP address, without HTTPS and without PUBLIC_URL', async () => {
   const words: string[] = [];
   for (const [publicUrl, host] of [
