@@ -1,14 +1,14 @@
 import { type Html, html } from '../../html/html.ts';
 import { type Confirmation, confirmAccount, openConfirmation } from '../../service/single-sign-on/confirm.ts';
-import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { redirect, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
+import { startInBrowser } from './start-in-browser.ts';
 
 // Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
 
@@ -23,7 +23,7 @@ export async function confirm(context: RequestContext, form: Form<'password' | '
   const outcome = await confirmAccount(dashboard.db, connection, given);
   switch (outcome.kind) {
     case 'signed-in':
-      return redirect(outcome.next, { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
+      return startInBrowser(context, outcome);
     case 'lost':
       return lostPage(context);
     case 'not-admitted':

@@ -1,15 +1,15 @@
 import { optionsForSignIn, signInWithPasskey } from '../../service/passkeys/sign-in.ts';
-import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { redirect, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
 import { sendOptions } from '../passkeys/options.ts';
 import { askedBy, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 import { signInPage } from './sign-in.ts';
+import { startInBrowser } from './start-in-browser.ts';
 
 export async function sendSignInOptions(context: RequestContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));
@@ -26,7 +26,7 @@ export async function submitPasskey(context: RequestContext, form: Form<'credent
   switch (result.kind) {
     case 'signed-in':
       tellBreakGlass(context, result, 'passkey');
-      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
+      return startInBrowser(context, { token: result.token, next });
     case 'wrong':
       return signInPage(context, { email: '', next, problem: formProblem(WRONG), step: 'both' });
     case 'rate-limited':

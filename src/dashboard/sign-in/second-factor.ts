@@ -1,6 +1,6 @@
 import { html } from '../../html/html.ts';
 import { giveSecondFactor } from '../../service/accounts/sign-in.ts';
-import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
+import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -10,6 +10,7 @@ import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
+import { startInBrowser } from './start-in-browser.ts';
 
 export async function showCode(context: RequestContext): Promise<View> {
   return codePage(context, { next: safeNext(context.query.get('next')), problem: null });
@@ -27,7 +28,7 @@ export async function giveCode(context: RequestContext, form: Form<'code' | 'nex
   switch (result.kind) {
     case 'signed-in':
       tellBreakGlass(context, result, 'password');
-      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
+      return startInBrowser(context, { token: result.token, next });
     case 'ended':
       return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isHttps)] });
     case 'wrong':

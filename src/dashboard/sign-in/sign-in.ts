@@ -5,7 +5,7 @@ import { icon } from '../../html/icons.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
 import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped.ts';
-import { endedSessionCookie, sessionCookie } from '../http/cookies.ts';
+import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
@@ -18,6 +18,7 @@ import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 import { goToProvider } from './provider.ts';
+import { startInBrowser } from './start-in-browser.ts';
 
 export const PASSKEY_URL = '/sign-in/passkey';
 export const PASSKEY_OPTIONS_URL = `${PASSKEY_URL}/options`;
@@ -82,11 +83,9 @@ async function signInWithPassword(
   switch (result.kind) {
     case 'signed-in':
       tellBreakGlass(context, result, 'password');
-      return redirect(next, { cookies: [sessionCookie(result.token, dashboard.isHttps)] });
-    case 'second-factor': {
-      const cookies = [sessionCookie(result.token, dashboard.isHttps)];
-      return redirect(`/sign-in/second-factor?next=${encodeURIComponent(next)}`, { cookies });
-    }
+      return startInBrowser(context, { token: result.token, next });
+    case 'second-factor':
+      return startInBrowser(context, { token: result.token, next: urlOf('/sign-in/second-factor', { next }) });
     case 'new-password':
       return redirect(`/welcome/${result.token}?why=length`);
     case 'wrong': {

@@ -36,6 +36,19 @@ async function tokenOf(email: string): Promise<string> {
   return browser.cookies.get('charter') ?? '';
 }
 
+test('a sign-in ends the session that the browser had before', async () => {
+  // The attack: somebody has a copy of the cookie, and its session is in no browser any more whose owner could sign out.
+  const [first, second] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
+  const browser = new Browser(dashboard.url);
+  const [tab, otherTab] = [await browser.form('/sign-in'), await browser.form('/sign-in')];
+  await browser.post('/sign-in', filled(tab, { email: first.email, password: PASSWORD }));
+  const copy = new Browser(dashboard.url);
+  copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  expect(await isIn(copy)).toBe(true);
+  await browser.post('/sign-in', filled(otherTab, { email: second.email, password: PASSWORD }));
+  expect([await isIn(browser), await isIn(copy)]).toEqual([true, false]);
+});
+
 test('a form token planted before sign-in is not valid after it', async () => {
   // The attack: plant the cookie of the sign-in form, from which the attacker can compute the token.
   const account = await createAccount(dashboard.db);
