@@ -3,7 +3,6 @@ import { type Html, html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
-import { sessionCookie } from '../http/cookies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -11,6 +10,7 @@ import { page } from '../markup/layout.ts';
 import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
 import { failurePage, lostPage, notAdmittedPage, tooManyPage } from './refusal-pages.ts';
+import { startInBrowser } from './start-in-browser.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
   return { db: dashboard.db, access: dashboard.providers, inTurn };
@@ -49,17 +49,32 @@ type Going = {
 };
 
 /** Begins a sign-in, after a form. */
-export async function goToProvider(
+export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
+  return begin(context, connection, {
+    going,
+    show: (url) => continuePage(context, url, going.aside ?? passwordLink(going)),
+  });
+}
+
+type Beginning = {
+  readonly going: Going;
+  /** The page that leads to the provider. */
+  readonly show: (url: string) => View;
+};
+
+async function begin(
   context: RequestContext,
   connection: Connection,
-  { aside, back, ...going }: Going,
+  { going: { aside: _, back, ...going }, show }: Beginning,
 ): Promise<View> {
   const { browserSecret, auditSource, now } = context;
   const request = { origin: ownOrigin(context), browserSecret, auditSource, now, ...going };
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun':
-      return continuePage(context, begun.url, aside ?? passwordLink(going));
+      return show(begun.url);
+    case 'lost':
+      return lostPage(context, back);
     case 'rate-limited':
       return tooManyPage(context, begun, back);
     default:
@@ -85,8 +100,8 @@ function passwordLink({ next }: Going): Html {
 }
 
 /**
- * Waits for a click: anybody can link to it, and a browser that went on by itself would be signed in to the organization of whoever
- * made the link.
+ * Waits for a click: anybody can link to it, and a browser that went on by itself would be signed in to the organization of the
+ * attacker who made the link.
  */
 function askedPage(context: RequestContext, url: string): View {
   const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
@@ -98,7 +113,7 @@ function askedPage(context: RequestContext, url: string): View {
 
 /** The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). */
 export async function startAtProvider(context: RequestContext): Promise<View> {
-  const { browserSecret, auditSource, now, query } = context;
+  const { query } = context;
   const connection = await getConnection(context);
   const issuer = query.get('iss') ?? connection.record.issuer;
   if (issuer !== connection.record.issuer) throw new RequestError('not-found');
@@ -107,27 +122,18 @@ export async function startAtProvider(context: RequestContext): Promise<View> {
   const target = query.get('target_link_uri') ?? '';
   // It is a whole URL, and only a path of ours is followed.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
-  const request = { origin, browserSecret, auditSource, now, email, next };
-  const begun = await beginSignIn(depsOf(context), connection, request);
-  switch (begun.kind) {
-    case 'begun':
-      return askedPage(context, begun.url);
-    case 'rate-limited':
-      return tooManyPage(context, begun);
-    default:
-      return failurePage(context, begun);
-  }
+  return begin(context, connection, { going: { email, next }, show: (url) => askedPage(context, url) });
 }
 
 /** Where the provider sends the browser back. */
 export async function comeBack(context: RequestContext): Promise<View> {
-  const { dashboard, browserSecret, token, auditSource, now, query } = context;
+  const { browserSecret, token, auditSource, now, query } = context;
   const connection = await getConnection(context);
   const response = { token, origin: ownOrigin(context), browserSecret, parameters: query, auditSource, now };
   const completion = await completeSignIn(depsOf(context), connection, response);
   switch (completion.kind) {
     case 'signed-in':
-      return redirect(completion.next, { cookies: [sessionCookie(completion.token, dashboard.isHttps)] });
+      return startInBrowser(context, completion);
     case 'after-proof':
       return showAfterProof(context, completion);
     case 'to-confirm':

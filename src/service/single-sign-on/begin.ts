@@ -1,14 +1,15 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { MINUTE_MS } from '../../domain/duration.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret, SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
-import type { Database } from '../../store/database.ts';
+import { type Database, transaction } from '../../store/database.ts';
 import { insertSsoSignIn } from '../../store/sso-sign-ins.ts';
 import { type Attempt, consumeAttempt } from '../accounts/attempt-limits.ts';
 import { mintHashedToken } from '../accounts/start-session.ts';
 import type { RateLimited } from '../outcome.ts';
+import { LOST, type Lost } from './completion.ts';
 import type { ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
-import { type Connection, connectionUrls } from './scope.ts';
+import { type Connection, connectionUrls, shareConnection } from './scope.ts';
 
 /** Runs what needs the database. The provider is asked in between, and may be slow. */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
@@ -35,12 +36,16 @@ export type SignInRequest = {
 /** `url`: where the browser signs in. */
 export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
 
-/** Begins a sign-in of this browser at the provider of the connection. It must be completed within ten minutes. */
+/**
+ * Begins a sign-in of this browser at the provider of the connection. It must be completed within ten minutes. "lost": the
+ * connection was changed or removed while the provider was asked.
+ */
 export async function beginSignIn(
   { db, access, inTurn }: SignInDeps,
-  { scope, record, client }: Connection,
+  connection: Connection,
   { origin, browserSecret, next, email, linkHash = null, sealedForm = null, auditSource, now }: SignInRequest,
-): Promise<SignInBegun | ProviderFailure | RateLimited> {
+): Promise<SignInBegun | Lost | ProviderFailure | RateLimited> {
+  const { scope, record, client } = connection;
   const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
   if (admission.kind === 'rate-limited') return admission;
   const { findProvider, authorizationUrl } = await import('./provider.ts');
@@ -61,8 +66,13 @@ export async function beginSignIn(
   const { issuer } = record;
   const browserHash = hashBrowserSecret(browserSecret);
   const signIn = { tokenHash, browserHash, issuer, next, email, sealedForm, linkHash, person: null, createdAt: now };
-  await inTurn(() => insertSsoSignIn(db.prisma, scope, signIn));
-  return { kind: 'begun', url: authorization.url };
+  return inTurn(() =>
+    transaction(db, async (tx) => {
+      if ((await shareConnection(tx, connection)) === null) return LOST;
+      await insertSsoSignIn(tx, scope, signIn);
+      return { kind: 'begun', url: authorization.url };
+    }),
+  );
 }
 
 /** What the limits of attempts count a sign-in for. */

@@ -74,7 +74,7 @@ async function findPerson(
   const redeemed = await redeemCode(provider, url, { state, ...deriveNonceAndVerifier({ browserSecret, state }) });
   if (redeemed.kind !== 'claims') return redeemed;
   const person = personOf(redeemed.claims, signIn);
-  return person === null ? { kind: 'not-valid', words: 'The subject is too long.' } : { kind: 'person', person };
+  return person === null ? { kind: 'not-valid', words: NO_SUBJECT } : { kind: 'person', person };
 }
 
 type Arrival = Response & { readonly found: Found; readonly signIn: SsoSignInRecord };
@@ -125,6 +125,8 @@ async function proveFound(
 function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
   return 'words' in failure ? failure.words : failure.reason;
 }
+
+const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';
 
 /** The sign-in that this browser began, which cannot be completed again. */
 async function takeSignIn(

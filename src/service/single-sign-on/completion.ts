@@ -1,6 +1,6 @@
 import type { ProviderFailure } from './provider.ts';
 
-/** By whom or what an event of the audit log is, besides a user. */
+/** Names single sign-on in the events of the audit log. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
 /** `token` is the session's. */

@@ -569,6 +569,26 @@ describe('a change of the settings while the provider is asked', () => {
     expect(await signInDuring(remove)).toEqual([REFUSED, REFUSED]);
   });
 
+  test('that removes the connection, or changes its client, begins no sign-in', async () => {
+    const change = ({ administrator }: Company) =>
+      saveConnection(db, administrator, { ...connection(), clientId: 'another', targets: LOCAL }).then(orThrow);
+    const remove = ({ administrator }: Company) => removeConnection(db, administrator).then(orThrow);
+    for (const act of [change, remove]) {
+      // A provider whose metadata nobody has read yet.
+      const slow = await startIdentityProvider();
+      const theirs = await company({ at: slow });
+      slow.override = async () => {
+        await act(theirs);
+        return false;
+      };
+      const page = await newBrowser().submit('/sign-in', { email: theirs.member.email });
+      expect([page.status, urlIn(page)]).toEqual([400, null]);
+      const { organizationId } = theirs.administrator.scope;
+      expect(await db.prisma.ssoSignIn.count({ where: { organizationId } })).toBe(0);
+      await slow.close();
+    }
+  });
+
   test('of the rules counts for somebody new', async () => {
     const rules = { newPeople: '', groupsClaim: '', groupRoles: '' };
     const close = ({ administrator }: Company) => saveRules(db, administrator, rules).then(orThrow);
@@ -614,11 +634,14 @@ describe('redirects', () => {
     },
   );
 
-  test('nor does one that begins at the provider', async () => {
+  test.each([
+    ['another site', 'https://evil.example/profile'],
+    ['a path that is too long to be stored once it is encoded', `/profile?search=${'€'.repeat(300)}`],
+  ])('nor does one that begins at the provider lead to %s', async (_, target) => {
     const { administrator, person } = await company();
     const browser = newBrowser();
     const start = `/single-sign-on/${administrator.scope.organizationId}/start`;
-    const begun = await browser.get(`${start}?target_link_uri=https://evil.example/profile`);
+    const begun = await browser.get(`${start}?target_link_uri=${encodeURIComponent(target)}`);
     const response = provider.authorize(buttonUrlIn(begun), person);
     expect((await browser.get(response)).headers['location']).toBe('/profile');
   });
@@ -628,6 +651,20 @@ describe('redirects', () => {
     const begun = await newBrowser().get(`/single-sign-on/${administrator.scope.organizationId}/start`);
     expect([begun.status, begun.headers['location'], begun.headers['refresh']]).toEqual([200, undefined, undefined]);
     expect(begun.text).toContain(new URL(buttonUrlIn(begun)).host);
+  });
+
+  test('a sign-in from a tile ends the session that the browser had before', async () => {
+    const { administrator, member, person } = await company();
+    const browser = newBrowser();
+    await browser.submit('/sign-in?with=password', { email: administrator.email, password: PASSWORD }, '/sign-in');
+    const copy = newBrowser();
+    copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
+    expect(await isIn(copy)).toBe(true);
+    const begun = await browser.get(`/single-sign-on/${administrator.scope.organizationId}/start`);
+    expect(wordsOf(begun)).toContain('Another session of this browser ends.');
+    await browser.get(provider.authorize(buttonUrlIn(begun), person));
+    expect(wordsOf(await browser.get('/profile'))).toContain(member.email);
+    expect(await isIn(copy)).toBe(false);
   });
 
   test('a start for another issuer, or at an organization without a connection, leads nowhere', async () => {
@@ -675,6 +712,15 @@ describe('a provider that lies about itself', () => {
     await expectNobody(browser, await browser.get(lying.authorize(url, person)), 503);
     await lying.close();
   });
+
+  test.each(['javascript:alert(1)', 'data:text/html,x', 'mailto:a@b.example', '/authorize', 7])(
+    'its authorization_endpoint %j is no link of ours',
+    async (authorization_endpoint) => {
+      const { lying, page } = await start({ authorization_endpoint });
+      expect([page.status, page.headers['refresh'], buttonUrlIn(page)]).toEqual([502, undefined, '']);
+      await lying.close();
+    },
+  );
 
   test.each([
     ['announced', { 'Content-Length': String(100 * 1024 * 1024) }],
