@@ -118,11 +118,11 @@ async function verify(
   token: string,
   { provider, access, clientId, now }: { provider: Provider; access: ProviderAccess; clientId: string; now: Date },
 ): Promise<Verified | LogoutRefused | ProviderFailure> {
-  const { issuer, jwksUri, algorithms = ['RS256'] } = logoutMetadata(provider);
-  if (jwksUri === undefined) return { kind: 'misconfigured', words: 'The provider does not publish its keys.' };
+  const { issuer, jwksUrl, algorithms } = logoutMetadata(provider);
+  if (jwksUrl === null) return { kind: 'misconfigured', words: 'The provider does not publish its keys.' };
   const keys =
     keySets.get(provider) ??
-    createRemoteJWKSet(new URL(jwksUri), {
+    createRemoteJWKSet(jwksUrl, {
       [customFetch]: (url, { method, headers }) => access.fetch(url, { method, headers: Object.fromEntries(headers) }),
     });
   keySets.set(provider, keys);

@@ -4,8 +4,8 @@ import { SESSION_HOURS } from '../../domain/session.ts';
 import { memberOf } from '../../store/error-code.ts';
 import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
-// The only file that speaks OpenID Connect. Its library's types stay here. It is imported with the first sign-in at a provider:
-// the library takes an eighth of the start, and many servers need none.
+// This file and try-provider.ts speak OpenID Connect. Their library's types stay here. They are imported with the first sign-in at
+// a provider: the library takes an eighth of the start, and many servers need none.
 
 /** Charter as a client of an identity provider. */
 export type ProviderClient = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
@@ -44,23 +44,13 @@ export async function findProvider(
   return provider;
 }
 
-/** Reads the metadata anew. The issuer may be typed with or without its last slash. */
-async function findTyped(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
-  const { issuer } = client;
-  const typed = await attempt(() => discover(access, client));
-  if (typed.kind !== 'misconfigured') return typed;
-  const other = issuer.endsWith('/') ? issuer.slice(0, -1) : `${issuer}/`;
-  const found = await attempt(() => discover(access, { ...client, issuer: other }));
-  return found.kind === 'provider' ? found : typed;
-}
-
 function keyOf({ issuer, clientId, clientSecret }: ProviderClient): string {
   return createHash('sha256')
     .update(JSON.stringify([issuer, clientId, clientSecret]))
     .digest('base64');
 }
 
-function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
+export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
   const providers = known.get(access) ?? new Map();
   known.set(access, providers);
   providers.delete(keyOf(client));
@@ -69,7 +59,7 @@ function remember(access: ProviderAccess, client: ProviderClient, provider: Prov
   for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
 }
 
-function issuerOf({ config }: Provider): string {
+export function issuerOf({ config }: Provider): string {
   return config.serverMetadata().issuer;
 }
 
@@ -77,7 +67,10 @@ function otherIssuer(issuer: string): string {
   return `The provider says that its issuer is ${words(issuer)}.`;
 }
 
-async function discover(access: ProviderAccess, { issuer, clientId, clientSecret }: ProviderClient): Promise<Provider> {
+export async function discover(
+  access: ProviderAccess,
+  { issuer, clientId, clientSecret }: ProviderClient,
+): Promise<Provider> {
   const fetch: openid.CustomFetch = (url, { method, headers, body }) =>
     access.fetch(url, { method, headers, ...(body !== undefined && body !== null && { body: String(body) }) });
   const discovered = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
@@ -103,7 +96,7 @@ async function discover(access: ProviderAccess, { issuer, clientId, clientSecret
   return { kind: 'provider', config };
 }
 
-class MisconfiguredError extends Error {}
+export class MisconfiguredError extends Error {}
 
 export type AuthorizationRequest = {
   readonly redirectUri: string;
@@ -165,64 +158,16 @@ export async function redeemCode(
   });
 }
 
-/** What the verification of logout tokens needs of the provider. */
+/** What the verification of logout tokens needs of the provider. `jwksUrl`: `null` if the provider names none. */
 export function logoutMetadata({ config }: Provider) {
-  const { issuer, jwks_uri: jwksUri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
-  return { issuer, jwksUri, algorithms };
-}
-
-/** `issuer`: as the provider names it. */
-export type Tried = { readonly kind: 'tried'; readonly issuer: string; readonly isSecretProven: boolean };
-
-/**
- * Tries whether the provider can be reached, names this issuer and its keys, and accepts the client and its secret. For the
- * latter it sends a code that the provider has not issued: a provider that knows the client refuses the code.
- */
-export async function tryProvider(
-  access: ProviderAccess,
-  client: ProviderClient,
-  redirectUri: string,
-): Promise<Tried | ProviderFailure> {
-  const provider = await findTyped(access, client);
-  if (provider.kind !== 'provider') return provider;
-  const { config } = provider;
-  const issuer = issuerOf(provider);
-  remember(access, { ...client, issuer }, provider);
-  const { response_types_supported: types, authorization_endpoint: authorization, jwks_uri } = config.serverMetadata();
-  if (authorization === undefined || jwks_uri === undefined || types?.includes('code') === false)
-    return { kind: 'misconfigured', words: 'The provider does not offer the authorization code flow.' };
-  const keys = await attempt(async () => {
-    const response = await access.fetch(jwks_uri, { method: 'GET', headers: { accept: 'application/json' } });
-    const body: unknown = await response.json();
-    if (response.status !== 200 || !Array.isArray(memberOf(body, 'keys')))
-      throw new MisconfiguredError('The provider does not publish its keys.');
-    return { kind: 'keys' } as const;
-  });
-  if (keys.kind !== 'keys') return keys;
-  const url = new URL(redirectUri);
-  url.searchParams.set('code', 'charter-tries-the-connection');
-  url.searchParams.set('state', 'try');
-  url.searchParams.set('iss', issuer);
-  const sent = { state: 'try', nonce: 'try', codeVerifier: openid.randomPKCECodeVerifier() };
-  try {
-    await openid.authorizationCodeGrant(config, url, {
-      expectedState: sent.state,
-      expectedNonce: sent.nonce,
-      pkceCodeVerifier: sent.codeVerifier,
-    });
-  } catch (error) {
-    const isKnown = error instanceof openid.ResponseBodyError && error.error === 'invalid_grant';
-    if (isKnown) return { kind: 'tried', issuer, isSecretProven: true };
-    const failure = failureOf(error);
-    return failure.kind === 'not-valid' ? { kind: 'tried', issuer, isSecretProven: false } : failure;
-  }
-  return { kind: 'tried', issuer, isSecretProven: false };
+  const { issuer, jwks_uri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
+  return { issuer, jwksUrl: URL.parse(jwks_uri ?? ''), algorithms: Array.isArray(algorithms) ? algorithms : ['RS256'] };
 }
 
 /** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
 const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
-async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
+export async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
   try {
     return await act();
   } catch (error) {
@@ -231,7 +176,7 @@ async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
 }
 
 /** Whatever the library throws is due to the provider's response or the connection's settings. */
-function failureOf(error: unknown): ProviderFailure {
+export function failureOf(error: unknown): ProviderFailure {
   for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
     if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
   }
@@ -249,8 +194,11 @@ function failureOf(error: unknown): ProviderFailure {
         }
       : { kind: 'not-valid', words: words(error.error) };
   }
-  const isOfIssuer = memberOf(error, 'code') === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
-  if (isOfIssuer) return { kind: 'misconfigured', words: 'The provider says that its issuer is another one.' };
+  const code = memberOf(error, 'code');
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
+    return { kind: 'misconfigured', words: 'The provider says that its issuer is another one.' };
+  if (code === 'OAUTH_MISSING_SERVER_METADATA' || code === 'OAUTH_INVALID_SERVER_METADATA')
+    return { kind: 'misconfigured', words: 'The provider does not name all of its addresses.' };
   return { kind: 'not-valid', words: words(error instanceof Error ? error.message : 'unknown') };
 }
 

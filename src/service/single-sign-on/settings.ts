@@ -31,9 +31,10 @@ import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
 import type { InTurn } from './begin.ts';
-import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
+import type { ProviderClient, ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { clientOf } from './scope.ts';
+import type { Tried } from './try-provider.ts';
 
 /** How the organization's people sign in, for administrators. The secret is not among it. */
 export type SignInSettings = {
@@ -122,7 +123,7 @@ export async function tryConnection(
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
   const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
   if (read.kind === 'invalid') return read;
-  const { tryProvider } = await import('./provider.ts');
+  const { tryProvider } = await import('./try-provider.ts');
   return tryProvider(access, read.client, redirectUri);
 }
 

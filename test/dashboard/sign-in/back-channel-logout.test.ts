@@ -4,7 +4,7 @@ import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
 import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
-import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { type Making, startIdentityProvider, useIdentityProvider } from '../../support/http/identity-provider.ts';
 import { confirmationOf } from '../../support/http/second-factor.ts';
 
 const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
@@ -14,12 +14,12 @@ const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 let made = 0;
 
-async function company() {
+async function company(at = provider) {
   made += 1;
   const domain = `company-${made}.example`;
   const scope = await createScope(db);
   const administrator = await createAccount(db, { scope, role: 'administrator' });
-  await connect(db, administrator, { provider, domain, rules: { newPeople: 'member' } });
+  await connect(db, administrator, { provider: at, domain, rules: { newPeople: 'member' } });
   const email = `ada@${domain}`;
   const sub = `ada-${made}`;
   return { scope, administrator, email, sub, path: `/single-sign-on/${scope.organizationId}/logout` };
@@ -175,6 +175,21 @@ describe('attacks', () => {
       expect(provider.requested).toEqual([]);
     },
   );
+
+  test.each([
+    ['jwks_uri', undefined],
+    ['jwks_uri', 7],
+    ['jwks_uri', 'x'],
+    ['id_token_signing_alg_values_supported', 7],
+    ['id_token_signing_alg_values_supported', ['HS256', 'none']],
+  ])('a token of a provider whose %s is %j is refused, and no fault', async (name, value) => {
+    const lying = await startIdentityProvider();
+    const { path } = await company(lying);
+    lying.metadata = { [name]: value };
+    const making = { signature: 'client secret' } as const;
+    expect((await send(path, lying.logoutToken({ sub: 'ada' }, making))).status).toBe(400);
+    await lying.close();
+  });
 
   test('a token is accepted once', async () => {
     // The attack: a recorded token signs the person out again and again.

@@ -70,6 +70,23 @@ test.each(['', '/', '/tenant', '/tenant/'])(
   },
 );
 
+test.each([
+  ['authorization_endpoint', 7],
+  ['token_endpoint', 'x'],
+  ['token_endpoint_auth_methods_supported', 7],
+  ['jwks_uri', 'x'],
+  ['response_types_supported', 7],
+])('a provider whose %s is %j is refused, and no fault', async (name, value) => {
+  const other = await startIdentityProvider();
+  other.metadata = { [name]: value };
+  const { actor, browser } = await administrator();
+  const { issuer, clientId: client_id, clientSecret: client_secret } = other;
+  const change = connection({ issuer, client_id, client_secret });
+  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(422);
+  expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
+  await other.close();
+});
+
 test('the secret is shown nowhere again, and stored encrypted', async () => {
   const { actor, browser } = await administrator();
   const pages = [
