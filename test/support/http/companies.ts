@@ -1,0 +1,68 @@
+import type { Actor } from '../../../src/domain/actor.ts';
+import { createAccount } from '../data/accounts.ts';
+import { createScope } from '../data/actors.ts';
+import { beginWith, connect, LOCAL, PUBLIC_URL } from '../data/single-sign-on.ts';
+import { Browser, type Page } from './dashboard.ts';
+import { useDashboard } from './dashboard-server.ts';
+import { type Making, type TestPerson, useIdentityProvider } from './identity-provider.ts';
+
+// For the attacks on single sign-on: organizations whose people may sign in at a provider that does what a test tells it to.
+
+export type Company = {
+  readonly domain: string;
+  readonly administrator: Actor;
+  readonly member: Actor;
+  readonly person: TestPerson;
+};
+
+export async function useCompanies() {
+  const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
+  const { db } = dashboard;
+  const provider = await useIdentityProvider();
+  let made = 0;
+  let address = 0;
+
+  /** An organization whose people may sign in at the provider. Its member is linked to the person there. */
+  async function company(
+    options: { rules?: Parameters<typeof connect>[2]['rules']; at?: typeof provider } = {},
+  ): Promise<Company> {
+    made += 1;
+    const domain = `company-${made}.example`;
+    const scope = await createScope(db);
+    const named = async (role: 'administrator' | 'member') => {
+      const account = await createAccount(db, { scope, role });
+      const email = `${role}@${domain}`;
+      await db.prisma.user.updateMany({ where: { id: account.userId }, data: { email } });
+      return { ...account, email };
+    };
+    const [administrator, member] = [await named('administrator'), await named('member')];
+    const { at = provider, rules = {} } = options;
+    await connect(db, administrator, { provider: at, rules });
+    const person = { sub: `member-${made}`, email: member.email, email_verified: true };
+    const { organizationId } = scope;
+    await db.prisma.ssoIdentity.create({
+      data: { organizationId, userId: member.userId, issuer: at.issuer, subject: person.sub },
+    });
+    return { domain, administrator, member, person };
+  }
+
+  function newBrowser(): Browser {
+    address += 1;
+    return new Browser(dashboard.url, { localAddress: `127.0.8.${address}` });
+  }
+
+  async function isIn(browser: Browser): Promise<boolean> {
+    return (await browser.get('/profile')).status === 200;
+  }
+
+  /** Signs in at the provider, which makes the ID token as it is told. */
+  async function signIn(browser: Browser, email: string, person: TestPerson, making: Making = {}): Promise<Page> {
+    return browser.get(provider.authorize(await beginWith(browser, email), person, making));
+  }
+
+  async function expectNobody(browser: Browser, page: Page, status: number): Promise<void> {
+    expect([page.status, await isIn(browser)]).toEqual([status, false]);
+  }
+
+  return { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody };
+}
