@@ -105,7 +105,7 @@ async function requireProof(
   return outcome.kind === 'proven' ? { ...context, provedAt: now } : ask(problemOf(outcome));
 }
 
-/** Whoever may not see what the path names is told nothing of it, and is refused after the proof. */
+/** People who may not see what the path names learn nothing about it, and are refused after the proof. */
 const UNSEEN: readonly ErrorCode[] = ['forbidden', 'not_found'];
 
 async function withName(

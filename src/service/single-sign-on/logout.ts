@@ -88,7 +88,7 @@ async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, su
 }
 
 /**
- * Of a token with both, `sub` concerns the sessions of which the provider gave no ID at the sign-in: nothing else can name them.
+ * In a token with both, `sub` stands for the sessions without an ID from the provider: nothing else can name them.
  * `undefined`: all of the person.
  */
 function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefined {

@@ -168,7 +168,7 @@ export async function saveConnection(
   });
 }
 
-/** Also ends the sessions by single sign-on, and forgets who is who at the provider. Verified domains stay. */
+/** Also ends the sessions by single sign-on, and unlinks all people. Verified domains stay. */
 export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {

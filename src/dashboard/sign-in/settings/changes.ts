@@ -62,7 +62,7 @@ export async function showRemoval(context: SignedInContext): Promise<View> {
 <div class="card narrow"><div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
 <ul><li>Nobody can sign in by single sign-on, and the sessions by it end.</li>
 <li>People who have no password need a link to set one.</li>
-<li>Charter forgets who is who at the provider. After a new connection, everybody confirms their account again.</li></ul></div>
+<li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li></ul></div>
 <p>API keys and verified domains stay.</p>
 ${postForm({ action: `${CONNECTION_URL}/remove`, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
   return page(context, { title, main });
