@@ -44,7 +44,7 @@ export function violatedUnique(error: unknown): string | undefined {
 
 /** True if a write was refused because its organization is moving: the code is that of the trigger of audit events. */
 export function isRefusedByMove(error: unknown): boolean {
-  return memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode') === 'CHMOV';
+  return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('CHMOV');
 }
 
 /** True if the database user lacks a privilege. */

@@ -1,6 +1,8 @@
 import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../domain/actor.ts';
+import { MovingError } from '../domain/errors.ts';
 import type { Database } from './database.ts';
+import { isRefusedByMove } from './database-errors.ts';
 import { storable, storableClient } from './storable.ts';
 import { MAX_ADMINISTRATORS } from './user-lists.ts';
 
@@ -35,8 +37,9 @@ const REVOKE = {
     with reported as (
       select key_hash, event_id from unnest($1::bytea[], $2::uuid[]) as reported (key_hash, event_id)),
     organization as materialized (
-      select id, name from organizations
+      select id, name from organizations o
       where id = any(array(select k.organization_id from api_keys k join reported r on r.key_hash = k.key_hash))
+        and not exists (select from organization_moves m where m.organization_id = o.id)
       order by id for no key update),
     held as materialized (
       select k.organization_id, k.id, r.event_id
@@ -52,27 +55,39 @@ const REVOKE = {
       select organization_id, event_id, 'key.revoked', user_id, id,
              jsonb_build_object('name', name, 'prefix', key_prefix, 'why', $4::text), $5, $6, $7
       from ended)
-    select ended.organization_id as "organizationId", organization.name as "organizationName", ended.id,
+    select moving.is_any as "isAnyMoving", ended.organization_id as "organizationId", organization.name as "organizationName", ended.id,
            ended.user_id as "userId", u.name as "holderName", u.owner_user_id as "ownerId",
            u.notice_email as "noticeEmail", ended.name, ended.key_prefix as prefix
-    from ended
-    join organization on organization.id = ended.organization_id
-    join users u on u.organization_id = ended.organization_id and u.id = ended.user_id
+    from (
+      select exists (select from api_keys k join reported r on r.key_hash = k.key_hash
+                     join organization_moves m on m.organization_id = k.organization_id) as is_any) moving
+    left join ended on true
+    left join organization on organization.id = ended.organization_id
+    left join users u on u.organization_id = ended.organization_id and u.id = ended.user_id
     order by ended.organization_id, ended.id`,
 };
 
+type Row = { readonly isAnyMoving: boolean } & (RevokedKey | { readonly id: null });
+
 /**
  * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
- * Returns the revoked keys. They can belong to several organizations.
+ * Returns the revoked keys, which can belong to several organizations. Keys of moving organizations are left as they are, and
+ * `isAnyMoving` says whether there were any. Throws a MovingError, and revokes no key, if a move begins meanwhile.
  */
 export async function revokeReportedKeys(
   db: Database,
   { hashes, why, at, auditSource }: Report,
-): Promise<readonly RevokedKey[]> {
+): Promise<{ readonly revoked: readonly RevokedKey[]; readonly isAnyMoving: boolean }> {
   const { ip, userAgent } = storableClient(auditSource);
   const eventIds = hashes.map(() => newId());
   const values = [hashes, eventIds, at, why, ip, userAgent, storable(auditSource.requestId, 64)];
-  return (await db.pool.query<RevokedKey>({ ...REVOKE, values })).rows;
+  const { rows } = await db.pool.query<Row>({ ...REVOKE, values }).catch((error: unknown) => {
+    throw isRefusedByMove(error) ? new MovingError() : error;
+  });
+  return {
+    revoked: rows.filter((row) => row.id !== null),
+    isAnyMoving: rows.some(({ isAnyMoving }) => isAnyMoving),
+  };
 }
 
 export type Person = {

@@ -4,7 +4,8 @@ import { findKeysIn } from '../../domain/api-key.ts';
 import type { Cell } from '../../domain/cells.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
-import { MAX_REPORTED_KEYS, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
+import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
+import type { Done } from '../../service/outcome.ts';
 import { mediaTypeOf, readBody } from '../http/forms.ts';
 import { answerPrograms } from '../http/json-requests.ts';
 import { problemOf } from '../http/problem.ts';
@@ -12,6 +13,7 @@ import type { Dashboard, RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { forward, forwardKeys } from './forward.ts';
+import { MOVING_NOTE, MOVING_RETRY_SECONDS } from './moving.ts';
 import { MAX_REPORT } from './size.ts';
 
 /** Reports of programs. */
@@ -31,26 +33,31 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   if (Array.isArray(sent)) {
     const headers = requireSignature(dashboard.scannerKeys, body, req.headers);
     const keys = findKeysIn(sent.map((match) => textIn(match, 'token')).join('\n'));
-    await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
+    const outcome = await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
+    const unreached = await forward(context, { body, headers });
     // The scanner accepts a label for each token, true or false positive. An empty list does not tell which keys exist.
-    return unreachedView(await forward(context, { body, headers })) ?? { kind: 'json', status: 200, body: [] };
+    return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: [] };
   }
   const keys = keysOf(sent);
   const outcome = await inTurn(() => reportKeys(dashboard.db, { keys, auditSource, now }, dashboard));
-  if (outcome.kind === 'done') {
-    const unreached = unreachedView(await forwardKeys(context, keys));
-    return unreached ?? { kind: 'json', status: 200, body: { reported: keys.length } };
+  if (outcome.kind === 'rate-limited') {
+    const { status, message, retryAfterSeconds } = problemOf(outcome);
+    return { kind: 'json', status, body: { message }, headers: { 'Retry-After': String(retryAfterSeconds) } };
   }
-  const { status, message, retryAfterSeconds } = problemOf(outcome);
-  return { kind: 'json', status, body: { message }, headers: { 'Retry-After': String(retryAfterSeconds) } };
+  const unreached = await forwardKeys(context, keys);
+  return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: { reported: keys.length } };
 }
 
-/** `null` if every cell got the report. */
-function unreachedView(cells: readonly Cell[]): View | null {
+/** `null` if every cell got the report, and none of its organizations is moving. */
+function incompleteView({ kind }: Done | Moving, cells: readonly Cell[]): View | null {
+  if (kind === 'moving') return unavailable(MOVING_NOTE, MOVING_RETRY_SECONDS);
   if (cells.length === 0) return null;
   const addresses = cells.map(({ url }) => `${url}/report-key`).join(', ');
-  const message = `The report did not reach every part of the service. Send it again, or to: ${addresses}`;
-  return { kind: 'json', status: 503, body: { message }, headers: { 'Retry-After': '60' } };
+  return unavailable(`The report did not reach every part of the service. Send it again, or to: ${addresses}`, 60);
+}
+
+function unavailable(message: string, retryAfterSeconds: number): View {
+  return { kind: 'json', status: 503, body: { message }, headers: { 'Retry-After': String(retryAfterSeconds) } };
 }
 
 function parse(body: Buffer): unknown {

@@ -5,12 +5,13 @@ import { html } from '../../html/html.ts';
 import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';
 import { invalid } from '../../service/outcome.ts';
 import type { Form } from '../http/forms.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, postForm, problemSummary } from '../markup/parts.ts';
 import { forwardKeys } from './forward.ts';
+import { MOVING_NOTE, MOVING_RETRY_SECONDS } from './moving.ts';
 
 const LABEL = 'Text with the key';
 
@@ -28,16 +29,11 @@ export async function submitReport(context: RequestContext, form: Form<'text'>):
   }
   const keys = found.slice(0, MAX_REPORTED_KEYS);
   const outcome = await inTurn(() => reportKeys(dashboard.db, { keys, auditSource, now }, dashboard));
-  switch (outcome.kind) {
-    case 'done':
-      return reportedPage(context, {
-        reported: keys.length,
-        left: found.length - keys.length,
-        unreached: await forwardKeys(context, keys),
-      });
-    case 'rate-limited':
-      return reportPage(context, problemOf(outcome));
-  }
+  if (outcome.kind === 'rate-limited') return reportPage(context, problemOf(outcome));
+  const unreached = await forwardKeys(context, keys);
+  if (outcome.kind === 'moving')
+    return reportPage(context, { ...formProblem(MOVING_NOTE), status: 503, retryAfterSeconds: MOVING_RETRY_SECONDS });
+  return reportedPage(context, { reported: keys.length, left: found.length - keys.length, unreached });
 }
 
 /** Never repeats the text that was sent: it contains keys. */

@@ -22,34 +22,52 @@ type Reported = {
   readonly now: Date;
 };
 
+/** Some of the keys belong to organizations that are moving, and were left as they are. The report must be repeated. */
+export type Moving = { readonly kind: 'moving' };
+
 /**
  * Revokes the keys for good, and mails their holders and the administrators. Anybody who has a key may do this. The outcome is
  * the same for a key that does not exist or has ended.
  */
-export async function reportKeys(db: Database, report: Reported, deps: ReportDeps): Promise<Done | RateLimited> {
+export async function reportKeys(
+  db: Database,
+  report: Reported,
+  deps: ReportDeps,
+): Promise<Done | Moving | RateLimited> {
   const admission = await admitReport(db, report.auditSource.ip);
-  if (admission.kind === 'rate-limited') return admission;
-  await revokeLeaked(db, report, deps);
-  return DONE;
+  return admission.kind === 'rate-limited' ? admission : revokeLeaked(db, report, deps);
 }
 
 /** The same for a report whose sender has proved who it is: it is not limited, and may contain any number of keys. */
-export async function takeProvenReport(db: Database, { keys, ...report }: Reported, deps: ReportDeps): Promise<void> {
+export async function takeProvenReport(
+  db: Database,
+  { keys, ...report }: Reported,
+  deps: ReportDeps,
+): Promise<Done | Moving> {
+  let result: Done | Moving = DONE;
   for (let from = 0; from < keys.length; from += MAX_REPORTED_KEYS) {
-    await revokeLeaked(db, { ...report, keys: keys.slice(from, from + MAX_REPORTED_KEYS) }, deps);
+    const part = await revokeLeaked(db, { ...report, keys: keys.slice(from, from + MAX_REPORTED_KEYS) }, deps);
+    if (part.kind === 'moving') result = part;
   }
+  return result;
 }
 
-async function revokeLeaked(db: Database, { keys, auditSource, now }: Reported, deps: ReportDeps): Promise<void> {
+async function revokeLeaked(
+  db: Database,
+  { keys, auditSource, now }: Reported,
+  deps: ReportDeps,
+): Promise<Done | Moving> {
   const { outbox, publicUrl } = deps;
   const hashes = keys.map((key) => Buffer.from(hashKey(key), 'hex'));
-  const revoked = await revokeReportedKeys(db, { hashes, why: REPORTED, at: now, auditSource });
-  if (revoked.length === 0 || !outbox.canSend || publicUrl === undefined) return;
-  outbox.later(async () => {
-    for (const told of toldAbout(revoked, await findConcernedPeople(db, revoked))) {
-      outbox.post(reportMail({ ...told, publicUrl }));
-    }
-  });
+  const { revoked, isAnyMoving } = await revokeReportedKeys(db, { hashes, why: REPORTED, at: now, auditSource });
+  if (revoked.length > 0 && outbox.canSend && publicUrl !== undefined) {
+    outbox.later(async () => {
+      for (const told of toldAbout(revoked, await findConcernedPeople(db, revoked))) {
+        outbox.post(reportMail({ ...told, publicUrl }));
+      }
+    });
+  }
+  return isAnyMoving ? { kind: 'moving' } : DONE;
 }
 
 /** Who gets a mail about which keys. Each mail is about keys of one organization. */

@@ -1,3 +1,5 @@
+import { transaction } from '../../../src/store/database.ts';
+import { endMove, startMove } from '../../../src/store/organization-moves.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
@@ -51,6 +53,24 @@ test('the other cell limits the client that reported, not the cell that sends th
   expect((await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.1'))).status).toBe(429);
   expect((await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.2'))).status).toBe(200);
 });
+
+// The old cell of an organization keeps its rows until the operator deletes them there, which can be days after the move.
+test.each(REPORTS)(
+  'a report %s of a key whose organization moves is to be repeated, and the others are revoked',
+  async (_, report) => {
+    const [{ ours, theirs }, moving] = [await keys(), (await createPeople(eu1.db)).member];
+    const { key } = await giveKey(eu1.db, moving);
+    await transaction(eu1.db, (tx) => startMove(tx, moving.scope, crypto.randomUUID()));
+    const logged = eu1.logged.length;
+    expect(await report([key, ours.key, theirs.key])).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+    expect([await eu1.statusOf(ours.key), await us1.statusOf(theirs.key)]).toEqual([401, 401]);
+    expect(eu1.logged.slice(logged).filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+    await transaction(eu1.db, (tx) => endMove(tx, moving.scope));
+    expect(await eu1.statusOf(key)).toBe(200);
+    expect(await report([key])).toMatchObject({ status: 200 });
+    expect(await eu1.statusOf(key)).toBe(401);
+  },
+);
 
 describe('if another cell fails', () => {
   test.each(['does not answer', 'refuses', 'redirects'])(
