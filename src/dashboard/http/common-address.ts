@@ -6,5 +6,9 @@ export function calledCommonAddress(
   { headers }: IncomingMessage,
   { common = null }: { readonly common?: CommonAddress | null | undefined },
 ): CommonAddress | null {
-  return common !== null && headers.host?.toLowerCase() === new URL(common.url).host ? common : null;
+  if (common === null || headers.host === undefined) return null;
+  const { protocol, origin } = new URL(common.url);
+  // A client may send the default port, and the name in any letter case.
+  const called = URL.parse(`${protocol}//${headers.host}`);
+  return called?.origin === origin ? common : null;
 }

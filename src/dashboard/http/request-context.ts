@@ -11,6 +11,7 @@ import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { ScannerKeys } from '../../domain/secret-scanning.ts';
 import type { SessionEnd } from '../../domain/session.ts';
 import { checkSession } from '../../service/accounts/sign-in.ts';
+import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
 import type { ProviderAccess } from '../../service/single-sign-on/provider-access.ts';
 import type { Database } from '../../store/database.ts';
@@ -67,6 +68,8 @@ export type RequestContext = {
   readonly origin: string;
   /** The address that all cells share, if the request came to it. */
   readonly commonAddress: CommonAddress | null;
+  /** Whether another cell has sent the request on. Anybody can claim this. */
+  readonly isForwarded: boolean;
   readonly auditSource: AuditSource;
   readonly now: Date;
   /** The session token that the cookie holds, not verified; `null` without a cookie. */
@@ -115,6 +118,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
     query: new URLSearchParams(queryStart < 0 ? '' : req.originalUrl.slice(queryStart + 1)),
     origin: commonAddress?.url ?? dashboard.publicUrl ?? `${req.protocol}://${req.headers.host ?? 'localhost'}`,
     commonAddress,
+    isForwarded: req.headers[FORWARDED] !== undefined,
     auditSource,
     now: dashboard.now(),
     token: session,

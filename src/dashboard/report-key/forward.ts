@@ -9,8 +9,10 @@ export async function forwardKeys(context: RequestContext, keys: readonly string
 
 /** The same for a message as it was sent, whose headers have the signature. */
 export async function forward(
-  { commonAddress, auditSource }: RequestContext,
+  { commonAddress, isForwarded, auditSource }: RequestContext,
   { body, headers = {} }: { readonly body: string | Buffer; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Cell[]> {
-  return commonAddress === null ? [] : forwardReport(commonAddress, { body, headers, ip: auditSource.ip });
+  return commonAddress === null || isForwarded
+    ? []
+    : forwardReport(commonAddress, { body, headers, ip: auditSource.ip });
 }

@@ -2,6 +2,9 @@ import type { Cell, CommonAddress } from '../../domain/cells.ts';
 
 const FORWARD_TIMEOUT_MS = 10_000;
 
+/** Names the cell that has sent a report on. A report that has it is not sent on again, or cells could do so for ever. */
+export const FORWARDED = 'charter-forwarded';
+
 type Report = {
   /** JSON, as programs send it. */
   readonly body: string | Buffer;
@@ -22,7 +25,7 @@ export async function forwardReport(
     try {
       const response = await fetch(`${cell.url}/report-key`, {
         method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json', 'X-Forwarded-For': ip },
+        headers: { ...headers, 'Content-Type': 'application/json', 'X-Forwarded-For': ip, [FORWARDED]: own.name },
         body,
         redirect: 'error',
         signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),

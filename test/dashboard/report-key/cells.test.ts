@@ -11,7 +11,8 @@ const scanner = createScanner();
 const scannerKeys = scanner.keys;
 const trustedProxies = ['loopback'];
 const us1 = await useDashboard({ scannerKeys, trustedProxies });
-const cells = [cellOf('eu1', 'Europe', 'http://eu1.charter.test'), cellOf('us1', 'United States', us1.url)];
+const own = cellOf('eu1', 'Europe', 'http://eu1.charter.test');
+const cells = [own, cellOf('us1', 'United States', us1.url)];
 const common = { cell: 'eu1', commonUrl: COMMON_URL, scannerKeys, trustedProxies };
 const eu1 = await useDashboard({ ...common, cells });
 const headers = { Host: COMMON_HOST };
@@ -72,6 +73,28 @@ test.each(REPORTS)(
   },
 );
 
+// The trap: a proxy before the other cell that replaces Host by the common address. Each cell would send the report on to all.
+test('a report that a cell has sent on is not sent on again', async () => {
+  const other = await startScriptedServer();
+  other.play((res) => res.writeHead(200).end());
+  const looping = await startDashboard({ ...common, cells: [own, cellOf('us1', 'United States', other.url)] });
+  const { key } = await giveKey(looping.db, (await createPeople(looping.db)).member);
+  const report = (sent: Record<string, string>) => reportAsProgram(looping.url, { keys: [key] }, { headers: sent });
+  expect((await report(headers)).status).toBe(200);
+  expect(other.received).toHaveLength(1);
+  const again = { 'Charter-Forwarded': String(other.received[0]?.headers['charter-forwarded']) };
+  expect((await report({ ...headers, ...again })).status).toBe(200);
+  expect(other.received).toHaveLength(1);
+  await looping.close();
+  await other.close();
+});
+
+test.each(['charter.test:80', 'Charter.Test'])('%s is the common address, too', async (host) => {
+  const { theirs } = await keys();
+  await reportAsProgram(eu1.url, { keys: [theirs.key] }, { headers: { Host: host } });
+  expect(await us1.statusOf(theirs.key)).toBe(401);
+});
+
 describe('if another cell fails', () => {
   test.each(['does not answer', 'refuses', 'redirects'])(
     'because it %s, the report says where to repeat it',
@@ -86,23 +109,23 @@ describe('if another cell fails', () => {
         );
       const lame = await startDashboard({ ...common, cells: [...cells, cellOf('ap1', 'Asia', failing.url)] });
       const [member, theirs] = [(await createPeople(lame.db)).member, (await createPeople(us1.db)).member];
-      const [own, other] = [await giveKey(lame.db, member), await giveKey(us1.db, theirs)];
-      const reply = await reportAsProgram(lame.url, { keys: [own.key, other.key] }, { headers });
+      const [ours, other] = [await giveKey(lame.db, member), await giveKey(us1.db, theirs)];
+      const reply = await reportAsProgram(lame.url, { keys: [ours.key, other.key] }, { headers });
       expect(reply).toMatchObject({
         status: 503,
         headers: { 'retry-after': '60' },
         json: { message: expect.stringContaining(`${failing.url}/report-key`) },
       });
       // The others have the report.
-      expect([await lame.statusOf(own.key), await us1.statusOf(other.key)]).toEqual([401, 401]);
-      const body = messageAbout([own.key]);
+      expect([await lame.statusOf(ours.key), await us1.statusOf(other.key)]).toEqual([401, 401]);
+      const body = messageAbout([ours.key]);
       expect((await reportAsProgram(lame.url, body, { headers: { ...headers, ...scanner.sign(body) } })).status).toBe(
         503,
       );
-      const page = await reportOnPage(lame.url, own.key, undefined, headers);
+      const page = await reportOnPage(lame.url, ours.key, undefined, headers);
       expect(wordsOf(page)).toMatch(/did not reach every part of Charter.*Asia/);
       expect(page.text).toContain(`href="${failing.url}/report-key"`);
-      expect(page.text).not.toContain(own.key);
+      expect(page.text).not.toContain(ours.key);
       await lame.close();
       if (how !== 'does not answer') await failing.close();
     },
