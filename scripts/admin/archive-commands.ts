@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { getSystemErrorMessage } from 'node:util';
 import type { Command } from 'commander';
 import { DomainError } from '../../src/domain/errors.ts';
 import { type Keyring, parseKeyring } from '../../src/domain/keyring.ts';
@@ -9,11 +10,17 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator.ts';
+import { damaged } from '../../src/service/organizations/archive-format.ts';
 import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
-import { codeOf } from '../../src/store/error-code.ts';
+import { codeOf, memberOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
 import { listOperatorActions } from '../../src/store/operator-actions.ts';
 import { type Context, uuid } from './context.ts';
+
+const STILL_STOPPED =
+  'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
+/** Far longer than the largest row. */
+const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
   const cellOf = (command: Command) =>
@@ -29,9 +36,20 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     )
     .action(({ id, file, move = false }: { id: string; file: string; move?: boolean }) =>
       execute(async (db) => {
+        let isStopped = false;
         const { name, moveId, rows } = await writeWhole(file, (write) =>
-          exportOrganizationById(db, id, { kind: move ? 'move' : 'data', write }),
-        );
+          exportOrganizationById(db, id, {
+            kind: move ? 'move' : 'data',
+            write: (text) => {
+              isStopped = move;
+              return write(text);
+            },
+          }),
+        ).catch((error: unknown) => {
+          throw isStopped && error instanceof DomainError
+            ? new DomainError(error.code, `${error.message} ${STILL_STOPPED}`)
+            : error;
+        });
         return { organization_id: id, name, move_id: moveId, rows: sum(rows.values()), file };
       }),
     );
@@ -120,19 +138,24 @@ async function writeMap(path: string, cell: string, batches: AsyncIterable<reado
   });
 }
 
-/** The file gets its name only when it is whole, and only its owner can read it. */
+/** The file gets its name only when it is whole, and only its owner can read it. After an error, none is left. */
 async function writeWhole<T>(
   path: string,
   produce: (write: (text: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
   try {
-    const file = await open(partial, 'w', 0o600);
+    // A new file, because one that is there may be readable by others.
+    await rm(partial, { force: true });
+    const file = await open(partial, 'wx', 0o600);
     try {
       const produced = await produce(async (text) => void (await file.writeFile(text)));
       await file.sync();
       await rename(partial, path);
       return produced;
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
     } finally {
       await file.close();
     }
@@ -148,6 +171,7 @@ async function* linesOf(path: string): AsyncGenerator<string, undefined> {
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
+      if (rest.length > MAX_LINE_CHARACTERS) throw damaged();
       yield* lines;
     }
     if (rest !== '') yield rest;
@@ -169,8 +193,14 @@ async function readKeyring(path: string): Promise<Keyring> {
 function fileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   return /^E[A-Z]+$/.test(code) && !/^E(CONN|PIPE|TIMEDOUT|HOST|NET)/.test(code)
-    ? new DomainError('invalid', `${path} cannot be read or written: ${code}.`)
+    ? new DomainError('invalid', `${path} cannot be read or written: ${reasonOf(error)} (${code}).`)
     : error;
+}
+
+/** Such as "no space left on device". */
+function reasonOf(error: unknown): string {
+  const errno = memberOf(error, 'errno');
+  return typeof errno === 'number' ? getSystemErrorMessage(errno) : 'the file system refuses it';
 }
 
 function sum(counts: Iterable<number>): number {

@@ -47,6 +47,11 @@ export function isRefusedByMove(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('CHMOV');
 }
 
+/** True if a row was refused because of its values: SQLSTATE classes 22, data exception, and 23, integrity constraint violation. */
+export function isRefusedValue(error: unknown): boolean {
+  return /^2[23]/.test(String(memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')));
+}
+
 /** True if the database user lacks a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');

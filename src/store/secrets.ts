@@ -4,6 +4,7 @@ import { encryptionKeyIdOf, type Keyring, MissingEncryptionKeyError, type Secret
 import { SECRET_BYTES } from '../domain/webhook-signature.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS } from './delete-in-batches.ts';
+import type { Query } from './tenant-tables.ts';
 
 /** A pool, or one client within a transaction. */
 interface Queryable {
@@ -155,6 +156,12 @@ export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Prom
     [ids],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Keeps the keyring's current key in the database until the transaction ends. Returns false if it is not there. */
+export async function lockEncryptionKey(query: Query, keyring: Keyring): Promise<boolean> {
+  const text = `select 1 from encryption_keys where id = decode($1, 'hex') for key share`;
+  return (await query(text, [keyring.currentId])).length > 0;
 }
 
 /** Adds the keyring's current key to those that may encrypt in this database. */

@@ -51,7 +51,8 @@ export function readLine(line: string): ArchiveLine {
 /** Throws unless the line is the head of an archive of this format. */
 export function readHead(line: string): ArchiveHead {
   const head = parse(line);
-  if (head['charter_archive'] !== ARCHIVE_FORMAT) throw damaged();
+  const { charter_archive: format, organization, migrations } = head;
+  if (format !== ARCHIVE_FORMAT || !isObject(organization) || !Array.isArray(migrations)) throw damaged();
   // Written by headLine, and the format has its number.
   return head as unknown as ArchiveHead;
 }
@@ -59,11 +60,15 @@ export function readHead(line: string): ArchiveHead {
 function parse(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null) return { ...value };
+    if (isObject(value)) return { ...value };
   } catch {
     // Below.
   }
   throw damaged();
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 export function damaged(): DomainError {

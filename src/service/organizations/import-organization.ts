@@ -3,11 +3,11 @@ import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
+import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
 import { endMove, wasMovedBy } from '../../store/organization-moves.ts';
 import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
-import { encryptAnew } from '../../store/secrets.ts';
+import { encryptAnew, lockEncryptionKey } from '../../store/secrets.ts';
 import {
   listMigrations,
   listTenantTables,
@@ -52,6 +52,7 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
         await removeTimeouts(query);
         await refuseOtherMigrations(query, archive.head);
         if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
+        await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
         await endMove(tx, scope);
@@ -77,6 +78,15 @@ async function refuseOtherMigrations(query: Query, { migrations }: ArchiveHead):
   throw new DomainError(
     'conflict',
     `The two databases have different versions of Charter: ${difference[0]}. Upgrade the older one, then export again.`,
+  );
+}
+
+/** In place of the triggers that are silent during the import. From now on, a rotation of the key waits for its end. */
+async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<void> {
+  if (await lockEncryptionKey(query, keyring)) return;
+  throw new DomainError(
+    'conflict',
+    'The encryption key of this database has just been replaced. Try again with the new one.',
   );
 }
 
@@ -143,6 +153,7 @@ function refusalOf(error: unknown): unknown {
       `This database has a row that the archive has, too: ${index}. Change it, or delete its organization here.`,
     );
   }
+  if (isRefusedValue(error)) return damaged();
   if (lacksPrivilege(error)) return silencingRefused();
   if (error instanceof MissingEncryptionKeyError) {
     return new DomainError(

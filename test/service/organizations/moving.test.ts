@@ -1,11 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { MovingError } from '../../../src/domain/errors.ts';
+import { Keyring } from '../../../src/domain/keyring.ts';
 import { PERMISSIONS } from '../../../src/domain/role.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import { issueKeyByEmail } from '../../../src/service/operator.ts';
+import { importOrganizationFrom, issueKeyByEmail } from '../../../src/service/operator.ts';
 import { checkDueKeys } from '../../../src/store/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/notice-mails.ts';
 import { giveKey } from '../../support/data/actors.ts';
@@ -262,13 +265,78 @@ test.each(['users', 'parent_programs', 'api_keys'])(
   },
 );
 
+describe('an export for a move that fails', () => {
+  test('leaves no file with secrets, and can be repeated', async () => {
+    const { organizationId, client } = await teamWithKey();
+    const failed = await inTransaction(source.db, async (held) => {
+      await held.query('lock table parent_programs in access exclusive mode');
+      const exported = startMove(organizationId);
+      await untilWaiting(source.db.pool, 1);
+      await source.db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return exported;
+    });
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect((await readdir(folder)).filter((name) => name.startsWith(organizationId))).toEqual([]);
+    expect(await client.get(LIST)).toMatchObject(MOVING);
+    expect(await startMove(organizationId)).toMatchObject({ code: 0, stderr: '' });
+    expect(await importTo(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('says that the organization is still stopped', async () => {
+    const { organizationId, client } = await teamWithKey();
+    // It cannot be replaced by a file.
+    await mkdir(join(fileOf(organizationId), 'folder'), { recursive: true });
+    expect(await startMove(organizationId)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cannot be read or written: .*still get 503\. Repeat the command.*cancel-move/),
+    });
+    expect(await client.get(LIST)).toMatchObject(MOVING);
+    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject({ code: 0 });
+    expect((await client.get(LIST)).status).toBe(200);
+  });
+});
+
+// The attack: somebody else on the machine can read the file that a command before has left, or has made it.
+test('only its owner can read an archive, whoever could read its partial file', async () => {
+  const { organizationId } = await teamWithKey();
+  await writeFile(`${fileOf(organizationId)}.partial`, 'Left', { mode: 0o644 });
+  expect(await startMove(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  expect((await stat(fileOf(organizationId))).mode & 0o777).toBe(0o600);
+});
+
+// The race: the key is rotated while an import encrypts with the old one, and removed before the import commits.
+test('an import whose encryption key has been removed from the database is refused', async () => {
+  const { organizationId } = await teamWithKey();
+  await startMove(organizationId);
+  const lines = (await readFile(fileOf(organizationId), 'utf8')).trimEnd().split('\n');
+  const db = { ...target.db, keyring: new Keyring([randomBytes(32)]) };
+  await expect(
+    importOrganizationFrom(db, Readable.from(lines)[Symbol.asyncIterator](), { sourceKeyring: source.db.keyring }),
+  ).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('encryption key') });
+  expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
+});
+
 describe('an archive that is not whole is refused, and leaves no row', () => {
   test.each<[string, (lines: string[]) => string[], RegExp]>([
     ['without its end', (lines) => lines.slice(0, -1), /not a whole archive/],
     ['without a row', (lines) => lines.toSpliced(3, 1), /not a whole archive/],
     ['with a row twice', (lines) => lines.toSpliced(3, 0, lines[3] ?? ''), /has a row that the archive has, too/],
     ['with a line that was cut', (lines) => lines.with(3, (lines[3] ?? '').slice(0, 60)), /not a whole archive/],
+    [
+      'with a row that is no JSON',
+      (lines) => lines.with(3, (lines[3] ?? '').replace('":"', '":*"')),
+      /not a whole archive/,
+    ],
+    [
+      'with a value that its column does not take',
+      (lines) => lines.with(3, (lines[3] ?? '').replace(/"id":"[^"]*"/, '"id":"no UUID"')),
+      /not a whole archive/,
+    ],
     ['of nothing', () => [], /not a whole archive/],
+    ['with a head alone', () => ['{"charter_archive":1,"kind":"move","move_id":"x"}'], /not a whole archive/],
     ['with another text', () => ['{"charter_archive":2}'], /not a whole archive/],
     [
       'of a database of another version',
@@ -321,6 +389,8 @@ test.each([
   const id = command === 'export-organization' ? ['--id', organizationId] : [];
   expect(await admin(command, ...id, ...parameters)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^\/nowhere\/archive\.jsonl.* cannot be read or written: ENOENT\.\n$/),
+    stderr: expect.stringMatching(
+      /^\/nowhere\/archive\.jsonl.* cannot be read or written: no such file or directory \(ENOENT\)\.\n$/,
+    ),
   });
 });
