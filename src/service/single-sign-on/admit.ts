@@ -1,4 +1,5 @@
 import { v7 as newId } from 'uuid';
+import type { AccessLinkRecord } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { domainOfEmail, type GroupRole, type NewPeopleRole } from '../../domain/single-sign-on.ts';
@@ -21,7 +22,7 @@ import {
   type SignedInByProvider,
   type ToConfirm,
 } from './completion.ts';
-import { findLinkUser, useLink } from './from-access-link.ts';
+import { findLink, useLink } from './from-access-link.ts';
 import { type Connection, shareConnection } from './scope.ts';
 import { linkUser, signInLinked } from './sign-in-linked.ts';
 
@@ -44,7 +45,7 @@ export async function admit(
 ): Promise<SignedInByProvider | ToConfirm | Lost | NotAdmitted> {
   const { scope } = connection;
   const { person } = arrival;
-  const linkUserId = await findLinkUser(db, scope, arrival);
+  const link = await findLink(db, scope, arrival);
   try {
     return await transaction(db, async (tx) => {
       const linkedId = await findSsoUser(tx, scope, person);
@@ -52,7 +53,7 @@ export async function admit(
       const user = userId === null ? null : await lockUser(tx, scope, userId);
       const rules = await shareConnection(tx, connection);
       if (rules === null) return LOST;
-      const given = { ...arrival, linkUserId, sid: person.sid, groupRole: groupRoleOf(person, rules) };
+      const given = { ...arrival, link, sid: person.sid, groupRole: groupRoleOf(person, rules) };
       if (linkedId === null) return admitUnlinked(tx, scope, { ...given, user, newPeopleRole: rules.newPeopleRole });
       // The user was unlinked before the lock.
       if (user === null || (await findSsoUser(tx, scope, person)) !== user.id) return LOST;
@@ -66,8 +67,8 @@ export async function admit(
 }
 
 type Given = Arrival & {
-  /** The user of the access link from which the sign-in began. */
-  readonly linkUserId: string | null;
+  /** The access link from which the sign-in began. */
+  readonly link: AccessLinkRecord | null;
   readonly sid: string;
   readonly groupRole: GroupRole | null;
 };
@@ -109,7 +110,7 @@ async function admitUnlinked(
     ...signIn,
     tokenHash,
     browserHash,
-    linkHash: given.linkUserId === user.id ? signIn.linkHash : null,
+    linkHash: given.link?.userId === user.id ? signIn.linkHash : null,
     person: { userId: user.id, subject, sid, groupRole },
     createdAt: now,
   });
@@ -139,7 +140,7 @@ async function admitNew(
 async function isByLink(
   tx: Transaction,
   scope: OrganizationScope,
-  { user, linkUserId, ...given }: Given & { readonly user: LockedUser },
+  { user, link, ...given }: Given & { readonly user: LockedUser },
 ): Promise<boolean> {
-  return linkUserId === user.id && user.totpSince === null && useLink(tx, scope, given);
+  return link !== null && user.totpSince === null && useLink(tx, scope, { ...given, link, user });
 }

@@ -1,3 +1,4 @@
+import type { AccessLinkRecord } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
 import { hashToken } from '../../domain/session.ts';
 import { domainOfEmail, hashBrowserSecret } from '../../domain/single-sign-on.ts';
@@ -19,7 +20,7 @@ import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
 import { countSuccess } from './complete.ts';
 import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
-import { findLinkUser, useLink } from './from-access-link.ts';
+import { findLink, useLink } from './from-access-link.ts';
 import { type Connection, shareConnection } from './scope.ts';
 import { linkUser, signInLinked } from './sign-in-linked.ts';
 
@@ -46,7 +47,7 @@ export async function openConfirmation(
   const found = await find(db, connection, key);
   if (found === null) return null;
   const { email, passwordHash, totpSince } = found.user;
-  const by = found.isByLink ? 'link' : passwordHash === null ? 'none' : 'password';
+  const by = found.link !== null ? 'link' : passwordHash === null ? 'none' : 'password';
   return { email, by, hasSecondFactor: totpSince !== null };
 }
 
@@ -56,8 +57,8 @@ type Found = {
   readonly signIn: SsoSignInRecord;
   readonly person: UnconfirmedPerson;
   readonly user: LockedUser;
-  /** It began from an access link of the user, which replaces the password, but no second factor. */
-  readonly isByLink: boolean;
+  /** The access link of the user from which it began, which replaces the password, but no second factor. */
+  readonly link: AccessLinkRecord | null;
 };
 
 async function find(
@@ -78,8 +79,9 @@ async function find(
     return { tokenHash, browserHash, signIn, person: signIn.person, user };
   });
   if (found === null) return null;
-  const isByLink = (await findLinkUser(db, scope, { signIn: found.signIn, now })) === found.user.id;
-  return { ...found, isByLink: isByLink && found.user.totpSince !== null };
+  const link = await findLink(db, scope, { signIn: found.signIn, now });
+  const isTheirs = link?.userId === found.user.id && found.user.totpSince !== null;
+  return { ...found, link: isTheirs ? link : null };
 }
 
 /**
@@ -100,8 +102,8 @@ export async function confirmAccount(
   const found = await find(db, connection, key);
   if (found === null) return LOST;
   const { scope, record } = connection;
-  const { signIn, person, user, isByLink } = found;
-  const attempts: Attempt[] = isByLink ? [] : [{ at: 'password', account: user.email, ip: auditSource.ip }];
+  const { signIn, person, user, link } = found;
+  const attempts: Attempt[] = link !== null ? [] : [{ at: 'password', account: user.email, ip: auditSource.ip }];
   if (user.totpSince !== null) attempts.push({ at: 'second-factor', account: user.id, ip: auditSource.ip });
   for (const attempt of attempts) {
     const admission = await consumeAttempt(db, attempt);
@@ -120,7 +122,7 @@ export async function confirmAccount(
     await recordAudit(db.prisma, scope, event);
     return invalid(field, field === 'code' ? 'is not right, or was used already.' : 'is not right.');
   };
-  if (!isByLink && !(await verifyPassword(user.passwordHash, password))) return refuse('password');
+  if (link === null && !(await verifyPassword(user.passwordHash, password))) return refuse('password');
   const linking = { userId: user.id, auditSource, now };
   try {
     const outcome = await transaction(db, async (tx) => {
@@ -131,7 +133,7 @@ export async function confirmAccount(
       const spent = current.totpSince === null ? null : spendCode(current, { keyring: db.keyring, code, now });
       if (current.totpSince !== null && spent === null) return 'wrong-code';
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
-      if (isByLink && !(await useLink(tx, scope, { signIn, now }))) return LOST;
+      if (link !== null && !(await useLink(tx, scope, { signIn, link, user: current, now }))) return LOST;
       if (spent !== null) await changeUser(tx, scope, user.id, spent.change);
       await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
       return signInLinked(tx, scope, { ...linking, ...person, user: current, provedAt: now, signIn });

@@ -8,6 +8,7 @@ import { urlIn } from '../../support/data/single-sign-on.ts';
 import { useCompanies } from '../../support/http/companies.ts';
 import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import type { TestPerson } from '../../support/http/identity-provider.ts';
+import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
 
 // Attacks on accounts by somebody who can sign in at the provider.
 
@@ -209,6 +210,27 @@ describe('an access link', () => {
     const page = await browser.submit(path, { code: codeAt(uri, dashboard.now()) });
     expect([page.headers['location'], await isIn(browser)]).toEqual(['/profile', true]);
     expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);
+  });
+
+  test('confirms nothing once its user has a role that its maker cannot manage', async () => {
+    // The attack: a manager keeps the link of somebody who becomes an administrator while the link is used.
+    const { administrator, domain } = await company();
+    const manager = await createAccount(db, { scope: administrator.scope, role: 'manager' });
+    const email = `invited@${domain}`;
+    const { link } = orThrow(await inviteUser(db, manager, { email, name: 'Ida', role: 'member' }));
+    const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    const browser = newBrowser();
+    const response = await withClient(dashboard.databaseUrl, async (client) => {
+      await client.query('begin');
+      await client.query(`update users set role = 'administrator' where id = $1`, [id]);
+      const coming = comeBack(browser, link.token, { sub: crypto.randomUUID(), email });
+      await untilWaiting(client, 1);
+      await client.query('commit');
+      return coming;
+    });
+    expect(response.headers['location']).toMatch(/\/confirm\//);
+    expect(await isIn(browser)).toBe(false);
+    expect(await db.prisma.ssoIdentity.count({ where: { userId: id } })).toBe(0);
   });
 
   test('that was used meanwhile confirms nothing', async () => {
