@@ -189,7 +189,7 @@ async function serve(
   // A failed welcome must not stop the server.
   const welcome = !speaksForAll
     ? undefined
-    : demonstration?.welcome(db, { url: server.url, environment }).catch((error: unknown) => {
+    : demonstration?.welcome(db, { url: server.url, publicUrl, environment }).catch((error: unknown) => {
         logger.warn({ err: error }, 'could not print the demonstration sign-ins');
       });
   process.stdout.write((await welcome) ?? '');

@@ -9,14 +9,14 @@ export { seed };
 /** Addresses, demonstration sign-ins and a curl command with a new key. Not for production, where there is no demonstration. */
 export async function welcome(
   db: Database,
-  { url, environment }: { url: string; environment: Environment },
+  { url, publicUrl = url, environment }: { url: string; publicUrl: string | undefined; environment: Environment },
 ): Promise<string> {
   const addresses = `
   Charter is listening at ${url}
 
     API        ${url}/api/parent_programs
     Docs       ${url}/docs
-    Dashboard  ${url}/sign-in
+    Dashboard  ${publicUrl}/sign-in
     Health     ${url}/livez  ${url}/readyz
 `;
   // Without a key, the text says why.

@@ -2,11 +2,12 @@ import type { CDPSession, Page } from 'playwright-core';
 import { focused } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
-import { useSite } from '../support/browser/site.ts';
+import { signIn, useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
 import { ageProofs } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { PASSWORD } from '../support/data/password.ts';
+import { startServer } from '../support/http/server.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });
 
@@ -167,6 +168,24 @@ test('without a script, the pages say what they need it for, and the password st
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Confirm' }).click();
   expect(await page.getByLabel('API key', { exact: true }).inputValue()).toMatch(/^charter_/);
+});
+
+test('a page that is open at another address than PUBLIC_URL leads to it', async () => {
+  const { member } = await site.team();
+  const publicUrl = 'http://localhost:4937';
+  const other = await startServer({ databaseUrl: site.server.databaseUrl, publicUrl });
+  try {
+    const page = await site.visit({ baseURL: other.url });
+    await page.goto('/sign-in');
+    await page.getByText(`Open ${publicUrl} instead.`).waitFor();
+    expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
+    await signIn(page, member);
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    await page.getByText(`Open ${publicUrl} instead.`).waitFor();
+    expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
+  } finally {
+    await other.close();
+  }
 });
 
 test('the pages with passkeys and the page that asks for a proof look right', async () => {

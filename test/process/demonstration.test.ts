@@ -66,7 +66,8 @@ test('in development, two processes that start on an empty database both serve a
       expect(text).toContain(printed);
     for (const role of ['administrator', 'manager', 'member', 'viewer'])
       expect(text).toContain(`${role}@northwind.example`);
-    await welcomeOf(env);
+    const later = await welcomeOf({ ...env, PUBLIC_URL: 'http://localhost:4937' });
+    expect(later.text).toContain('Dashboard  http://localhost:4937/sign-in');
     expect(await contents(DATABASE_URL)).toEqual(SEEDED);
   }, 'empty');
 });

@@ -9,6 +9,10 @@ let pending = new AbortController();
 
 for (const form of document.querySelectorAll('form[data-passkey]')) {
   form.parentElement.querySelector('[data-without-script]').hidden = true;
+  if (location.origin !== form.dataset.origin) {
+    form.parentElement.querySelector('[data-elsewhere]').hidden = false;
+    continue;
+  }
   if (!isSupported) {
     form.parentElement.querySelector('[data-without-passkeys]').hidden = false;
     continue;

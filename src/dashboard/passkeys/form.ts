@@ -1,7 +1,9 @@
+import type { RelyingParty } from '../../domain/relying-party.ts';
 import { type Html, html } from '../../html/html.ts';
 import { hidden } from '../markup/parts.ts';
 
 type PasskeyForm = {
+  readonly site: RelyingParty;
   readonly action: string;
   readonly formToken: string;
   /** What the script asks the browser for. "autofill": also beside the saved passwords of the field for the e-mail. */
@@ -13,10 +15,14 @@ type PasskeyForm = {
   readonly content: Html;
 };
 
-/** Browsers offer passkeys to scripts only, so the page says what it needs one for until the script has shown the form. */
-export function passkeyForm({ action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
-  return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" hidden>${hidden('form_token', formToken)}${hidden('credential', '')}${content}
+/**
+ * Browsers offer passkeys to scripts only, so the page says what it needs one for until the script has shown the form. The script
+ * also compares the address, which a proxy can hide from the server.
+ */
+export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
+  return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hidden('form_token', formToken)}${hidden('credential', '')}${content}
 <div class="notice danger" role="alert" tabindex="-1" hidden><p></p></div></form>
 <p class="quiet" data-without-script>You need JavaScript ${purpose}.</p>
-<p class="quiet" data-without-passkeys hidden>This browser cannot use passkeys. You need a current browser ${purpose}.</p>`;
+<p class="quiet" data-without-passkeys hidden>This browser cannot use passkeys. You need a current browser ${purpose}.</p>
+<p class="quiet" data-elsewhere hidden>Passkeys work only at the address of this installation. Open <code>${site.origin}</code> instead.</p>`;
 }

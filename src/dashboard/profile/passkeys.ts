@@ -77,6 +77,7 @@ function newPage(context: SignedInContext, { name, problem }: NewProps): View {
     site.kind === 'none'
       ? html`<p>${noPasskeys(site)}</p>`
       : passkeyForm({
+          site: site.relyingParty,
           action: NEW_PASSKEY_URL,
           formToken: context.formToken,
           use: 'create',

@@ -105,6 +105,7 @@ function passkeyPart(context: SignedInContext, { action, sealed }: { action: str
   const site = relyingPartyOf(context);
   if (site.kind === 'none') return html`<p class="quiet">${noPasskeys(site)}</p>`;
   return passkeyForm({
+    site: site.relyingParty,
     action,
     formToken: context.formToken,
     use: 'get',

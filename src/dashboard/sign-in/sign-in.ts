@@ -134,6 +134,7 @@ function passkeySignIn(context: RequestContext, next: string): Html {
   if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeys(site)}</p>`;
   return html`<div class="or"><span>or</span></div>
 ${passkeyForm({
+  site: site.relyingParty,
   action: PASSKEY_URL,
   formToken: context.formToken,
   use: 'autofill',
