@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { focused } from '../support/browser/browser.ts';
+import { focused, openContext } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
@@ -174,8 +174,9 @@ test('a page that is open at another address than PUBLIC_URL leads to it', async
   const { member } = await site.team();
   const publicUrl = 'http://localhost:4937';
   const other = await startServer({ databaseUrl: site.server.databaseUrl, publicUrl });
+  const context = await openContext(site.browser, { baseURL: other.url, problems: site.problems });
   try {
-    const page = await site.visit({ baseURL: other.url });
+    const page = await context.newPage();
     await page.goto('/sign-in');
     await page.getByText(`Open ${publicUrl} instead.`).waitFor();
     expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
@@ -184,6 +185,7 @@ test('a page that is open at another address than PUBLIC_URL leads to it', async
     await page.getByText(`Open ${publicUrl} instead.`).waitFor();
     expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
   } finally {
+    await context.close();
     await other.close();
   }
 });
