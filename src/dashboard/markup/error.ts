@@ -10,17 +10,19 @@ export type ErrorContent = {
   readonly link?: { readonly name: string; readonly href: string };
   /** A form with a button, in place of the link. */
   readonly form?: Html | undefined;
+  /** What else the person can do. */
+  readonly aside?: Html | undefined;
 };
 
 export function errorPage(
   context: RequestContext,
-  { status, title, message, form, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
+  { status, title, message, form, aside, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
 ): View {
   const main = html`<section class="card narrow error-page">
 <p class="eyebrow">Error ${status}</p>
 <h1>${title}</h1>
 <div>${typeof message === 'string' ? html`<p>${message}</p>` : message}</div>
 ${form ?? html`<p class="actions"><a class="button" href="${link.href}">${link.name}</a></p>`}
-</section>`;
+${aside !== undefined && html`<p class="aside">${aside}</p>`}</section>`;
   return page(context, { status, title, main });
 }

@@ -9,6 +9,7 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
+import { passwordLink } from './password-link.ts';
 import { failurePage, lostPage, notAdmittedPage, tooManyPage } from './refusal-pages.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
@@ -52,7 +53,7 @@ type Going = {
 export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
   return begin(context, connection, {
     going,
-    show: (url) => continuePage(context, url, going.aside ?? passwordLink(going)),
+    show: (url) => continuePage(context, url, going.aside ?? passwordLink(going.next)),
   });
 }
 
@@ -93,10 +94,6 @@ function continuePage(context: RequestContext, url: string, aside: Html): View {
 <p class="aside">${aside}</p></section>`;
   const view = page(context, { title: 'Sign in at your organization', main });
   return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
-}
-
-function passwordLink({ next }: Going): Html {
-  return html`<a href="/sign-in?with=password&amp;next=${encodeURIComponent(next)}">Use a password instead</a>`;
 }
 
 /**

@@ -13,24 +13,27 @@ import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
+import { passwordLink } from './password-link.ts';
 
 // Why a sign-in at the provider does not lead on. After a proof, `back` is the form that leads back to the other kinds of proof.
 
 const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
+
+/** Without a proof to go back to, somebody who has a password here can use it: it needs no provider. */
+const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 
 export function lostPage(context: RequestContext, back?: Html): View {
   return errorPage(context, {
     status: 400,
     title: 'This sign-in cannot be completed',
     message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
-    link: AGAIN,
-    form: back,
+    ...waysOn(back),
   });
 }
 
 export function tooManyPage(context: RequestContext, limited: RateLimited, back?: Html): View {
   const { message } = problemOf(limited);
-  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, link: AGAIN, form: back });
+  const view = errorPage(context, { status: 429, title: 'Too many attempts', message, ...waysOn(back) });
   return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
 }
 
@@ -46,7 +49,7 @@ const REASONS: Record<NotAdmittedReason, string> = {
 
 export function notAdmittedPage(context: RequestContext, { reason }: NotAdmitted): View {
   const message = html`<p>You signed in at your organization’s identity provider.</p><p>${REASONS[reason]}</p>`;
-  return errorPage(context, { status: 403, title: 'Charter cannot let you in', message, link: AGAIN });
+  return errorPage(context, { status: 403, title: 'Charter cannot let you in', message, ...waysOn() });
 }
 
 const NO_PROOF: Record<NotProvenReason, Html> = {
@@ -95,5 +98,5 @@ const FAILURES: Record<
 
 /** The words of the failure are for administrators, in the audit log. */
 export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
-  return errorPage(context, { ...FAILURES[kind], link: AGAIN, form: back });
+  return errorPage(context, { ...FAILURES[kind], ...waysOn(back) });
 }

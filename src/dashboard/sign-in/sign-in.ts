@@ -17,6 +17,7 @@ import { passkeyForm } from '../passkeys/form.ts';
 import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
+import { passwordLink } from './password-link.ts';
 import { goToProvider } from './provider.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
@@ -125,7 +126,7 @@ ${step !== 'email' && passwordField({ name: 'password', label: 'Password', autoc
 <div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
 ${passkeySignIn(context, next)}
-${step !== 'email' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a></p>`}${cellNote(context)}</section>`;
+<p class="aside">${step === 'email' ? passwordLink(next) : html`<a href="/forgotten-password">Forgotten your password?</a>`}</p>${cellNote(context)}</section>`;
   return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }), hasPasskeyForm });
 }
 

@@ -27,7 +27,7 @@ export async function choosePassword(context: RequestContext, form: Form<'passwo
   });
   switch (outcome.kind) {
     case 'done':
-      return redirect('/sign-in?done=password');
+      return redirect('/sign-in?done=password&with=password');
     case 'invalid':
       return welcomePage(context, problemOf(outcome));
     case 'dead-link':

@@ -144,7 +144,9 @@ test('a reset link sets a new password and keeps the second factor', async () =>
   const made = await (await browserOf(dashboard, administrator)).submit(user, {}, `${user}/link`);
   const [link = ''] = /\/welcome\/[\w-]{43}/.exec(made.text) ?? [];
   const thief = visitor();
-  expect((await thief.submit(link, { password: 'mauve otters' })).headers['location']).toBe('/sign-in?done=password');
+  expect((await thief.submit(link, { password: 'mauve otters' })).headers['location']).toBe(
+    '/sign-in?done=password&with=password',
+  );
   expect((await thief.signIn(member.email, 'mauve otters')).headers['location']).toMatch(/^\/sign-in\/second-factor/);
   expect(await isIn(thief)).toBe(false);
 });
@@ -236,7 +238,7 @@ test('after the removal of the second factor, a password that is now too short o
   expect((await browser.submit(choice, { password: short }, action)).status).toBe(422);
   const longer = 'seven otters juggle 93 lanterns';
   expect((await browser.submit(choice, { password: longer }, action)).headers['location']).toBe(
-    '/sign-in?done=password',
+    '/sign-in?done=password&with=password',
   );
   await browser.signIn(member.email, longer);
   expect(await isIn(browser)).toBe(true);
