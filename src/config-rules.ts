@@ -1,9 +1,9 @@
+import { type CellConfig, requireCells } from './config-cells.ts';
 import { MAKE_A_KEY } from './config-values.ts';
-import type { Cell } from './domain/cells.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 
-type Checked = {
+type Checked = CellConfig & {
   readonly nodeEnv: string;
   readonly host: string;
   readonly databaseUrl: string | undefined;
@@ -11,10 +11,6 @@ type Checked = {
   readonly keyring: Keyring | undefined;
   readonly publicUrl: string | undefined;
   readonly trustedProxies: readonly string[];
-  readonly cell: string | null;
-  readonly cells: readonly Cell[];
-  readonly commonUrl: string | undefined;
-  readonly cellDomainsFile: string | undefined;
 };
 
 /** Throws a StartUpError for variables that are valid, but not together. */
@@ -22,7 +18,6 @@ export function requireConsistency(config: Checked): void {
   requirePublicUrl(config);
   requireKeyring(config);
   requireDatabaseUrl(config);
-  requireOwnCell(config);
   requireCells(config);
 }
 
@@ -61,49 +56,4 @@ function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Checked): void {
     'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
     'Set DATABASE_URL to the URL of the connection pooler, or unset DATABASE_DIRECT_URL.',
   );
-}
-
-function requireOwnCell({ cell, cells }: Checked): void {
-  if (cell === null || cells.length === 0 || cells.some(({ name }) => name === cell)) return;
-  throw new StartUpError(
-    `CHARTER_CELLS does not contain the cell "${cell}", which CHARTER_CELL names.`,
-    'Add it, or correct CHARTER_CELL.',
-  );
-}
-
-/** For the address that all cells share, where people choose theirs. */
-function requireCells({ commonUrl, cellDomainsFile, cell, cells, publicUrl }: Checked): void {
-  if (commonUrl === undefined) {
-    if (cellDomainsFile === undefined) return;
-    throw new StartUpError(
-      'CHARTER_CELL_DOMAINS is set, but COMMON_URL is missing.',
-      'Set COMMON_URL to the address that all cells share, or unset CHARTER_CELL_DOMAINS.',
-    );
-  }
-  const own = cells.find(({ name }) => name === cell);
-  if (own === undefined) {
-    throw new StartUpError(
-      `COMMON_URL is set, but ${cell === null ? 'CHARTER_CELL' : 'CHARTER_CELLS'} is missing.`,
-      'Set CHARTER_CELL to the name of this cell, and CHARTER_CELLS to all cells, or unset COMMON_URL.',
-    );
-  }
-  if (own.url !== publicUrl) {
-    throw new StartUpError(
-      `CHARTER_CELLS says that the address of the cell ${own.name} is ${own.url}, but PUBLIC_URL is ${publicUrl ?? 'missing'}.`,
-      'Set both to the address at which the people of this cell sign in.',
-    );
-  }
-  const other = cells.find(({ url }) => url === commonUrl);
-  if (other !== undefined) {
-    throw new StartUpError(
-      `COMMON_URL is also the address of the cell ${other.name} in CHARTER_CELLS.`,
-      'Give each cell an address of its own, at which its people sign in.',
-    );
-  }
-  if (new URL(commonUrl).protocol !== new URL(own.url).protocol) {
-    throw new StartUpError(
-      'One of COMMON_URL and PUBLIC_URL begins with https://, and the other one with http://.',
-      'Use https:// for both.',
-    );
-  }
 }

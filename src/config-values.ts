@@ -4,6 +4,9 @@ import { StartUpError } from './domain/start-up-error.ts';
 
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.
 
+/** The value of a variable; undefined if it is unset or empty. */
+export type Given = (name: string) => string | undefined;
+
 export function integer(
   name: string,
   text: string | undefined,

@@ -1,15 +1,26 @@
 import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
+import { type CellConfig, readCellConfig } from './config-cells.ts';
+import { type ContactConfig, readContactConfig } from './config-contact.ts';
+import { type ObservabilityConfig, readObservabilityConfig } from './config-observability.ts';
 import { requireConsistency } from './config-rules.ts';
-import { databaseUrl, integer, invalid, keyring, networks, oneOf, origin, ratioOf } from './config-values.ts';
-import { CELL, ENVIRONMENTS, type Environment } from './domain/api-key.ts';
-import { type Cell, parseCells } from './domain/cells.ts';
+import {
+  databaseUrl,
+  type Given,
+  integer,
+  invalid,
+  keyring,
+  networks,
+  oneOf,
+  origin,
+  ratioOf,
+} from './config-values.ts';
+import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { parseScannerKeys, type ScannerKeys } from './domain/secret-scanning.ts';
 import { StartUpError } from './domain/start-up-error.ts';
-import { SAMPLERS, type SamplerName } from './observability/tracing/samplers.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;
@@ -18,67 +29,48 @@ const NEWER_DATABASE = ['refuse', 'accept'] as const;
 const NODE_ENVS = ['development', 'production', 'test'] as const;
 const BOOLEANS = ['true', 'false'] as const;
 
-export type Config = {
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly host: string;
-  /** Processes that serve the port. */
-  readonly workers: number;
-  /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
-  readonly databaseUrl: string | undefined;
-  /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
-  readonly databaseDirectUrl: string | undefined;
-  readonly databasePoolSize: number;
-  /** Whether to start although a newer version has migrated the database. */
-  readonly acceptsNewerDatabase: boolean;
-  readonly dataDir: string;
-  /** Encrypts secrets in the database. The key in a file in `dataDir` is used if it is omitted. */
-  readonly keyring: Keyring | undefined;
-  readonly requestLimits: RequestLimits;
-  /** Size of the response cache. */
-  readonly responseCacheBytes: number;
-  /** Response validation; null disables it. */
-  readonly responseCheck: ResponseCheck | null;
-  /** How long the events of the feed are kept. */
-  readonly eventRetentionDays: number;
-  readonly webhooks: WebhookTargets;
-  /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
-  readonly drainSeconds: number;
-  /** Where the metrics are served; port 0 stands for any free port. If it is `null`, nothing is measured. */
-  readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Where traces are exported to, and which; see TracesOptions. If it is `null`, nothing is traced. */
-  readonly traces: {
-    readonly endpoint: string;
-    readonly serviceName: string;
-    readonly sampler: SamplerName;
-    readonly ratio: number;
-  } | null;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly nodeEnv: (typeof NODE_ENVS)[number];
-  readonly environment: Environment;
-  /** The name of this cell, which is part of the keys that it issues. `null` if the installation is none. */
-  readonly cell: string | null;
-  /** All cells that serve the same address; empty if there are none. */
-  readonly cells: readonly Cell[];
-  /** Origin of the address that all cells share; `undefined` if it is for the API only, or there are no cells. */
-  readonly commonUrl: string | undefined;
-  /** The path of the file that says which e-mail domains are in which cell. */
-  readonly cellDomainsFile: string | undefined;
-  /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
-  readonly publicUrl: string | undefined;
-  /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
-  readonly supportUrl: string | undefined;
-  /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
-  readonly trustedProxies: readonly string[];
-  /** The public keys with which a secret scanner signs its reports of leaked keys. */
-  readonly scannerKeys: ScannerKeys;
-  /** If it is `null`, no mail is sent, and a link is shown to the user who made it. */
-  readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
-};
+export type Config = CellConfig &
+  ObservabilityConfig &
+  ContactConfig & {
+    /** 0 takes any free port. */
+    readonly port: number;
+    readonly host: string;
+    /** Processes that serve the port. */
+    readonly workers: number;
+    /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
+    readonly databaseUrl: string | undefined;
+    /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
+    readonly databaseDirectUrl: string | undefined;
+    readonly databasePoolSize: number;
+    /** Whether to start although a newer version has migrated the database. */
+    readonly acceptsNewerDatabase: boolean;
+    readonly dataDir: string;
+    /** Encrypts secrets in the database. The key in a file in `dataDir` is used if it is omitted. */
+    readonly keyring: Keyring | undefined;
+    readonly requestLimits: RequestLimits;
+    /** Size of the response cache. */
+    readonly responseCacheBytes: number;
+    /** Response validation; null disables it. */
+    readonly responseCheck: ResponseCheck | null;
+    /** How long the events of the feed are kept. */
+    readonly eventRetentionDays: number;
+    readonly webhooks: WebhookTargets;
+    /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
+    readonly drainSeconds: number;
+    readonly logLevel: (typeof LOG_LEVELS)[number];
+    readonly nodeEnv: (typeof NODE_ENVS)[number];
+    readonly environment: Environment;
+    /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
+    readonly publicUrl: string | undefined;
+    /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
+    readonly trustedProxies: readonly string[];
+    /** The public keys with which a secret scanner signs its reports of leaked keys. */
+    readonly scannerKeys: ScannerKeys;
+  };
 
 /** Reads and validates the environment variables; an empty one counts as unset. Throws a StartUpError for an invalid one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = (name: string) => env[name] || undefined;
+  const given: Given = (name) => env[name] || undefined;
   const nodeEnv = oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const config = {
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
@@ -115,54 +107,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       allowedNetworks: networks('WEBHOOKS_ALLOWED_NETWORKS', given('WEBHOOKS_ALLOWED_NETWORKS')),
     },
     drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
-    metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
-    traces: traces({
-      endpoint: given('OTEL_EXPORTER_OTLP_ENDPOINT'),
-      serviceName: given('OTEL_SERVICE_NAME'),
-      sampler: given('OTEL_TRACES_SAMPLER'),
-      ratio: given('OTEL_TRACES_SAMPLER_ARG'),
-    }),
+    ...readObservabilityConfig(given),
     logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
     environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
       fallback: 'live',
       allowed: ENVIRONMENTS,
     }),
-    cell: cell(given('CHARTER_CELL')),
-    cells: cells(given('CHARTER_CELLS')),
-    commonUrl: origin('COMMON_URL', given('COMMON_URL')),
-    cellDomainsFile: given('CHARTER_CELL_DOMAINS'),
+    ...readCellConfig(given),
     publicUrl: origin('PUBLIC_URL', given('PUBLIC_URL')),
-    supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
     scannerKeys: scannerKeys(given('SECRET_SCANNING_KEYS')),
-    mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
+    ...readContactConfig(given),
   };
   requireConsistency(config);
   return config;
-}
-
-function cell(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!CELL.test(text))
-    throw invalid('CHARTER_CELL', text, 'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1');
-  return text;
-}
-
-function cells(text: string | undefined): readonly Cell[] {
-  if (text === undefined) return [];
-  const parsed = parseCells(text);
-  if (parsed !== null) return parsed;
-  const wrong = text.split(',').findIndex((part) => parseCells(part) === null);
-  const problem =
-    wrong === -1
-      ? 'two have the same name or address, or there are too many'
-      : `part ${wrong + 1} is not a name, a title and an address, with or without the URL of metrics`;
-  // The message omits the value, because somebody may have put a password into a URL.
-  throw new StartUpError(
-    `CHARTER_CELLS is not a list of cells: ${problem}.`,
-    'Separate the cells by commas, such as: eu1 Europe https://eu1.charter.example.org, us1 United States https://us1.charter.example.org',
-  );
 }
 
 const MAX_WORKERS = 256;
@@ -176,42 +135,6 @@ function workers(text: string | undefined): number {
 
 function perSecond(name: string, text: string | undefined, fallback: number): number {
   return integer(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
-}
-
-/** Off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
-function metrics({ host, port }: Record<'host' | 'port', string | undefined>): Config['metrics'] {
-  if (port !== undefined)
-    return { host: host ?? '127.0.0.1', port: integer('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
-  if (host === undefined) return null;
-  throw new StartUpError(
-    'METRICS_HOST is set, but METRICS_PORT is missing.',
-    'Set METRICS_PORT to the port of the metrics, or unset METRICS_HOST.',
-  );
-}
-
-type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
-
-/** Off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
-function traces({
-  endpoint,
-  serviceName,
-  sampler,
-  ratio,
-}: Record<TraceVariable, string | undefined>): Config['traces'] {
-  if (endpoint === undefined) return null;
-  // The message omits the value, which may contain a password.
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
-    throw new StartUpError(
-      'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
-      'Set it to the URL of a collector that receives OTLP over HTTP, such as http://127.0.0.1:4318, or unset it.',
-    );
-  }
-  return {
-    endpoint,
-    serviceName: serviceName ?? 'charter',
-    sampler: oneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
-    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio, { allowsZero: true }),
-  };
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
@@ -248,44 +171,4 @@ function scannerKeys(text: string | undefined): ScannerKeys {
     text,
     'the identifier and the base64 of a P-256 public key, such as 90a42116…:MFkwEwYHKoZI…, several separated by commas',
   );
-}
-
-/** Of an e-mail address or a URL. */
-export function supportUrl(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw invalid(name, text, 'an e-mail address or a URL, such as https://support.example.org');
-}
-
-const MAIL_FROM = /^([^<>\p{C}]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/u;
-
-function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undefined>): Config['mail'] {
-  const { smtpUrl, mailFrom } = given;
-  if (smtpUrl === undefined && mailFrom === undefined) return null;
-  if (smtpUrl === undefined || mailFrom === undefined) {
-    const missing = smtpUrl === undefined ? 'SMTP_URL' : 'MAIL_FROM';
-    throw new StartUpError(
-      `The mail configuration is incomplete: ${missing} is missing.`,
-      'Set both SMTP_URL and MAIL_FROM, or neither.',
-    );
-  }
-  // The message omits the value, which may contain a password.
-  if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '') {
-    throw new StartUpError(
-      'SMTP_URL is not an SMTP URL.',
-      'Set it to one such as smtps://user:password@mail.example.org, or unset both SMTP_URL and MAIL_FROM.',
-    );
-  }
-  if (!MAIL_FROM.test(mailFrom)) {
-    throw invalid('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
-  }
-  // Links must not take their host from the request: an attacker could choose it.
-  if (given.publicUrl === undefined) {
-    throw new StartUpError(
-      'Mail is configured, but PUBLIC_URL is missing.',
-      'Links in mails need it. Set it to the URL under which people reach Charter, such as https://charter.example.org.',
-    );
-  }
-  return { smtpUrl, mailFrom };
 }

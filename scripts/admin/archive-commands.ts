@@ -24,7 +24,7 @@ const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
   const cellOf = (command: Command) =>
-    config.cell ?? command.error('error: CHARTER_CELL is not set: this installation is no cell');
+    config.cell ?? command.error('error: CHARTER_CELL is not set, so this installation is not a cell');
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -341,11 +341,12 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
 };
 
 test('the variables of this test are those that the server reads, and those of the guide', async () => {
-  const [source, guide] = await Promise.all(
-    ['src/config.ts', 'openapi/guides/configuration.md'].map((file) => readFile(file, 'utf8')),
+  const sources = (await readdir('src')).filter((name) => name.startsWith('config')).map((name) => `src/${name}`);
+  const [guide = '', ...texts] = await Promise.all(
+    ['openapi/guides/configuration.md', ...sources].map((file) => readFile(file, 'utf8')),
   );
-  const read = [...(source ?? '').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
-  const documented = [...(guide ?? '').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const read = [...texts.join('').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
+  const documented = [...guide.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
   const observed = Object.keys(EFFECTS).toSorted();
   expect([...new Set(read)].toSorted()).toEqual(observed);
   expect(documented.toSorted()).toEqual(observed);

@@ -1,0 +1,102 @@
+import { type Given, invalid, origin } from './config-values.ts';
+import { CELL } from './domain/api-key.ts';
+import { type Cell, parseCells } from './domain/cells.ts';
+import { StartUpError } from './domain/start-up-error.ts';
+
+// The variables of an installation that serves one address with others.
+
+export type CellConfig = {
+  /** The name of this cell, which is part of the keys that it issues. `null` if the installation is not a cell. */
+  readonly cell: string | null;
+  /** All cells that serve the same address; empty if there are none. */
+  readonly cells: readonly Cell[];
+  /** Origin of the address that all cells share; `undefined` if it is for the API only, or there are no cells. */
+  readonly commonUrl: string | undefined;
+  /** The path of the file that says which e-mail domains are in which cell. */
+  readonly cellDomainsFile: string | undefined;
+};
+
+export function readCellConfig(given: Given): CellConfig {
+  return {
+    cell: cell(given('CHARTER_CELL')),
+    cells: cells(given('CHARTER_CELLS')),
+    commonUrl: origin('COMMON_URL', given('COMMON_URL')),
+    cellDomainsFile: given('CHARTER_CELL_DOMAINS'),
+  };
+}
+
+type Checked = CellConfig & { readonly publicUrl: string | undefined };
+
+/** Throws a StartUpError for variables that are valid, but not together. */
+export function requireCells(config: Checked): void {
+  requireOwnCell(config);
+  requireCommonAddress(config);
+}
+
+function cell(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!CELL.test(text))
+    throw invalid('CHARTER_CELL', text, 'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1');
+  return text;
+}
+
+function cells(text: string | undefined): readonly Cell[] {
+  if (text === undefined) return [];
+  const parsed = parseCells(text);
+  if (parsed !== null) return parsed;
+  const wrong = text.split(',').findIndex((part) => parseCells(part) === null);
+  const problem =
+    wrong === -1
+      ? 'two have the same name or address, or there are too many'
+      : `part ${wrong + 1} is not a name, a title and an address, with or without the URL of metrics`;
+  // The message omits the value, because somebody may have put a password into a URL.
+  throw new StartUpError(
+    `CHARTER_CELLS is not a list of cells: ${problem}.`,
+    'Separate the cells by commas, such as: eu1 Europe https://eu1.charter.example.org, us1 United States https://us1.charter.example.org',
+  );
+}
+
+function requireOwnCell({ cell, cells }: CellConfig): void {
+  if (cell === null || cells.length === 0 || cells.some(({ name }) => name === cell)) return;
+  throw new StartUpError(
+    `CHARTER_CELLS does not contain the cell "${cell}", which CHARTER_CELL names.`,
+    'Add it, or correct CHARTER_CELL.',
+  );
+}
+
+/** For the address that all cells share, where people choose theirs. */
+function requireCommonAddress({ commonUrl, cellDomainsFile, cell, cells, publicUrl }: Checked): void {
+  if (commonUrl === undefined) {
+    if (cellDomainsFile === undefined) return;
+    throw new StartUpError(
+      'CHARTER_CELL_DOMAINS is set, but COMMON_URL is missing.',
+      'Set COMMON_URL to the address that all cells share, or unset CHARTER_CELL_DOMAINS.',
+    );
+  }
+  const own = cells.find(({ name }) => name === cell);
+  if (own === undefined) {
+    throw new StartUpError(
+      `COMMON_URL is set, but ${cell === null ? 'CHARTER_CELL' : 'CHARTER_CELLS'} is missing.`,
+      'Set CHARTER_CELL to the name of this cell, and CHARTER_CELLS to all cells, or unset COMMON_URL.',
+    );
+  }
+  if (own.url !== publicUrl) {
+    throw new StartUpError(
+      `CHARTER_CELLS says that the address of the cell ${own.name} is ${own.url}, but PUBLIC_URL is ${publicUrl ?? 'missing'}.`,
+      'Set both to the address at which the people of this cell sign in.',
+    );
+  }
+  const other = cells.find(({ url }) => url === commonUrl);
+  if (other !== undefined) {
+    throw new StartUpError(
+      `COMMON_URL is also the address of the cell ${other.name} in CHARTER_CELLS.`,
+      'Give each cell an address of its own, at which its people sign in.',
+    );
+  }
+  if (new URL(commonUrl).protocol !== new URL(own.url).protocol) {
+    throw new StartUpError(
+      'One of COMMON_URL and PUBLIC_URL begins with https://, and the other one with http://.',
+      'Use https:// for both.',
+    );
+  }
+}
