@@ -37,7 +37,7 @@ export function createGuardedFetch({
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowHttp))
       throw new ProviderUnreachableError('Charter must not use http:// for identity providers, only https://.');
     // A connection to an IP address looks nothing up.
-    if (isIP(host) !== 0 && isForbidden(host)) throw new ProviderUnreachableError(FORBIDDEN);
+    if (isIP(host) !== 0 && isForbidden(host)) throw new ProviderUnreachableError(NOT_ALLOWED);
     const options = { method, headers: { ...headers, 'Accept-Encoding': 'identity' }, lookup };
     return new Promise((settle, reject) => {
       const request =
@@ -50,7 +50,7 @@ export function createGuardedFetch({
         request.destroy();
       };
       const timer = setTimeout(() => fail(`${NO_RESPONSE} within ${timeoutSeconds} seconds.`), timeoutSeconds * 1000);
-      request.on('error', (error) => fail(describeFailure(error)));
+      request.on('error', (error) => fail(wordsFor(error)));
       request.once('response', (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
@@ -76,6 +76,23 @@ export function createGuardedFetch({
   };
 }
 
+/** The certificate is of an authority that Node does not know. */
+const UNKNOWN_AUTHORITY = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function wordsFor(error: NodeJS.ErrnoException): string {
+  const words = describeFailure(error);
+  if (words === FORBIDDEN) return NOT_ALLOWED;
+  if (!UNKNOWN_AUTHORITY.has(error.code ?? '')) return words;
+  return `Charter does not know the authority of the provider’s certificate (${words}). An operator adds it with NODE_EXTRA_CA_CERTS.`;
+}
+
+const NOT_ALLOWED = `${FORBIDDEN} An operator allows its network with WEBHOOKS_ALLOWED_NETWORKS.`;
 const TOO_LARGE = `The response is larger than ${MAX_BODY_BYTES / 1024} KiB.`;
 
 function headersOf(raw: readonly string[]): Headers {

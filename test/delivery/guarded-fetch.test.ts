@@ -1,4 +1,6 @@
+import { createServer as createTlsServer } from 'node:https';
 import { createGuardedFetch } from '../../src/delivery/guarded-fetch.ts';
+import { listenLocally } from '../support/http/port.ts';
 import {
   hangsUp,
   respondsWith,
@@ -6,11 +8,13 @@ import {
   staysSilent,
   useScriptedServer,
 } from '../support/http/scripted-server.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/http/self-signed.ts';
 
 const server = await useScriptedServer();
 const LOCAL = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
 const REQUEST = { method: 'GET', headers: { accept: 'application/json' } };
-const FORBIDDEN = 'Charter must not connect to the address of this host.';
+const FORBIDDEN =
+  'Charter must not connect to the address of this host. An operator allows its network with WEBHOOKS_ALLOWED_NETWORKS.';
 
 const failureOf = (sent: Promise<Response>) =>
   sent.then(
@@ -45,6 +49,19 @@ test.each([
 test('http is refused unless the operator allows it', async () => {
   const fetch = createGuardedFetch({ targets: { ...LOCAL, allowHttp: false } });
   expect(await failureOf(fetch(server.url, REQUEST))).toContain('only https://');
+});
+
+test('a certificate of an unknown authority is refused, with the setting that adds it', async () => {
+  const untrusted = createTlsServer({ key: PRIVATE_KEY, cert: CERTIFICATE }, (_, res) => res.end());
+  const port = await listenLocally(untrusted);
+  try {
+    expect(await failureOf(createGuardedFetch({ targets: LOCAL })(`https://127.0.0.1:${port}`, REQUEST))).toBe(
+      'ProviderUnreachableError: Charter does not know the authority of the provider’s certificate (self-signed certificate). ' +
+        'An operator adds it with NODE_EXTRA_CA_CERTS.',
+    );
+  } finally {
+    untrusted.close();
+  }
 });
 
 test('a redirect is not followed', async () => {

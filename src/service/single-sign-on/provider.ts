@@ -73,8 +73,17 @@ export async function discover(
 ): Promise<Provider> {
   const fetch: openid.CustomFetch = (url, { method, headers, body }) =>
     access.fetch(url, { method, headers, ...(body !== undefined && body !== null && { body: String(body) }) });
+  const readMetadata: openid.CustomFetch = async (url, options) => {
+    const response = await fetch(url, options);
+    const isJson = /^application\/(.+\+)?json\b/i.test(response.headers.get('content-type') ?? '');
+    if (response.status === 200 && isJson) return response;
+    const answer = response.status === 200 ? 'no JSON' : `status ${response.status}`;
+    throw new NoMetadataError(
+      `The answer at ${words(url)} is ${answer}, not the settings of a provider. Check the issuer.`,
+    );
+  };
   const discovered = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-    [openid.customFetch]: fetch,
+    [openid.customFetch]: readMetadata,
     execute: access.allowHttp ? [openid.allowInsecureRequests] : [],
   });
   const metadata = discovered.serverMetadata();
@@ -97,6 +106,9 @@ export async function discover(
 }
 
 export class MisconfiguredError extends Error {}
+
+/** There is a response, but no metadata. */
+class NoMetadataError extends Error {}
 
 export type AuthorizationRequest = {
   readonly redirectUri: string;
@@ -179,6 +191,7 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFai
 export function failureOf(error: unknown): ProviderFailure {
   for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
     if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
+    if (each instanceof NoMetadataError) return { kind: 'not-valid', words: each.message };
   }
   if (error instanceof MisconfiguredError) return { kind: 'misconfigured', words: error.message };
   if (error instanceof openid.AuthorizationResponseError)
@@ -195,8 +208,9 @@ export function failureOf(error: unknown): ProviderFailure {
       : { kind: 'not-valid', words: words(error.error) };
   }
   const code = memberOf(error, 'code');
-  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
-    return { kind: 'misconfigured', words: 'The provider says that its issuer is another one.' };
+  const cause = memberOf(error, 'cause');
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED' && memberOf(cause, 'attribute') === 'issuer')
+    return { kind: 'misconfigured', words: otherIssuer(String(memberOf(memberOf(cause, 'body'), 'issuer'))) };
   if (code === 'OAUTH_MISSING_SERVER_METADATA' || code === 'OAUTH_INVALID_SERVER_METADATA')
     return { kind: 'misconfigured', words: 'The provider does not name all of its addresses.' };
   return { kind: 'not-valid', words: words(error instanceof Error ? error.message : 'unknown') };

@@ -87,6 +87,36 @@ test.each([
   await other.close();
 });
 
+test.each([
+  ['status 404', 404, 'application/json'],
+  ['no JSON', 200, 'text/html'],
+])('an issuer whose metadata are %s is refused, with what answered and the remedy', async (answer, status, type) => {
+  const other = await startIdentityProvider();
+  other.override = (res) => {
+    res.writeHead(status, { 'Content-Type': type });
+    res.end('{}');
+    return true;
+  };
+  const { browser } = await administrator();
+  const change = connection({ issuer: `${other.issuer}/realms/x` });
+  const page = await browser.submit(SETTINGS, change, `${SETTINGS}/connection`);
+  const words =
+    `The answer at ${other.issuer}/realms/x/.well-known/openid-configuration is ${answer}, not the settings of a ` +
+    'provider. Check the issuer.';
+  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  await other.close();
+});
+
+test('a provider that names another issuer is refused, with that issuer', async () => {
+  const other = await startIdentityProvider();
+  other.metadata = { issuer: 'https://other.example/realms/one' };
+  const { browser } = await administrator();
+  const page = await browser.submit(SETTINGS, connection({ issuer: other.issuer }), `${SETTINGS}/connection`);
+  const words = 'The provider says that its issuer is https://other.example/realms/one.';
+  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  await other.close();
+});
+
 test('the secret is shown nowhere again, and stored encrypted', async () => {
   const { actor, browser } = await administrator();
   const pages = [
