@@ -95,9 +95,12 @@ export function parseGroupsClaim(text: string): string {
 
 /** Reads one "group = role" a line. Throws an error for "group_roles". */
 export function parseGroupRoles(text: string): GroupRoleRule[] {
-  const lines = text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  const lines = text
+    .split('\n')
+    .map((line, i) => ({ line: line.trim(), number: i + 1 }))
+    .filter(({ line }) => line !== '');
   if (lines.length > MAX_GROUP_ROLES) throw invalidField('group_roles', `must have at most ${MAX_GROUP_ROLES} lines.`);
-  const rules = lines.map((line) => {
+  const rules = lines.map(({ line, number }) => {
     const at = line.lastIndexOf('=');
     const groupName = line.slice(0, Math.max(at, 0)).trim();
     const role = GROUP_ROLES.find(
@@ -109,11 +112,18 @@ export function parseGroupRoles(text: string): GroupRoleRule[] {
           .toLowerCase(),
     );
     if (at < 1 || role === undefined || groupName === '' || [...groupName].length > 255 || /\p{C}/u.test(groupName))
-      throw invalidField('group_roles', 'must have a group, "=" and viewer, member or manager in each line.');
+      throw invalidField(
+        'group_roles',
+        `has a mistake in line ${number}: write a group, "=" and viewer, member or manager.`,
+      );
     return { groupName, role };
   });
-  if (new Set(rules.map(({ groupName }) => groupName)).size < rules.length)
-    throw invalidField('group_roles', 'must name each group once.');
+  const repeated = rules.findIndex(({ groupName }, i) => rules.findIndex((rule) => rule.groupName === groupName) < i);
+  if (repeated !== -1)
+    throw invalidField(
+      'group_roles',
+      `has a mistake in line ${lines[repeated]?.number}: an earlier line names the same group.`,
+    );
   return rules;
 }
 

@@ -29,7 +29,17 @@ import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
 import { listAdministrators } from '../../store/user-lists.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
+import {
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  joinInvalid,
+  parsed,
+  runAction,
+} from '../outcome.ts';
 import type { InTurn } from './begin.ts';
 import type { ProviderClient, ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
@@ -194,6 +204,8 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
   const roles = parsed(() => parseGroupRoles(content.groupRoles));
   if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
     return joinInvalid([newPeople, claim, roles]);
+  if (claim.value === '' && roles.value.length > 0)
+    return invalid('groups_claim', 'must be given for roles by group, such as groups. Or leave both empty.');
   const rules = { newPeopleRole: newPeople.value, groupsClaim: claim.value, groupRoles: roles.value };
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {

@@ -30,13 +30,27 @@ test('a connection is tried, and saved if it works', async () => {
   const tried = await browser.submit(SETTINGS, connection({ act: 'try' }), `${SETTINGS}/connection`);
   expect(wordsOf(tried)).toContain('The connection works');
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
+  expect(wordsOf(tried)).toContain('Type the secret again to save it.');
   const saved = await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
   expect(saved.headers['location']).toBe(`${SETTINGS}?done=connection`);
   const page = await browser.get(saved.headers['location'] ?? '');
   expect(wordsOf(page)).toContain('The connection is saved.');
   for (const path of ['callback', 'start', 'logout'])
     expect(page.text).toContain(`${PUBLIC_URL}/single-sign-on/${actor.scope.organizationId}/${path}`);
+  // The secret that is stored need not be typed.
+  const again = await browser.submit(SETTINGS, connection({ act: 'try', client_secret: '' }), `${SETTINGS}/connection`);
+  expect(wordsOf(again)).toContain('The connection works');
+  expect(wordsOf(again)).not.toContain('Type the secret again');
 });
+
+test.each(['connection', 'domains', 'domains/check', 'domains/remove', 'roles', 'require', 'allow-passwords'])(
+  'the address of the form "%s" leads to the page with the form',
+  async (path) => {
+    const { browser } = await administrator();
+    const page = await browser.get(`${SETTINGS}/${path}`);
+    expect([page.status, page.headers['location']]).toEqual([303, SETTINGS]);
+  },
+);
 
 test.each(['', '/', '/tenant', '/tenant/'])(
   'an issuer ending in "%s" is stored as the provider names it',
@@ -326,18 +340,24 @@ describe('roles', () => {
   });
 
   test.each([
-    ['administrators by a group', { group_roles: 'Admins = administrator' }],
-    ['an unknown role', { group_roles: 'Admins = owner' }],
-    ['a line without a group', { group_roles: '= member' }],
-    ['a group twice', { group_roles: 'A = member\nA = viewer' }],
-    ['managers by default', { new_people: 'manager' }],
-    ['administrators by default', { new_people: 'administrator' }],
-    ['a claim with a space', { groups_claim: 'my groups' }],
-    ['fifty-one groups', { group_roles: Array.from({ length: 51 }, (_, i) => `G${i} = member`).join('\n') }],
-  ])('%s are refused', async (_, change) => {
+    ['administrators by a group', { group_roles: 'Admins = administrator' }, 'mistake in line 1: write a group'],
+    ['an unknown role', { group_roles: 'A = member\n\nAdmins = owner' }, 'mistake in line 3: write a group'],
+    ['a line without a group', { group_roles: '= member' }, 'mistake in line 1'],
+    ['a group twice', { group_roles: 'A = member\nB = member\n\nA = viewer' }, 'mistake in line 4: an earlier line'],
+    ['roles without a claim', { groups_claim: ' ', group_roles: 'A = member' }, 'Claim with groups must be given'],
+    ['managers by default', { new_people: 'manager' }, 'one of those in the list'],
+    ['administrators by default', { new_people: 'administrator' }, 'one of those in the list'],
+    ['a claim with a space', { groups_claim: 'my groups' }, 'no spaces'],
+    [
+      'fifty-one groups',
+      { group_roles: Array.from({ length: 51 }, (_, i) => `G${i} = member`).join('\n') },
+      'at most 50 lines',
+    ],
+  ])('%s are refused, with the remedy', async (_, change, words) => {
     const { browser } = await administrator();
     await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
     const rules = { new_people: '', groups_claim: 'groups', group_roles: '', ...change };
-    expect((await browser.submit(SETTINGS, rules, `${SETTINGS}/roles`)).status).toBe(422);
+    const page = await browser.submit(SETTINGS, rules, `${SETTINGS}/roles`);
+    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
   });
 });

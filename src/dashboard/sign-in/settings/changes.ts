@@ -43,8 +43,9 @@ export async function changeConnection(
   if (tried.kind === 'invalid') return settingsPage(context, { problem: problemOf(tried), connection: content });
   if (tried.kind !== 'tried') return settingsPage(context, { problem: formProblem(tried.words), connection: content });
   if (form.text('act') === 'try') {
+    const again = content.clientSecret.trim() === '' ? '' : ' Type the secret again to save it.';
     const notice = tried.isSecretProven
-      ? 'The connection works: the provider accepts the client ID and the client secret. Type the secret again to save it.'
+      ? `The connection works: the provider accepts the client ID and the client secret.${again}`
       : 'The provider answers, but does not say whether it accepts the client secret.';
     return settingsPage(context, { notice, connection: content });
   }

@@ -1,5 +1,6 @@
 import { mayGovern } from '../../../domain/role.ts';
 import type { Section } from '../../http/page-routes.ts';
+import { redirect } from '../../http/view.ts';
 import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import { provenForm } from '../../proof/proven.ts';
 import {
@@ -20,6 +21,8 @@ import { ALLOW_PASSWORDS_URL, REQUIRE_URL } from './requirement-section.ts';
 import { ROLES_URL } from './roles-section.ts';
 
 const takesTurns = true;
+/** The address of a form, which is shown after it was refused, leads to the page that contains the form. */
+const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
 /** For administrators. All forms change how people sign in, so they need a fresh proof. */
 export const signInSettingsSection: Section = {
@@ -28,6 +31,7 @@ export const signInSettingsSection: Section = {
     { path: SIGN_IN_SETTINGS_URL, get: (context) => settingsPage(context) },
     {
       path: CONNECTION_URL,
+      get,
       post: provenForm(
         'change the connection to your identity provider',
         ['issuer', 'client_id', 'client_secret', 'act'],
@@ -40,18 +44,19 @@ export const signInSettingsSection: Section = {
       get: showRemoval,
       post: provenForm('remove the connection to your identity provider', [], remove),
     },
-    { path: DOMAINS_URL, post: provenForm('add a domain', ['domain'], add) },
-    { path: `${DOMAINS_URL}/check`, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
-    { path: `${DOMAINS_URL}/remove`, post: provenForm('remove a domain', ['domain'], removeOne) },
+    { path: DOMAINS_URL, get, post: provenForm('add a domain', ['domain'], add) },
+    { path: `${DOMAINS_URL}/check`, get, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
+    { path: `${DOMAINS_URL}/remove`, get, post: provenForm('remove a domain', ['domain'], removeOne) },
     {
       path: ROLES_URL,
+      get,
       post: provenForm(
         'change the roles by single sign-on',
         ['new_people', 'groups_claim', 'group_roles'],
         changeRoles,
       ),
     },
-    { path: REQUIRE_URL, post: provenForm('require single sign-on', ['break_glass'], requireIt) },
-    { path: ALLOW_PASSWORDS_URL, post: provenForm('let people sign in with passwords', [], allowPasswords) },
+    { path: REQUIRE_URL, get, post: provenForm('require single sign-on', ['break_glass'], requireIt) },
+    { path: ALLOW_PASSWORDS_URL, get, post: provenForm('let people sign in with passwords', [], allowPasswords) },
   ],
 };
