@@ -66,8 +66,8 @@ export const PEOPLE_FAULTS: readonly Fault[] = [
   {
     title: 'signing in redirects to a foreign address',
     file: 'src/dashboard/sign-in/next.ts',
-    find: "return origin === 'http://ours.invalid' && SECTIONS.test(pathname) ? pathname + search : PROFILE;",
-    replace: 'return SECTIONS.test(pathname) ? text : origin.slice(0, 0) + search.slice(0, 0) + PROFILE;',
+    find: "url.origin !== 'http://ours.invalid' || !SECTIONS.test(url.pathname)) return PROFILE;\n  const path = url.pathname + url.search;",
+    replace: 'text === null || !SECTIONS.test(url.pathname)) return PROFILE;\n  const path = text;',
     caughtBy: 'test/dashboard/sign-in/next.test.ts',
   },
   {
