@@ -45,7 +45,7 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
   const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
 <p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
 ${problemSummary(problem, { password: 'Password', code: 'Code' })}
-${found.by !== 'none' ? proofForm(context, found, problem) : html`<p>It has no password yet. Use the link in the invitation that you got, or <a href="/forgotten-password">ask for a new link</a>, and choose single sign-on there.</p>`}
+${found.by !== 'none' ? proofForm(context, found, problem) : html`<p>It has no password. <a href="/forgotten-password">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`}
 ${found.by === 'password' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`}</section>`;
   return page(context, { title: 'Is this account yours?', main, problem });
 }

@@ -28,12 +28,20 @@ const DONE = new Map([
   ['signed-out', 'You are signed out.'],
   ['ended', 'Your sign-in took too long or was ended. Please sign in again.'],
   ['password', 'Your password is set. Sign in with it.'],
+  [
+    'connection-saved',
+    'The connection to your identity provider is saved. Sessions by the earlier one have ended, so sign in anew.',
+  ],
+  [
+    'connection-removed',
+    'The connection to your identity provider is removed, and the sessions by it have ended. Sign in with a password or a passkey.',
+  ],
 ]);
 
 const ENDED: Record<SessionEnd, string> = {
   idle: `It was not used for ${SESSION_IDLE_MINUTES} minutes.`,
   'too-old': `It reached its maximum of ${SESSION_HOURS} hours.`,
-  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset.`,
+  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. A session by single sign-on also ends when you sign out at your identity provider, when your account is unlinked, and when the connection is changed or removed. A session by password ends when your organization requires single sign-on.`,
 };
 
 /**

@@ -96,6 +96,20 @@ test('no password is accepted, and the answer is that to a wrong one', async () 
   for (const other of told.slice(1)) expect(other).toEqual(told[0]);
 });
 
+test('whoever removes the connection in a session by it is told before and after that it ends', async () => {
+  const { browser } = await company();
+  const url = `${SETTINGS}/connection/remove`;
+  expect(wordsOf(await browser.get(url))).toContain(
+    'If you signed in by single sign-on yourself, your session ends, too.',
+  );
+  const removed = await browser.submit(url);
+  expect(removed.headers['location']).toBe('/sign-in?done=connection-removed');
+  expect(wordsOf(await browser.get(removed.headers['location'] ?? ''))).toContain(
+    'The connection to your identity provider is removed',
+  );
+  expect(await isIn(browser)).toBe(false);
+});
+
 test('sessions by a password have ended, and API keys go on', async () => {
   const { member, browser, breakGlass } = await company();
   const before = newBrowser();

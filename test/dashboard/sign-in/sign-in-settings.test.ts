@@ -163,7 +163,9 @@ test('another issuer makes nobody linked, and another client ends the sessions b
   const other = await startIdentityProvider();
   const { issuer, clientId: client_id, clientSecret: client_secret } = other;
   const change = connection({ issuer, client_id, client_secret });
-  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(303);
+  const saved = await browser.submit(SETTINGS, change, `${SETTINGS}/connection`);
+  expect(saved.headers['location']).toBe('/sign-in?done=connection-saved');
+  expect(wordsOf(await browser.get('/sign-in?done=connection-saved'))).toContain('identity provider is saved.');
   expect(await db.prisma.ssoIdentity.count({ where: { organizationId } })).toBe(0);
   expect(await db.prisma.session.count({ where: { organizationId, userId } })).toBe(0);
   await other.close();

@@ -273,7 +273,7 @@ test('somebody without a password is told how to confirm', async () => {
   await db.prisma.user.updateMany({ where: { id: actor.userId }, data: { email } });
   const browser = newBrowser();
   const page = await signIn(browser, email);
-  expect(wordsOf(await browser.get(page.headers['location'] ?? ''))).toContain('It has no password yet.');
+  expect(wordsOf(await browser.get(page.headers['location'] ?? ''))).toContain('It has no password. Ask for a link');
 });
 
 test('too many sign-ins that are not completed are refused for a while', async () => {

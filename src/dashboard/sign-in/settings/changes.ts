@@ -11,7 +11,7 @@ import {
 } from '../../../service/single-sign-on/settings.ts';
 import type { Form } from '../../http/forms.ts';
 import { formProblem, problemOf } from '../../http/problem.ts';
-import type { SignedInContext } from '../../http/request-context.ts';
+import { findSignedIn, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { page } from '../../markup/layout.ts';
@@ -23,6 +23,12 @@ import { settingsPage } from './page.ts';
 
 function done(what: string): View {
   return redirect(`${SIGN_IN_SETTINGS_URL}?done=${what}`);
+}
+
+/** A change of the connection ends the sessions by it, which can include the administrator's own. */
+async function connectionDone(context: SignedInContext, what: 'connection' | 'removed'): Promise<View> {
+  if ((await findSignedIn(context)) !== null) return done(what);
+  return redirect(`/sign-in?done=${what === 'connection' ? 'connection-saved' : 'connection-removed'}`);
 }
 
 /** Saves nothing that does not work. */
@@ -51,7 +57,7 @@ export async function changeConnection(
   }
   const outcome = await inTurn(() => saveConnection(db, actor, { ...content, issuer: tried.issuer, targets }));
   if (outcome.kind !== 'done') return settingsPage(context, { problem: problemOf(outcome), connection: content });
-  return done('connection');
+  return connectionDone(context, 'connection');
 }
 
 export async function showRemoval(context: SignedInContext): Promise<View> {
@@ -62,6 +68,7 @@ export async function showRemoval(context: SignedInContext): Promise<View> {
   const main = html`${head({ title, up: { name: 'Sign-in', href: SIGN_IN_SETTINGS_URL }, lead: connection.issuer })}
 <div class="card narrow"><div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
 <ul><li>Nobody can sign in by single sign-on, and the sessions by it end.</li>
+<li>If you signed in by single sign-on yourself, your session ends, too. Make sure before that you can sign in with a password or a passkey.</li>
 <li>People who have no password need a link to set one.</li>
 <li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li></ul></div>
 <p>API keys and verified domains stay.</p>
@@ -71,7 +78,9 @@ ${postForm({ action: `${CONNECTION_URL}/remove`, formToken }, html`<div class="a
 
 export async function remove(context: SignedInContext): Promise<View> {
   const outcome = await removeConnection(context.dashboard.db, context.actor);
-  return outcome.kind === 'done' ? done('removed') : settingsPage(context, { problem: problemOf(outcome) });
+  return outcome.kind === 'done'
+    ? connectionDone(context, 'removed')
+    : settingsPage(context, { problem: problemOf(outcome) });
 }
 
 export async function add(context: SignedInContext, form: Form<'domain'>): Promise<View> {
