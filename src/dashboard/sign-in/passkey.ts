@@ -8,6 +8,7 @@ import { sendOptions } from '../passkeys/options.ts';
 import { askedBy, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
+import { requiredPage } from './refusal-pages.ts';
 import { signInPage } from './sign-in.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
@@ -27,6 +28,8 @@ export async function submitPasskey(context: RequestContext, form: Form<'credent
     case 'signed-in':
       tellBreakGlass(context, result, 'passkey');
       return startInBrowser(context, { token: result.token, next });
+    case 'single-sign-on-required':
+      return requiredPage(context, result, next);
     case 'wrong':
       return signInPage(context, { email: '', next, problem: formProblem(WRONG), step: 'both' });
     case 'rate-limited':

@@ -9,8 +9,10 @@ import type {
   NotProvenReason,
 } from '../../service/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
+import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { passwordLink } from './password-link.ts';
@@ -35,6 +37,21 @@ export function tooManyPage(context: RequestContext, limited: RateLimited, back?
   const { message } = problemOf(limited);
   const view = errorPage(context, { status: 429, title: 'Too many attempts', message, ...waysOn(back) });
   return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
+}
+
+/** For somebody who has proved with a password or a passkey who they are. */
+export function requiredPage(
+  context: RequestContext,
+  { organizationId, email }: SingleSignOnRequired,
+  next: string,
+): View {
+  const href = urlOf(`/single-sign-on/${organizationId}/start`, { login_hint: email, target_link_uri: next });
+  return errorPage(context, {
+    status: 403,
+    title: 'Your organization requires single sign-on',
+    message: 'It accepts neither passwords nor passkeys here. Sign in at its identity provider.',
+    link: context.dashboard.publicUrl === undefined ? AGAIN : { name: 'Continue with single sign-on', href },
+  });
 }
 
 const REASONS: Record<NotAdmittedReason, string> = {

@@ -19,6 +19,7 @@ import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 import { passwordLink } from './password-link.ts';
 import { goToProvider } from './provider.ts';
+import { requiredPage } from './refusal-pages.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
 export const PASSKEY_URL = '/sign-in/passkey';
@@ -97,6 +98,14 @@ async function signInWithPassword(
       return startInBrowser(context, { token: result.token, next: urlOf('/sign-in/second-factor', { next }) });
     case 'new-password':
       return redirect(`/welcome/${result.token}?why=length`);
+    case 'single-sign-on-required':
+      return requiredPage(context, result, next);
+    case 'passkey-needed': {
+      const problem = formProblem(
+        'This account is for emergencies, so the password alone is not enough. Sign in with its passkey.',
+      );
+      return signInPage(context, { email, next, problem, step: 'both' });
+    }
     case 'wrong': {
       const problem = formProblem('The e-mail or the password is not right.');
       return signInPage(context, { email, next, problem, step: 'both' });

@@ -11,7 +11,7 @@ import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped.ts';
 import { changeUser, lockUser } from '../../store/users.ts';
 import type { RateLimited } from '../outcome.ts';
-import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { addLink } from './make-link.ts';
 import { verifyPassword } from './password.ts';
@@ -36,10 +36,12 @@ type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string
 type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
 /** The e-mail, the password, the code or the passkey is wrong. */
 export type Wrong = { readonly kind: 'wrong' };
+/** The password is right, but the break-glass administrator needs the passkey or a second factor as well. */
+type PasskeyNeeded = { readonly kind: 'passkey-needed' };
 /** The session that waited for the second factor has ended, so the password has to be given again. */
 type Ended = { readonly kind: 'ended' };
 
-export type SignInResult = PasswordAccepted | Wrong | RateLimited;
+export type SignInResult = PasswordAccepted | SingleSignOnRequired | PasskeyNeeded | Wrong | RateLimited;
 export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
 
 type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
@@ -56,33 +58,54 @@ export async function signIn(
 
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
-  const accepted = found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : null;
-  if (accepted === null) {
-    await recordFailure(db, found, { account: attempt.account, auditSource, now });
-    return { kind: 'wrong' };
+  const judged =
+    found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : refused(WRONG, WHY.password);
+  if (judged.kind === 'refused') {
+    await recordFailure(db, found, { why: judged.why, account: attempt.account, auditSource, now });
+    return judged.result;
   }
   await clearAttempt(db, attempt);
-  if (accepted.kind === 'signed-in') await rememberNetwork(db, attempt);
-  return accepted;
+  if (judged.kind === 'signed-in') await rememberNetwork(db, attempt);
+  return judged;
 }
 
-/**
- * Returns `null` if the account is deactivated, its organization requires single sign-on or, for the account for emergencies,
- * a passkey, or its password was changed while it was being verified.
- */
+/** `why`: for the audit log. */
+type Refused = {
+  readonly kind: 'refused';
+  readonly result: Wrong | SingleSignOnRequired | PasskeyNeeded;
+  readonly why: string;
+};
+
+const WRONG: Wrong = { kind: 'wrong' };
+const WHY = {
+  password: 'the password was wrong',
+  deactivated: 'the account is deactivated',
+  changed: 'the password was changed meanwhile',
+  passkey: 'the break-glass account needs a passkey or a second factor',
+};
+
+function refused(result: Refused['result'], why: string): Refused {
+  return { kind: 'refused', result, why };
+}
+
+/** Signs in with a right password. */
 async function accept(
   db: Database,
   found: Credentials,
   { password, auditSource, now }: { password: string; auditSource: AuditSource; now: Date },
-): Promise<PasswordAccepted | null> {
+): Promise<PasswordAccepted | Refused> {
   const scope = OrganizationScope.grant(found.organizationId);
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
-    if (user === null || user.deactivatedAt !== null || user.passwordHash !== found.passwordHash) return null;
+    if (user === null || user.passwordHash !== found.passwordHash) return refused(WRONG, WHY.changed);
+    if (user.deactivatedAt !== null) return refused(WRONG, WHY.deactivated);
     const way = await signInWayOf(tx, scope, user.id);
-    if (way === 'single-sign-on') return null;
+    if (way === 'single-sign-on') {
+      const { organizationId } = scope;
+      return refused({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
+    }
     // A password alone is too little for the one account that needs no provider; it has a passkey, then.
-    if (way === 'break-glass' && user.totpSince === null) return null;
+    if (way === 'break-glass' && user.totpSince === null) return refused({ kind: 'passkey-needed' }, WHY.passkey);
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
@@ -104,7 +127,7 @@ async function accept(
 async function recordFailure(
   db: Database,
   found: Credentials | null,
-  { account, auditSource, now }: { account: string; auditSource: AuditSource; now: Date },
+  { why, account, auditSource, now }: { why: string; account: string; auditSource: AuditSource; now: Date },
 ): Promise<void> {
   await transaction(db, async (tx) => {
     if (found === null) return recordUnknownEmail(tx, { account, at: now });
@@ -112,6 +135,7 @@ async function recordFailure(
       action: 'user.sign_in_failed',
       actorUserId: null,
       targetUserId: found.userId,
+      detail: { why },
       auditSource,
     } as const;
     return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);

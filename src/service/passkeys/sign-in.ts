@@ -8,7 +8,7 @@ import { clearAttempt, consumeAttempt, rememberNetwork } from '../accounts/attem
 import type { SignedIn, Wrong } from '../accounts/sign-in.ts';
 import { startSession } from '../accounts/start-session.ts';
 import type { RateLimited } from '../outcome.ts';
-import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../single-sign-on/requirement.ts';
 import { readAssertion, requestOptions } from './ceremony.ts';
 import { issueChallenge, spendChallenge } from './challenges.ts';
 import { type Asking, type GivenPasskey, type PasskeyOptions, spendUse, verifyUse } from './use-passkey.ts';
@@ -29,7 +29,7 @@ export async function optionsForSignIn(
 export async function signInWithPasskey(
   db: Database,
   { credential, relyingParty, browser, auditSource, now }: GivenPasskey & { readonly auditSource: AuditSource },
-): Promise<SignedIn | Wrong | RateLimited> {
+): Promise<SignedIn | SingleSignOnRequired | Wrong | RateLimited> {
   const response = readAssertion(credential);
   if (response === null) return WRONG;
   const attempt = { at: 'passkey', account: response.credentialId, ip: auditSource.ip } as const;
@@ -46,27 +46,35 @@ export async function signInWithPasskey(
   const isNamed = response.userHandle !== null;
   const use = isAsked && isNamed ? await verifyUse(db, scope, { userId, response, relyingParty }) : null;
 
-  const result = await transaction(db, async (tx): Promise<(SignedIn & { email: string }) | Wrong> => {
-    const user = await lockUser(tx, scope, userId);
-    if (user === null) return WRONG;
-    const refuse = async (detail: Record<string, string>) => {
-      const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: userId, auditSource } as const;
-      await recordAudit(tx, scope, { ...event, detail: { step: 'passkey', ...detail } });
-      return WRONG;
-    };
-    const way = await signInWayOf(tx, scope, userId);
-    if (use === null || user.deactivatedAt !== null || way === 'single-sign-on') return refuse({});
-    const passkey = use.passkey.name;
-    const outcome = await spendUse(tx, scope, { userId, use, now });
-    if (outcome.kind === 'refused') return refuse({ passkey, why: outcome.why });
-    const event = { actorUserId: userId, targetUserId: userId, auditSource };
-    await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { passkey } });
-    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
-    const token = await startSession(tx, scope, { userId, isComplete: true, at: now, auditSource });
-    const signedIn = { kind: 'signed-in', token, userId, email: user.email } as const;
-    return way === 'break-glass' ? { ...signedIn, breakGlassOf: scope } : signedIn;
-  });
-  if (result.kind === 'wrong') return result;
+  const result = await transaction(
+    db,
+    async (tx): Promise<(SignedIn & { email: string }) | SingleSignOnRequired | Wrong> => {
+      const user = await lockUser(tx, scope, userId);
+      if (user === null) return WRONG;
+      const recordFailure = async (detail: { readonly passkey?: string; readonly why: string }) => {
+        const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: userId, auditSource } as const;
+        await recordAudit(tx, scope, { ...event, detail: { step: 'passkey', ...detail } });
+        return WRONG;
+      };
+      if (use === null) return recordFailure({ why: 'the passkey did not sign what Charter asked for' });
+      const passkey = use.passkey.name;
+      if (user.deactivatedAt !== null) return recordFailure({ passkey, why: 'the account is deactivated' });
+      const outcome = await spendUse(tx, scope, { userId, use, now });
+      if (outcome.kind === 'refused') return recordFailure({ passkey, why: outcome.why });
+      const way = await signInWayOf(tx, scope, userId);
+      if (way === 'single-sign-on') {
+        await recordFailure({ passkey, why: WHY_REQUIRED });
+        return { kind: 'single-sign-on-required', organizationId: owner.organizationId, email: user.email };
+      }
+      const event = { actorUserId: userId, targetUserId: userId, auditSource };
+      await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { passkey } });
+      if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
+      const token = await startSession(tx, scope, { userId, isComplete: true, at: now, auditSource });
+      const signedIn = { kind: 'signed-in', token, userId, email: user.email } as const;
+      return way === 'break-glass' ? { ...signedIn, breakGlassOf: scope } : signedIn;
+    },
+  );
+  if (result.kind !== 'signed-in') return result;
   await clearAttempt(db, attempt);
   await rememberNetwork(db, { account: result.email, ip: auditSource.ip });
   await rememberNetwork(db, attempt);

@@ -9,6 +9,16 @@ import { type Conflict, conflict } from '../outcome.ts';
  */
 export type SignInWay = 'free' | 'single-sign-on' | 'break-glass';
 
+/** Somebody proved who they are, but their organization requires single sign-on. Only who has proved it may be told. */
+export type SingleSignOnRequired = {
+  readonly kind: 'single-sign-on-required';
+  readonly organizationId: string;
+  readonly email: string;
+};
+
+/** For the audit log. */
+export const WHY_REQUIRED = 'the organization requires single sign-on';
+
 export async function signInWayOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<SignInWay> {
   const enforcement = await findSsoEnforcement(tx, scope);
   if (enforcement === null) return 'free';

@@ -12,8 +12,15 @@ import {
 } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, connect, LOCAL, PUBLIC_URL as publicUrl, urlIn } from '../../support/data/single-sign-on.ts';
-import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import {
+  beginWith,
+  buttonUrlIn,
+  connect,
+  LOCAL,
+  PUBLIC_URL as publicUrl,
+  urlIn,
+} from '../../support/data/single-sign-on.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf } from '../../support/http/forms.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
@@ -46,6 +53,10 @@ function secureBrowser(from?: Browser): Browser {
 
 const withPassword = (browser: Browser, email: string) =>
   browser.submit('/sign-in?with=password', { email, password: PASSWORD }, '/sign-in');
+
+/** Where the page leads that says that single sign-on is required. */
+const continueUrlIn = ({ text }: Page) =>
+  (/<a class="button" href="([^"]*)">Continue with single sign-on</.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
 
 const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
@@ -83,17 +94,40 @@ async function required() {
   return found;
 }
 
-test('no password is accepted, and the answer is that to a wrong one', async () => {
-  const { administrator, member, domain } = await required();
+const whysOf = async (actor: Parameters<typeof auditEventsOf>[1]) =>
+  (await auditEventsOf(db, actor)).flatMap(({ action, detail }) =>
+    action === 'user.sign_in_failed' && typeof detail === 'object' && detail !== null && 'why' in detail
+      ? [detail['why']]
+      : [],
+  );
+
+test('no wrong password says that single sign-on is required, so nobody learns which e-mails have an account', async () => {
+  const { administrator, member, breakGlass, domain } = await required();
   const told = [];
-  for (const email of [member.email, administrator.email, `nobody@${domain}`]) {
-    const browser = newBrowser();
-    const page = await withPassword(browser, email);
+  for (const email of [member.email, breakGlass.email, `nobody@${domain}`]) {
+    const page = await newBrowser().submit('/sign-in?with=password', { email, password: 'a wrong one' }, '/sign-in');
     told.push([page.status, wordsOf(page)]);
-    expect(await isIn(browser)).toBe(false);
   }
-  expect(told[0]?.[0]).toBe(422);
+  expect(told[0]).toEqual([422, expect.stringContaining('The e-mail or the password is not right.')]);
   for (const other of told.slice(1)) expect(other).toEqual(told[0]);
+  expect(await whysOf(administrator)).toEqual(Array(2).fill('the password was wrong'));
+});
+
+test('a right password signs nobody in, and its page leads to the provider and on', async () => {
+  const { administrator, member } = await required();
+  const browser = newBrowser();
+  const path = '/sign-in?with=password&next=/profile/api-keys';
+  const refused = await browser.submit(path, { email: member.email, password: PASSWORD }, '/sign-in');
+  expect([refused.status, wordsOf(refused)]).toEqual([
+    403,
+    expect.stringContaining('Your organization requires single sign-on'),
+  ]);
+  expect(await isIn(browser)).toBe(false);
+  expect(await whysOf(administrator)).toEqual(['the organization requires single sign-on']);
+  const url = buttonUrlIn(await browser.get(continueUrlIn(refused)));
+  const toConfirm = await browser.get(provider.authorize(url, { sub: `mei-${made}`, email: member.email }));
+  const done = await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
+  expect(done.headers['location']).toBe('/profile/api-keys');
 });
 
 test('whoever removes the connection in a session by it is told before and after that it ends', async () => {
@@ -207,7 +241,13 @@ test('a passkey does not sign in, but proves who somebody is, and a password pro
   const browser = secureBrowser(own);
   const authenticator = await addPasskeyTo(browser, SECURE);
   const guest = secureBrowser();
-  expect([(await signInWithPasskey(guest, authenticator)).status, await isIn(guest)]).toEqual([422, false]);
+  const refused = await signInWithPasskey(guest, authenticator);
+  expect([refused.status, await isIn(guest)]).toEqual([403, false]);
+  expect(wordsOf(refused)).toContain('Your organization requires single sign-on');
+  expect(continueUrlIn(refused)).toContain(`/single-sign-on/${administrator.scope.organizationId}/start?`);
+  expect(await whysOf(administrator)).toEqual(['the organization requires single sign-on']);
+  const forged = await signInWithPasskey(secureBrowser(), authenticator, { isForged: true });
+  expect([forged.status, wordsOf(forged)]).toEqual([422, expect.not.stringContaining('requires')]);
   await ageProofs(db, administrator);
   const asked = await browser.submit('/profile/api-keys/new', { name: 'Late' }, '/profile/api-keys');
   expect([asked.status, asked.text.includes('proof_password')]).toEqual([403, false]);
@@ -242,7 +282,9 @@ test('a break-glass administrator without a second factor signs in by passkey al
   const authenticator = await addPasskeyTo(secureBrowser(own), SECURE);
   expect((await require(browser, other)).status).toBe(303);
   const byPassword = newBrowser();
-  expect((await withPassword(byPassword, other.email)).status).toBe(422);
+  const refused = await withPassword(byPassword, other.email);
+  expect([refused.status, wordsOf(refused)]).toEqual([422, expect.stringContaining('Sign in with its passkey')]);
+  expect(await whysOf(administrator)).toEqual(['the break-glass account needs a passkey or a second factor']);
   const inEmergency = secureBrowser();
   expect((await signInWithPasskey(inEmergency, authenticator)).status).toBe(303);
   await ageProofs(db, other);
@@ -327,7 +369,7 @@ describe('to require it', () => {
     await browser.submit(SETTINGS, {}, `${SETTINGS}/allow-passwords`);
     expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
     await require(browser, breakGlass);
-    expect((await withPassword(newBrowser(), member.email)).status).toBe(422);
+    expect((await withPassword(newBrowser(), member.email)).status).toBe(403);
     await allowPasswords(db, scope.organizationId);
     expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
     await expect(allowPasswords(db, scope.organizationId)).rejects.toThrow('Single sign-on is not required.');
