@@ -26,6 +26,13 @@ const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at a
   (select count(*)::int from passkeys p where p.organization_id = users.organization_id and p.user_id = users.id) as passkeys,
   exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id) as "isLinked"`;
 
+/** A user, and whether they can sign in at the provider only. */
+export type FoundUser = UserDetails & { readonly isSingleSignOnRequired: boolean };
+
+const REQUIRED = `exists (
+  select from sso_connections c
+  where c.organization_id = users.organization_id and c.break_glass_user_id <> users.id) as "isSingleSignOnRequired"`;
+
 /** A position in the list of users. */
 export type UserPosition = { readonly name: string; readonly id: string };
 
@@ -106,12 +113,12 @@ function contains(pattern: string): string {
 
 const FIND = {
   name: 'find_user',
-  text: `select ${VIEW} from users where organization_id = $1 and id = $2 and kind = 'person'`,
+  text: `select ${VIEW}, ${REQUIRED} from users where organization_id = $1 and id = $2 and kind = 'person'`,
 };
 
 /** Returns `null` for an integration, too. */
-export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<UserDetails | null> {
-  const { rows } = await db.pool.query<UserDetails>({ ...FIND, values: [scope.organizationId, id] });
+export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<FoundUser | null> {
+  const { rows } = await db.pool.query<FoundUser>({ ...FIND, values: [scope.organizationId, id] });
   return rows[0] ?? null;
 }
 

@@ -4,6 +4,7 @@ import { makeLink } from '../../service/accounts/access-links.ts';
 import { linkMail } from '../../service/accounts/link-mail.ts';
 import type { AccessLink } from '../../service/accounts/make-link.ts';
 import { invalid } from '../../service/outcome.ts';
+import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
@@ -39,17 +40,18 @@ function isLinkKind(text: string): text is AccessLinkKind {
 }
 
 /** Shows the link once, to the person who made it, and mails it to the user if mail is configured. */
-export function linkPage(context: SignedInContext, link: AccessLink): View {
+export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;
   const { outbox, publicUrl } = dashboard;
   const isMailed = publicUrl !== undefined && outbox.canSend;
   const url = linkUrl(origin, link.token);
   if (isMailed) outbox.post(linkMail({ ...link, organizationName: actor.organizationName, url }));
+  const isRequired = await isSingleSignOnRequired(dashboard.db, actor, link.userId);
   const title = link.kind === 'invitation' ? 'Invitation made' : 'Reset link made';
   const main = html`${head({ title, up: { name: link.name, href: userUrl(link.userId) } })}
 <div class="card narrow" data-secret>
-<p>${isMailed ? `We send this link to ${link.email}. You can pass it on yourself as well.` : `Pass this link on to ${link.name}, ${link.email}.`} It sets the password once, until ${instant(link.expiresAt)}.</p>
-<div class="notice warn"><p><strong>This link will not be shown again.</strong> The first person who opens it chooses the password, so send it to nobody else.</p></div>
+<p>${isMailed ? `We send this link to ${link.email}. You can pass it on yourself as well.` : `Pass this link on to ${link.name}, ${link.email}.`} ${isRequired ? 'It leads to a sign-in at your identity provider once' : 'It sets the password once'}, until ${instant(link.expiresAt)}.</p>
+<div class="notice warn"><p><strong>This link will not be shown again.</strong> ${isRequired ? 'It proves whose account it is' : 'The first person who opens it chooses the password'}, so send it to nobody else.</p></div>
 ${copyField({ id: 'link', label: 'Link', text: url })}
 <p class="actions"><a class="button primary" href="${userUrl(link.userId)}">I have copied it</a></p></div>`;
   return page(context, { title, main });

@@ -2,6 +2,7 @@ import { LINK_HOURS } from '../../domain/access-link.ts';
 import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
 import { inviteUser } from '../../service/accounts/people.ts';
+import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -42,17 +43,22 @@ const LABELS = { name: 'Name', email: 'E-mail', role: 'Role' };
 
 type Props = { readonly problem: Problem | null; readonly values: Values };
 
-function invitePage(context: SignedInContext, { problem, values }: Props): View {
+async function invitePage(context: SignedInContext, { problem, values }: Props): Promise<View> {
   const title = 'Invite a user';
+  const { dashboard, actor } = context;
+  const isRequired = await isSingleSignOnRequired(dashboard.db, actor, null);
+  const lead = isRequired
+    ? 'They get a link with which they sign in at your identity provider.'
+    : 'They get a link with which they choose a password.';
   const errors = problem?.fields;
-  const main = html`${head({ title, up: { name: 'Users', href: '/people/users' }, lead: 'They get a link with which they choose a password.' })}
+  const main = html`${head({ title, up: { name: 'Users', href: '/people/users' }, lead })}
 ${problemSummary(problem, LABELS)}
 ${beside({
   title: 'What happens then',
   isLast: true,
   about: html`<ol class="steps"><li>You see a link, once. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
-<li>The user opens it and chooses a password.</li>
-<li>The user signs in, and can do what the role allows. You can change the role later.</li></ol>`,
+<li>The user opens it and ${isRequired ? 'continues at your identity provider' : 'chooses a password'}.</li>
+<li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
   content: postForm(
     { action: '/people/users/invite', formToken: context.formToken },
     html`${hidden('form_id', newFormId(context))}

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
-import type { UserDetails } from '../../store/user-lists.ts';
+import type { FoundUser, UserDetails } from '../../store/user-lists.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -81,7 +81,7 @@ ${keysForOthersSection(user, keysForOthers, { isFirst: after === null && before 
   return page(context, { title: user.name, main, problem, formUrl: userUrl(user.id) });
 }
 
-function accountSection(context: SignedInContext, user: UserDetails, problem: Problem | null): Html {
+function accountSection(context: SignedInContext, user: FoundUser, problem: Problem | null): Html {
   const { actor, formToken } = context;
   const url = userUrl(user.id);
   if (user.deactivatedAt !== null) {
@@ -111,13 +111,13 @@ ${postForm({ action: `${url}/unlink`, formToken }, html`<button class="button da
 <a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div></section>`;
 }
 
-function linkSetting(context: SignedInContext, user: UserDetails): Html {
+function linkSetting(context: SignedInContext, user: FoundUser): Html {
   const link = user.hasPassword
     ? {
         kind: 'password_reset',
-        title: 'Password reset',
-        hint: 'Makes a link with which the user chooses a new password. It works for an hour.',
-        button: 'Make a reset link',
+        title: user.isSingleSignOnRequired ? 'Sign-in link' : 'Password reset',
+        hint: `Makes a link with which the user ${user.isSingleSignOnRequired ? 'confirms the account and continues at your identity provider' : 'chooses a new password'}. It works for an hour.`,
+        button: user.isSingleSignOnRequired ? 'Make a link' : 'Make a reset link',
       }
     : {
         kind: 'invitation',

@@ -1,6 +1,7 @@
 import { passwordCharacters } from '../../domain/password.ts';
 import { html } from '../../html/html.ts';
 import { changePassword } from '../../service/accounts/change-password.ts';
+import { findOwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -20,9 +21,10 @@ export async function changeOwnPassword(context: SignedInContext, form: Form<'pa
   return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }
 
-function passwordPage(context: SignedInContext, problem: Problem | null): View {
-  const { actor, formToken } = context;
-  const main = html`${head({ title: 'Change password', up: { name: 'My profile', href: '/profile' } })}
+async function passwordPage(context: SignedInContext, problem: Problem | null): Promise<View> {
+  const { actor, dashboard, formToken } = context;
+  const title = (await findOwnWaysIn(dashboard.db, actor)).hasPassword ? 'Change password' : 'Set password';
+  const main = html`${head({ title, up: { name: 'My profile', href: '/profile' } })}
 ${problemSummary(problem, { password: 'New password' })}
 <div class="card narrow">${postForm(
     { action: '/profile/password', formToken },
@@ -34,7 +36,7 @@ ${passwordField({
   hint: `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
   errors: problem?.fields,
 })}
-<div class="actions"><button class="button primary">Change password</button><a class="button plain" href="/profile">Cancel</a></div>`,
+<div class="actions"><button class="button primary">${title}</button><a class="button plain" href="/profile">Cancel</a></div>`,
   )}</div>`;
-  return page(context, { title: 'Change password', main, problem });
+  return page(context, { title, main, problem });
 }

@@ -4,6 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
 import { listPasskeys } from '../../service/passkeys/passkeys.ts';
+import { findOwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
@@ -37,10 +38,17 @@ export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html 
   });
 }
 
+function passwordSetting({ hasPassword, mayUsePassword }: Awaited<ReturnType<typeof findOwnWaysIn>>): Html {
+  if (!mayUsePassword)
+    return html`<div class="setting"><div><h3>Password</h3><p class="quiet">Your organization requires single sign-on, so you need no password here.</p></div></div>`;
+  return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${hasPassword ? 'Changing it' : 'You have none. Setting one'} ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}${hasPassword ? 'Change' : 'Set'} password</a></div>`;
+}
+
 export async function showProfile(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const { hasSecondFactor } = actor;
   const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
+  const ways = await findOwnWaysIn(dashboard.db, actor);
   const passkeys = await listPasskeys(dashboard.db, actor);
   const { name: role, meaning } = ROLE_WORDS[actor.role];
   const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? '')?.(actor))}
@@ -52,10 +60,13 @@ ${facts([
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
-<div class="setting"><div><h3>Password</h3><p class="quiet">Changing it ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}Change password</a></div>
-<div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
+${passwordSetting(ways)}
+${
+  (hasSecondFactor || (ways.hasPassword && ways.mayUsePassword)) &&
+  html`<div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
-<a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>
+<a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>`
+}
 ${
   hasSecondFactor &&
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>

@@ -71,7 +71,7 @@ ${postForm(
 
 function beginForm({ formToken }: SignedInContext): Html {
   return html`<p>You need an authenticator: an app on your phone, or a password manager, that makes six-digit codes.</p>
-<p>You get a secret for it, then confirm with a first code. After that, each sign-in asks for the password and a code. Turning it on ends your other sessions.</p>
+<p>You get a secret for it, then confirm with a first code. After that, each sign-in with the password asks for a code, too. Turning it on ends your other sessions.</p>
 ${postForm(
   { action: SECOND_FACTOR_URL, formToken },
   html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,

@@ -10,6 +10,7 @@ import type { Database } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
 import {
   countUsers,
+  type FoundUser,
   findUser,
   listUsers as listStored,
   MAX_COUNTED_USERS,
@@ -73,7 +74,7 @@ export async function listUsers(
 type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
 
 /** Users may see themselves. To see another user, the actor needs a role that may see the list of users. */
-export async function getUser(db: Database, actor: Actor, userId: string): Promise<UserDetails> {
+export async function getUser(db: Database, actor: Actor, userId: string): Promise<FoundUser> {
   if (userId !== actor.userId) refuseToSee(actor.role);
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
   if (user === null) throw noSuchUser();

@@ -1,6 +1,8 @@
+import type { Actor } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { findSsoEnforcement } from '../../store/sso-connections.ts';
+import { findWaysIn, type WaysIn } from '../../store/users.ts';
 import { type Conflict, conflict } from '../outcome.ts';
 
 /**
@@ -23,6 +25,22 @@ export async function signInWayOf(tx: Transaction, scope: OrganizationScope, use
   const enforcement = await findSsoEnforcement(tx, scope);
   if (enforcement === null) return 'free';
   return enforcement.breakGlassUserId === userId ? 'break-glass' : 'single-sign-on';
+}
+
+/** Whether a user of the actor's organization can sign in at the provider only; `userId`: `null` for one who is to be invited. */
+export async function isSingleSignOnRequired(
+  { prisma }: Database,
+  { scope }: Actor,
+  userId: string | null,
+): Promise<boolean> {
+  const enforcement = await findSsoEnforcement(prisma, scope);
+  return enforcement !== null && enforcement.breakGlassUserId !== userId;
+}
+
+/** The actor's own ways to sign in. `mayUsePassword`: whether a password is accepted, if there is one. */
+export async function findOwnWaysIn(db: Database, actor: Actor): Promise<WaysIn & { mayUsePassword: boolean }> {
+  const ways = await findWaysIn(db.prisma, actor.scope, actor.userId);
+  return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };
 }
 
 /** Refuses to set up what nobody could sign in with. */

@@ -144,6 +144,24 @@ test('whoever removes the connection in a session by it is told before and after
   expect(await isIn(browser)).toBe(false);
 });
 
+test('the pages name no password that nobody can use', async () => {
+  const { browser, member, breakGlass } = await required();
+  const invitation = wordsOf(await browser.get('/people/users/invite'));
+  expect(invitation).toContain('They get a link with which they sign in at your identity provider.');
+  expect(invitation).not.toContain('password');
+  const user = `/people/users/${member.userId}`;
+  expect(wordsOf(await browser.get(user))).toContain(
+    'the user confirms the account and continues at your identity provider',
+  );
+  expect(wordsOf(await browser.get(`/people/users/${breakGlass.userId}`))).toContain('chooses a new password');
+  const made = wordsOf(await browser.submit(user, {}, `${user}/link`));
+  expect(made).toContain('It leads to a sign-in at your identity provider once');
+  expect(made).not.toContain('password');
+  const profile = await browser.get('/profile');
+  expect(wordsOf(profile)).toContain('Your organization requires single sign-on, so you need no password here.');
+  expect(profile.text).not.toMatch(/href="\/profile\/(password|second-factor)"/);
+});
+
 test('sessions by a password have ended, and API keys go on', async () => {
   const { member, browser, breakGlass } = await company();
   const before = newBrowser();

@@ -266,6 +266,16 @@ test('an invitation leads to the provider, and its link is the confirmation', as
   expect(await userOf(email)).toMatchObject({ role: 'manager', passwordHash: null });
 });
 
+test('somebody without a password can set one, and no second factor before', async () => {
+  const { domain } = await company({ newPeople: 'viewer' });
+  const browser = newBrowser();
+  await signIn(browser, `new@${domain}`);
+  const profile = await browser.get('/profile');
+  expect(wordsOf(profile)).toContain('You have none. Setting one ends your other sessions . Set password');
+  expect(profile.text).not.toContain('href="/profile/second-factor"');
+  expect(wordsOf(await browser.get('/profile/password'))).not.toContain('Change password');
+});
+
 test('somebody without a password is told how to confirm', async () => {
   const { domain, scope } = await company();
   const actor = await createActor(db, scope, 'member');
