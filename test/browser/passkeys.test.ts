@@ -127,8 +127,7 @@ test('creating a key late asks for a proof: with the keyboard alone, by password
   await ageProofs(site.server.db, member);
   await page.getByRole('button', { name: 'Create API Key' }).click();
   await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
-  await page.keyboard.press('Tab');
-  await page.getByLabel('Password').focus();
+  await focused(page.getByLabel('Password'));
   await page.keyboard.type('not the password of anybody');
   await page.keyboard.press('Enter');
   await focused(page.getByRole('alert'));

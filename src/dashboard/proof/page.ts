@@ -51,7 +51,7 @@ ${
   postForm(
     { action, formToken },
     html`${hidden(SEALED, sealed)}<input type="hidden" autocomplete="username" value="${actor.email}">
-${passwordField({ name: 'proof_password', label: LABELS.proof_password, autocomplete: 'current-password', errors: problem?.fields })}
+${passwordField({ name: 'proof_password', label: LABELS.proof_password, autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
 ${ways.hasSecondFactor && codeField(problem)}
 <div class="actions"><button class="button primary">Confirm</button><a class="button plain" href="${parentOf(path)}">Cancel</a></div>`,
   )
