@@ -154,6 +154,7 @@ test('without a script, the pages say what they need it for, and the password st
   const page = await site.visit({ javaScriptEnabled: false });
   await page.goto('/sign-in');
   await page.getByText('You need JavaScript to sign in with a passkey.').waitFor();
+  expect(await page.getByText('or', { exact: true }).isVisible()).toBe(false);
   expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
   await page.getByLabel('E-mail').fill(member.email);
   await page.getByLabel('Password').fill(PASSWORD);

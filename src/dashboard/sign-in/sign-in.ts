@@ -150,16 +150,16 @@ ${passkeySignIn(context, next)}
 function passkeySignIn(context: RequestContext, next: string): Html {
   const site = relyingPartyOf(context);
   if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeys(site)}</p>`;
-  return html`<div class="or"><span>or</span></div>
-${passkeyForm({
-  site: site.relyingParty,
-  action: PASSKEY_URL,
-  formToken: context.formToken,
-  use: 'autofill',
-  optionsUrl: PASSKEY_OPTIONS_URL,
-  purpose: 'to sign in with a passkey',
-  content: html`${hidden('next', next)}<button class="button wide">${icon('passkey')}Sign in with a passkey</button>`,
-})}`;
+  return passkeyForm({
+    site: site.relyingParty,
+    action: PASSKEY_URL,
+    formToken: context.formToken,
+    use: 'autofill',
+    optionsUrl: PASSKEY_OPTIONS_URL,
+    purpose: 'to sign in with a passkey',
+    content: html`${hidden('next', next)}<div class="or"><span>or</span></div>
+<button class="button wide">${icon('passkey')}Sign in with a passkey</button>`,
+  });
 }
 
 type EmailField = {
