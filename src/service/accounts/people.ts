@@ -32,6 +32,7 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
+import { refuseForeignEmail } from '../single-sign-on/requirement.ts';
 import { addLink, type LinkMade } from './make-link.ts';
 import { lockActor, refuseToManage } from './people-authority.ts';
 
@@ -116,6 +117,8 @@ export async function inviteUser(
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
       const inviter = await lockActor(tx, actor);
       refuseToManage(inviter.role, user.role);
+      const refusal = await refuseForeignEmail(tx, actor.scope, user.email);
+      if (refusal !== null) return refusal;
       await insertUser(tx, actor.scope, user);
       const link = await addLink(tx, actor.scope, { user, kind: 'invitation', madeByUserId: inviter.id, now });
       await recordAudit(tx, actor.scope, {

@@ -1,9 +1,11 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findSsoEnforcement } from '../../store/sso-connections.ts';
+import { listSsoDomains } from '../../store/sso-domains.ts';
 import { findWaysIn, type WaysIn } from '../../store/users.ts';
-import { type Conflict, conflict } from '../outcome.ts';
+import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 
 /**
  * How a user may sign in: freely, by single sign-on alone, or, as the one administrator for emergencies, by a password although
@@ -53,6 +55,21 @@ export async function refusePasswords(
   return way === 'single-sign-on'
     ? conflict('Your organization requires single sign-on, so you have no password and no second factor here.')
     : null;
+}
+
+/** Refuses to invite somebody whom the provider could not let in. */
+export async function refuseForeignEmail(
+  tx: Transaction,
+  scope: OrganizationScope,
+  email: string,
+): Promise<Invalid | null> {
+  if ((await findSsoEnforcement(tx, scope)) === null) return null;
+  const verified = (await listSsoDomains(tx, scope)).flatMap(({ domain, verifiedAt }) => (verifiedAt ? [domain] : []));
+  if (verified.includes(domainOfEmail(email))) return null;
+  return invalid(
+    'email',
+    `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`,
+  );
 }
 
 /** Refuses to take the break-glass administrator away while single sign-on is required. */

@@ -225,9 +225,10 @@ test('a reset link leads to the provider, and sets no password', async () => {
 
 test('a link leads to the provider of its organization, whoever has the domain of the e-mail', async () => {
   // The attack: another organization verifies the domain, and has the people of this one sign in at its own provider.
-  const [{ administrator, scope }, other] = [await required(), await company()];
+  const [{ administrator, scope, browser, breakGlass }, other] = [await company(), await company()];
   const email = `invited@${other.domain}`;
   const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
+  await require(browser, breakGlass);
   const path = `/welcome/${link.token}`;
   const url = urlIn(await newBrowser().submit(path, {}, `${path}/single-sign-on`)) ?? '';
   expect(new URL(url).searchParams.get('redirect_uri')).toContain(scope.organizationId);
@@ -242,6 +243,20 @@ test('an invitation leads to the provider', async () => {
   const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
   await browser.get(provider.authorize(url, { sub: `ida-${made}`, email }));
   expect(await isIn(browser)).toBe(true);
+});
+
+test('an invitation to an e-mail of no verified domain, which would lead nowhere, is refused with a remedy', async () => {
+  const { browser, domain } = await required();
+  const path = '/people/users/invite';
+  const refused = await browser.submit(path, { name: 'Ida', email: 'ida@other.example', role: 'member' });
+  expect([refused.status, wordsOf(refused)]).toEqual([
+    422,
+    expect.stringContaining(`must be of a verified domain (${domain}), because your organization requires single`),
+  ]);
+  expect(wordsOf(refused)).toContain('verify another one under Organization, Sign-in');
+  expect(await db.prisma.user.count({ where: { email: 'ida@other.example' } })).toBe(0);
+  const invited = await browser.submit(path, { name: 'Ida', email: `ida@${domain}`, role: 'member' });
+  expect(invited.status).toBe(200);
 });
 
 test('nobody sets up a password or a second factor from a session by single sign-on', async () => {
