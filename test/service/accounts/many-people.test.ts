@@ -122,7 +122,8 @@ test('a list page has 25 people, and an invalid cursor starts at the first page'
 
 test('a list and a user contain no hash and no secret', async () => {
   const { users } = await listUsers(db, actor, { search: actor.email });
-  const user = await getUser(db, actor, actor.userId);
+  const { isSingleSignOnRequired, ...user } = await getUser(db, actor, actor.userId);
+  expect(isSingleSignOnRequired).toBe(false);
   expect(users).toEqual([user]);
   expect(Object.keys(user).toSorted()).toEqual(
     [

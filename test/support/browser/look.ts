@@ -58,6 +58,8 @@ export async function look(
   name: string,
   { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
+  // A click returns as soon as the next document begins.
+  await page.waitForLoadState();
   const wrong: string[] = [];
   let shown: Sight['colorScheme'] = 'light';
   let first: VisibleElements | undefined;
