@@ -10,7 +10,7 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator.ts';
-import { damaged } from '../../src/service/organizations/archive-format.ts';
+import { damaged, readHead } from '../../src/service/organizations/archive-format.ts';
 import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
 import { codeOf, memberOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
@@ -36,6 +36,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     )
     .action(({ id, file, move = false }: { id: string; file: string; move?: boolean }) =>
       execute(async (db) => {
+        await refuseOtherArchive(file, id);
         let isStopped = false;
         const { name, moveId, rows } = await writeWhole(file, (write) =>
           exportOrganizationById(db, id, {
@@ -95,11 +96,13 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 
   program
     .command('cancel-move')
-    .description(
-      'serve an organization here again that export-organization --move has stopped; only if it was imported nowhere',
-    )
+    .description('end the move that export-organization --move has begun; delete the file of the move then')
     .requiredOption('--id <uuid>', "the organization's id", uuid)
-    .action(({ id }: { id: string }) => execute((db) => cancelMoveById(db, id).then(() => ({ serves_again: id }))));
+    .requiredOption(
+      '--imported-nowhere',
+      'confirms that no other installation has imported the file: two would serve the organization',
+    )
+    .action(({ id }: { id: string }) => execute((db) => cancelMoveById(db, id).then(() => ({ move_cancelled: id }))));
 
   program
     .command('delete-organization')
@@ -162,6 +165,24 @@ async function writeWhole<T>(
   } catch (error) {
     throw fileError(error, partial);
   }
+}
+
+/** The file of a move can be the only copy of its organization. */
+async function refuseOtherArchive(path: string, id: string): Promise<void> {
+  const other = await organizationIn(path).catch(() => null);
+  if (other !== null && other.id !== id)
+    throw new DomainError(
+      'conflict',
+      `${path} is an archive of another organization, "${other.name}". Choose another file, or delete it first.`,
+    );
+}
+
+/** Throws unless the file is an archive. */
+async function organizationIn(path: string) {
+  const lines = linesOf(path);
+  const { value } = await lines.next();
+  await lines.return(undefined);
+  return readHead(value ?? '').organization;
 }
 
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {

@@ -211,7 +211,11 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
   await transaction(db, async (tx) => {
     await lockOrganization(tx, scope);
     if ((await findMove(tx, scope)) !== null)
-      throw new DomainError('conflict', 'The organization is moving to another database. Cancel the move first.');
+      throw new DomainError(
+        'conflict',
+        'The organization is moving to another database. If it was imported there, delete it here with delete-organization. ' +
+          'Otherwise, run cancel-move first.',
+      );
     if (await setSuspended(tx, scope, at))
       await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
   });

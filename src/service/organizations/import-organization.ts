@@ -5,7 +5,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, wasMovedBy } from '../../store/organization-moves.ts';
+import { endMove, findMove, wasMovedBy } from '../../store/organization-moves.ts';
 import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
 import { encryptAnew, lockEncryptionKey } from '../../store/secrets.ts';
 import {
@@ -64,7 +64,7 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
       { timeoutSeconds: DAY_SECONDS },
     );
   } catch (error) {
-    throw refusalOf(error);
+    throw refusalOf(error, archive);
   }
 }
 
@@ -93,6 +93,8 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
 /** Throws a conflict if the organization exists for another reason. */
 async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
   const found = await wasMovedBy(tx, scope, moveId);
+  if (found === false && (await findMove(tx, scope))?.id === moveId)
+    throw new DomainError('conflict', 'The organization leaves this database. Import the file in the other one.');
   if (found === false) {
     throw new DomainError(
       'conflict',
@@ -145,7 +147,7 @@ async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<RowsOfTa
 }
 
 /** An error that the operator can fix, in words. */
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown, { sourceKeyring }: Archive): unknown {
   const index = violatedUnique(error);
   if (index !== undefined) {
     return new DomainError(
@@ -156,10 +158,11 @@ function refusalOf(error: unknown): unknown {
   if (isRefusedValue(error)) return damaged();
   if (lacksPrivilege(error)) return silencingRefused();
   if (error instanceof MissingEncryptionKeyError) {
-    return new DomainError(
-      'invalid',
-      `${error.message.split(',')[0]}, which is not one of this installation. Give the encryption key of the other one: --source-key FILE.`,
-    );
+    const missing =
+      sourceKeyring === undefined
+        ? 'which is not one of this installation. Give the encryption key of the other one: --source-key FILE.'
+        : 'which is neither one of this installation nor in the file of --source-key.';
+    return new DomainError('invalid', `${error.message.split(',')[0]}, ${missing}`);
   }
   return error;
 }

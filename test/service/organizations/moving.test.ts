@@ -33,6 +33,7 @@ const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, p
 const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
 const fileOf = (id: string) => join(folder, `${id}.jsonl`);
 const startMove = (id: string) => admin('export-organization', '--id', id, '--file', fileOf(id), '--move');
+const cancelMove = (id: string) => admin('cancel-move', '--id', id, '--imported-nowhere');
 const importTo = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
 
 async function teamWithKey(): Promise<Team & { readonly key: string; readonly client: Client }> {
@@ -64,14 +65,55 @@ test('a cancelled move leaves the organization as it was: active, or suspended',
   await admin('suspend-organization', '--id', suspended.organizationId);
   for (const { organizationId } of [active, suspended]) {
     await startMove(organizationId);
-    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject({ code: 0 });
+    expect(await cancelMove(organizationId)).toMatchObject({ code: 0 });
   }
   expect((await active.client.get(LIST)).status).toBe(200);
   expect((await suspended.client.get(LIST)).status).toBe(403);
-  expect(await admin('cancel-move', '--id', active.organizationId)).toMatchObject({
+  expect(await cancelMove(active.organizationId)).toMatchObject({
     code: 1,
     stderr: 'The organization does not move.\n',
   });
+});
+
+// Two databases would serve the organization.
+test('a move is cancelled only by an operator who confirms that it was imported nowhere', async () => {
+  const { organizationId, client } = await teamWithKey();
+  await startMove(organizationId);
+  await importTo(organizationId);
+  for (const refused of [
+    await admin('resume-organization', '--id', organizationId),
+    await admin('suspend-organization', '--id', organizationId),
+  ])
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('imported there, delete it here') });
+  expect(await admin('cancel-move', '--id', organizationId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--imported-nowhere'),
+  });
+  expect(await client.get(LIST)).toMatchObject(MOVING);
+});
+
+test('the database that an organization leaves does not import it', async () => {
+  const { organizationId } = await teamWithKey();
+  await startMove(organizationId);
+  expect(await admin('import-organization', '--file', fileOf(organizationId))).toMatchObject({
+    code: 1,
+    stderr: 'The organization leaves this database. Import the file in the other one.\n',
+  });
+});
+
+test('an export does not replace the file of another organization', async () => {
+  const [moving, other] = [await teamWithKey(), await teamWithKey()];
+  const file = fileOf(moving.organizationId);
+  await startMove(moving.organizationId);
+  const archive = await readFile(file, 'utf8');
+  expect(await admin('export-organization', '--id', other.organizationId, '--file', file, '--move')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is an archive of another organization, ".+"\. Choose another file/),
+  });
+  expect(await readFile(file, 'utf8')).toBe(archive);
+  expect((await other.client.get(LIST)).status).toBe(200);
+  // Its own file can be replaced.
+  expect(await startMove(moving.organizationId)).toMatchObject({ code: 0 });
 });
 
 test('a suspended organization is suspended after its move, too', async () => {
@@ -256,7 +298,7 @@ test.each(['users', 'parent_programs', 'api_keys'])(
     expect(interrupted).toMatchObject({ code: 1, stdout: '' });
     expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(1);
     const refused = { code: 1, stderr: expect.stringMatching(/Its deletion has begun.*delete-organization/) };
-    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject(refused);
+    expect(await cancelMove(organizationId)).toMatchObject(refused);
     expect(await startMove(organizationId)).toMatchObject(refused);
     expect(await admin('resume-organization', '--id', organizationId)).toMatchObject({ code: 1 });
     expect([401, 503]).toContain((await client.get(LIST)).status);
@@ -294,7 +336,7 @@ describe('an export for a move that fails', () => {
       stderr: expect.stringMatching(/cannot be read or written: .*still get 503\. Repeat the command.*cancel-move/),
     });
     expect(await client.get(LIST)).toMatchObject(MOVING);
-    expect(await admin('cancel-move', '--id', organizationId)).toMatchObject({ code: 0 });
+    expect(await cancelMove(organizationId)).toMatchObject({ code: 0 });
     expect((await client.get(LIST)).status).toBe(200);
   });
 });
