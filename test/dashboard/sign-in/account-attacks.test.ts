@@ -193,14 +193,20 @@ describe('an access link', () => {
     return link.token;
   }
 
-  test('does not replace the second factor of the account', async () => {
-    // The attack: the mailbox gets a reset link, and its e-mail an account at the provider.
+  /** An account with a second factor, whose reset link leads somebody with its e-mail at the provider to the confirmation. */
+  async function resetWithStranger() {
     const { administrator } = await company();
     const { uri } = await addSecondFactor(db, administrator, dashboard.now());
     const token = await reset(administrator);
     const browser = newBrowser();
     const stranger = { sub: crypto.randomUUID(), email: administrator.email };
     const path = (await comeBack(browser, token, stranger)).headers['location'] ?? '';
+    return { administrator, uri, token, browser, path };
+  }
+
+  test('does not replace the second factor of the account', async () => {
+    // The attack: the mailbox gets a reset link, and its e-mail an account at the provider.
+    const { administrator, uri, token, browser, path } = await resetWithStranger();
     expect(path).toMatch(/\/confirm\//);
     const asked = await browser.get(path);
     expect([asked.text.includes('name="password"'), asked.text.includes('name="code"')]).toEqual([false, true]);
@@ -234,12 +240,7 @@ describe('an access link', () => {
   });
 
   test('that was used meanwhile confirms nothing', async () => {
-    const { administrator } = await company();
-    const { uri } = await addSecondFactor(db, administrator, dashboard.now());
-    const token = await reset(administrator);
-    const browser = newBrowser();
-    const stranger = { sub: crypto.randomUUID(), email: administrator.email };
-    const path = (await comeBack(browser, token, stranger)).headers['location'] ?? '';
+    const { administrator, uri, token, browser, path } = await resetWithStranger();
     const form = await browser.form(path);
     await newBrowser().submit(`/welcome/${token}`, { password: 'seven otters juggle 93 lanterns' });
     const fields = { ...Object.fromEntries(form.fields), code: codeAt(uri, dashboard.now()) };

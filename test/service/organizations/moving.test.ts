@@ -33,6 +33,18 @@ const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, p
 const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
 const fileOf = (id: string) => join(folder, `${id}.jsonl`);
 const startMove = (id: string) => admin('export-organization', '--id', id, '--file', fileOf(id), '--move');
+/** What the work returns when it waits for a table that is locked so, and its connection is then ended. */
+const interruptedBy = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
+  inTransaction(source.db, async (held) => {
+    await held.query(lock);
+    const result = work();
+    await untilWaiting(source.db.pool, 1);
+    await source.db.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return result;
+  });
 const cancelMove = (id: string) => admin('cancel-move', '--id', id, '--imported-nowhere');
 const importTo = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
 
@@ -285,16 +297,7 @@ test.each(['users', 'parent_programs', 'api_keys'])(
     const { organizationId, client } = await teamWithKey();
     await client.post(LIST, { name: 'Program' });
     const deleting = ['delete-organization', '--id', organizationId, '--name', ORGANIZATION];
-    const interrupted = await inTransaction(source.db, async (held) => {
-      await held.query(`lock table ${table} in share mode`);
-      const deletion = admin(...deleting);
-      await untilWaiting(source.db.pool, 1);
-      await source.db.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return deletion;
-    });
+    const interrupted = await interruptedBy(`lock table ${table} in share mode`, () => admin(...deleting));
     expect(interrupted).toMatchObject({ code: 1, stdout: '' });
     expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(1);
     const refused = { code: 1, stderr: expect.stringMatching(/Its deletion has begun.*delete-organization/) };
@@ -310,16 +313,9 @@ test.each(['users', 'parent_programs', 'api_keys'])(
 describe('an export for a move that fails', () => {
   test('leaves no file with secrets, and can be repeated', async () => {
     const { organizationId, client } = await teamWithKey();
-    const failed = await inTransaction(source.db, async (held) => {
-      await held.query('lock table parent_programs in access exclusive mode');
-      const exported = startMove(organizationId);
-      await untilWaiting(source.db.pool, 1);
-      await source.db.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return exported;
-    });
+    const failed = await interruptedBy('lock table parent_programs in access exclusive mode', () =>
+      startMove(organizationId),
+    );
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect((await readdir(folder)).filter((name) => name.startsWith(organizationId))).toEqual([]);
     expect(await client.get(LIST)).toMatchObject(MOVING);
