@@ -23,7 +23,12 @@ export type SingleSignOnRequired = {
 /** For the audit log. */
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
-export async function signInWayOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<SignInWay> {
+/** `userId`: `null` for somebody who has no account yet. */
+export async function signInWayOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  userId: string | null,
+): Promise<SignInWay> {
   const enforcement = await findSsoEnforcement(tx, scope);
   if (enforcement === null) return 'free';
   return enforcement.breakGlassUserId === userId ? 'break-glass' : 'single-sign-on';
@@ -35,8 +40,7 @@ export async function isSingleSignOnRequired(
   { scope }: Actor,
   userId: string | null,
 ): Promise<boolean> {
-  const enforcement = await findSsoEnforcement(prisma, scope);
-  return enforcement !== null && enforcement.breakGlassUserId !== userId;
+  return (await signInWayOf(prisma, scope, userId)) === 'single-sign-on';
 }
 
 /** The actor's own ways to sign in. `mayUsePassword`: whether a password is accepted, if there is one. */
