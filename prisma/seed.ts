@@ -18,7 +18,7 @@ import { isUniqueViolation } from '../src/store/database-errors.ts';
 import { insertOrganization } from '../src/store/organizations.ts';
 import type { ContentOf } from '../src/store/table.ts';
 import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
-import { findUserByEmail, listOrganizations } from '../src/store/unscoped.ts';
+import { findUserByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
 import { insertUser } from '../src/store/users.ts';
 import {
   demonstrationPrograms,

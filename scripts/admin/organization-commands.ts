@@ -8,7 +8,7 @@ import {
   suspendOrganization,
   vouchForDomainOf,
 } from '../../src/service/operator.ts';
-import { listOrganizations } from '../../src/store/unscoped.ts';
+import { listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { type Context, linkFor, uuid } from './context.ts';
 
 const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;

@@ -23,7 +23,7 @@ import { type Tracing, traceStep } from '../observability/instruments/tracing.ts
 import { recordExpiry } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
-import { findKeysByHash } from '../store/unscoped.ts';
+import { findKeysByHash } from '../store/unscoped/keys.ts';
 import { batchLookUps, type LookUpMeasures } from '../traffic/batch-look-ups.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 

@@ -14,14 +14,14 @@ import { isUniqueViolation } from '../store/database-errors.ts';
 import { findMove } from '../store/organization-moves.ts';
 import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../store/organizations.ts';
 import { retireOtherKeys } from '../store/secrets.ts';
+import { findKeysByHash } from '../store/unscoped/keys.ts';
 import {
   findIntegrationById,
   findKeyById,
-  findKeysByHash,
   findKeysByPrefix,
   findOrganization,
   findUserByEmail,
-} from '../store/unscoped.ts';
+} from '../store/unscoped/operator.ts';
 import { insertUser, type NewUser } from '../store/users.ts';
 import { resetSecondFactor } from './accounts/reset-second-factor.ts';
 import { type IssuedKey, issueKey } from './keys/issue-key.ts';

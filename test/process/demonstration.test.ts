@@ -3,7 +3,7 @@ import { hashKey, judgeKey } from '../../src/domain/api-key.ts';
 import { requestsOf, totalOf } from '../../src/domain/key-usage.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { findOrganizationUse } from '../../src/store/key-uses.ts';
-import { findKeysByHash } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { Client } from '../support/http/client.ts';
 import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { openTestDatabase } from '../support/postgres/store.ts';

@@ -6,7 +6,7 @@ import {
   revokeKeyById,
   suspendOrganization,
 } from '../../src/service/operator.ts';
-import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped.ts';
+import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/store/database.ts';
 import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
 import { findKeyRotations } from '../../src/store/key-rotations.ts';
-import { findKeysByHash } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';

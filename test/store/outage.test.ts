@@ -1,6 +1,6 @@
 import { type Database, isReachable, openDatabase } from '../../src/store/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
-import { findKeysByHash } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { serverUrl, withClient } from '../support/postgres/postgres.ts';

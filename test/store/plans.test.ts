@@ -4,7 +4,8 @@ import { positionOf, type SortField } from '../../src/store/list.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 import { findRow } from '../../src/store/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
-import { findKeysByHash, findUserByEmail } from '../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
+import { findUserByEmail } from '../../src/store/unscoped/operator.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 

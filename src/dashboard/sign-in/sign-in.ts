@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
 import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
-import { hasSso } from '../../store/unscoped.ts';
+import { hasSso } from '../../store/unscoped/people.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';

@@ -12,7 +12,7 @@ import { type Database, transaction } from '../../store/database.ts';
 import { getOrganization } from '../../store/organizations.ts';
 import { findSsoConnection } from '../../store/sso-connections.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
-import { findAccessLinkByHash, findCredentials } from '../../store/unscoped.ts';
+import { findAccessLinkByHash, findCredentials } from '../../store/unscoped/people.ts';
 import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {

@@ -8,7 +8,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { endSession, touchSession } from '../../store/sessions.ts';
 import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
-import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped.ts';
+import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
 import { changeUser, lockUser } from '../../store/users.ts';
 import type { RateLimited } from '../outcome.ts';
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../single-sign-on/requirement.ts';

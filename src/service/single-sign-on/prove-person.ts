@@ -6,7 +6,7 @@ import { type Database, transaction } from '../../store/database.ts';
 import { recordProof } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
 import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
-import { findSessionByHash } from '../../store/unscoped.ts';
+import { findSessionByHash } from '../../store/unscoped/people.ts';
 import { lockUser } from '../../store/users.ts';
 import { type Person, provedAtOf } from './claims.ts';
 import {

@@ -4,7 +4,7 @@ import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { placeOfClientSecret } from '../../store/secrets.ts';
 import { findSsoConnection, type SsoConnectionRecord, shareSsoConnection } from '../../store/sso-connections.ts';
-import { findSsoOrganization } from '../../store/unscoped.ts';
+import { findSsoOrganization } from '../../store/unscoped/people.ts';
 import type { ProviderClient } from './provider.ts';
 
 /** A connection, and the scope of its organization. */

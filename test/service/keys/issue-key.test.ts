@@ -3,7 +3,7 @@ import type { Role } from '../../../src/domain/role.ts';
 import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { revokeKeyById } from '../../../src/service/operator.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { findKeysByHash } from '../../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
 import { createKeyRow, createTenant, type Tenant, useDatabase } from '../../support/postgres/store.ts';
 

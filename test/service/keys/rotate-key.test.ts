@@ -2,7 +2,7 @@ import { hashKey } from '../../../src/domain/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { findKeysByHash } from '../../../src/store/unscoped.ts';
+import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import {
   changeRoleInTheTable,
   createPeople,

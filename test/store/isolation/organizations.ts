@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { insertOrganization, setLimits, setNoticeSettings, setSuspended } from '../../../src/store/organizations.ts';
-import { findOrganization } from '../../../src/store/unscoped.ts';
+import { findOrganization } from '../../../src/store/unscoped/operator.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');

@@ -19,7 +19,7 @@ import {
   replaceSessionToken,
   touchSession,
 } from '../../../src/store/sessions.ts';
-import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped.ts';
+import { findAccessLinkByHash, findSessionByHash } from '../../../src/store/unscoped/people.ts';
 import { newAuditSource } from '../../support/data/accounts.ts';
 import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';

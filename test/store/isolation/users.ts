@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { isUniqueViolation } from '../../../src/store/database-errors.ts';
-import { findUserByEmail } from '../../../src/store/unscoped.ts';
+import { findUserByEmail } from '../../../src/store/unscoped/operator.ts';
 import { insertUser, lockUser } from '../../../src/store/users.ts';
 import type { Proofs } from './proof.ts';
 

@@ -1,0 +1,57 @@
+import { normalEmail } from '../../domain/email.ts';
+import type { Database } from '../database.ts';
+
+// The look-ups of the operator's commands.
+
+/** An e-mail is unique across all organizations. */
+export async function findUserByEmail(db: Database, email: string) {
+  const address = normalEmail(email);
+  if (address === null) return null;
+  const where = { email: address, kind: 'person' as const };
+  const user = await db.prisma.user.findUnique({ where, include: { organization: true } });
+  return user === null ? null : { ...user, email: address };
+}
+
+export async function findIntegrationById(db: Database, id: string) {
+  return db.prisma.user.findFirst({ where: { id, kind: 'integration' }, select: { organizationId: true, id: true } });
+}
+
+export async function findOrganization(db: Database, id: string) {
+  return db.prisma.organization.findUnique({ where: { id } });
+}
+
+const MAX_ORGANIZATIONS = 1000;
+
+/** The first 1,000 organizations, oldest first. */
+export async function listOrganizations(db: Database) {
+  return db.prisma.organization.findMany({
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: MAX_ORGANIZATIONS,
+    select: { id: true, name: true, suspendedAt: true, createdAt: true, move: { select: { startedAt: true } } },
+  });
+}
+
+/** The user and the organization of a key. */
+export async function findKeyById(db: Database, id: string) {
+  return db.prisma.apiKey.findFirst({ where: { id }, select: { organizationId: true, userId: true } });
+}
+
+const MAX_KEYS_OF_A_PREFIX = 20;
+
+/** The keys with this prefix, such as "charter_live_Ab3d", oldest first, at most 20. */
+export async function findKeysByPrefix(db: Database, keyPrefix: string) {
+  return db.prisma.apiKey.findMany({
+    where: { keyPrefix },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: MAX_KEYS_OF_A_PREFIX,
+    select: {
+      id: true,
+      name: true,
+      expiresAt: true,
+      expiredAt: true,
+      rotatedAt: true,
+      revokedAt: true,
+      user: { select: { name: true, email: true } },
+    },
+  });
+}
