@@ -9,7 +9,7 @@ import {
   deleteOrganizationById,
   exportOrganizationById,
   importOrganizationFrom,
-} from '../../src/service/operator.ts';
+} from '../../src/service/operator/moves.ts';
 import { damaged, readHead } from '../../src/service/organizations/archive-format.ts';
 import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
 import { codeOf, memberOf } from '../../src/store/error-code.ts';

@@ -6,8 +6,8 @@ import {
   issueKeyForIntegration,
   revokeKeyById,
   revokeKeyByText,
-  rotateEncryptionKey,
-} from '../../src/service/operator.ts';
+} from '../../src/service/operator/keys.ts';
+import { rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
 import { type Context, uuid } from './context.ts';
 
 type IssueOptions = {

@@ -7,7 +7,7 @@ import {
   resumeOrganization,
   suspendOrganization,
   vouchForDomainOf,
-} from '../../src/service/operator.ts';
+} from '../../src/service/operator/organizations.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { type Context, linkFor, uuid } from './context.ts';
 

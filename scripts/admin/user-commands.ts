@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resetSecondFactorByEmail } from '../../src/service/operator.ts';
+import { resetSecondFactorByEmail } from '../../src/service/operator/users.ts';
 import { type Context, linkFor } from './context.ts';
 
 export function addUserCommands(program: Command, { config, execute }: Context): void {

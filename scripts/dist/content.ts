@@ -39,7 +39,7 @@ const READ = [
   'node_modules/@prisma/schema-engine-wasm/schema_engine_bg.wasm',
   'openapi/workflows/*.arazzo.yaml',
   'prisma/migrations/*/migration.sql',
-  'src/dashboard/assets/*',
+  'src/dashboard/assets/**/*.*',
 ];
 
 /** Where each file of scripts/dist is in the artifact. */

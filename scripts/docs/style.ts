@@ -6,18 +6,15 @@ import { join } from 'node:path';
 const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}/m;
 
 /** The custom properties, and the rules for links, focus and the logo. */
-export async function readSharedStyle(root: string): Promise<string> {
-  const css = await readFile(join(root, 'src/dashboard/assets/dashboard.css'), 'utf8');
-  const [shared = '', ...rest] = css.split('/* For the dashboard only.');
-  if (rest.length !== 1) throw new Error('The end of the shared rules of dashboard.css was not found.');
-  return shared;
+export function readSharedStyle(root: string): Promise<string> {
+  return readFile(join(root, 'src/dashboard/assets/styles/shared.css'), 'utf8');
 }
 
 /** The same with the company's colours, and with a theme that readers choose by a class of the root element. */
 export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
   const shared = await readSharedStyle(root);
   const dark = DARK.exec(shared)?.[1];
-  if (dark === undefined) throw new Error('The dark theme of dashboard.css was not found.');
+  if (dark === undefined) throw new Error('The dark theme of shared.css was not found.');
   const accent = (name: string) => (branding.has(name) ? `--accent: ${branding.get(name)};` : '');
   return `${shared.replace(DARK, (theme) => theme.replace(':root', ':root:not(.light)'))}
 :root { ${accent('accent')} }

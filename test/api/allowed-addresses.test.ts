@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
-import { revokeKeyByText, suspendOrganization } from '../../src/service/operator.ts';
+import { revokeKeyByText } from '../../src/service/operator/keys.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo } from '../support/contract/every-operation.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';

@@ -1,4 +1,4 @@
-import { revokeKeyById } from '../../src/service/operator.ts';
+import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 

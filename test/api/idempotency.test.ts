@@ -1,4 +1,4 @@
-import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Client, Reply } from '../support/http/client.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
 

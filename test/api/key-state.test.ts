@@ -1,6 +1,7 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { permissionsOf } from '../../src/domain/role.ts';
-import { issueKeyByEmail, resumeOrganization, revokeKeyById, suspendOrganization } from '../../src/service/operator.ts';
+import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
+import { resumeOrganization, suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Client } from '../support/http/client.ts';
 import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 

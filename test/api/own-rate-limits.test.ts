@@ -1,4 +1,4 @@
-import { changeLimits } from '../../src/service/operator.ts';
+import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { Client } from '../support/http/client.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';

@@ -1,4 +1,4 @@
-import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { Client } from '../support/http/client.ts';
 import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';

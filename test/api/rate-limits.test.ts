@@ -1,5 +1,5 @@
 import { mintKey } from '../../src/domain/api-key.ts';
-import { changeLimits, suspendOrganization } from '../../src/service/operator.ts';
+import { changeLimits, suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract/contract.ts';
 import { prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { Client } from '../support/http/client.ts';

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { changeRole, deactivateUser } from '../../src/service/accounts/change-user.ts';
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
-import { suspendOrganization } from '../../src/service/operator.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';
 import { Client } from '../support/http/client.ts';

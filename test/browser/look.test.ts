@@ -1,5 +1,5 @@
 import { formatKey } from '../../src/domain/api-key.ts';
-import { suspendOrganization } from '../../src/service/operator.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addSecondFactor, codeAt, createAccount } from '../support/data/accounts.ts';

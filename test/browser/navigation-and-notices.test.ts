@@ -1,4 +1,4 @@
-import { suspendOrganization } from '../../src/service/operator.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { apiStatus, createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { giveKey, NOBODY } from '../support/data/actors.ts';

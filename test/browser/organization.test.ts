@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { changeLimits } from '../../src/service/operator.ts';
+import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { type ContextOptions, focused } from '../support/browser/browser.ts';
 import { chooseFromMenu, createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { ROLES, type Role } from '../../src/domain/role.ts';
 import { makeLink, makeOwnLink } from '../../src/service/accounts/access-links.ts';
 import { inviteUser } from '../../src/service/accounts/people.ts';
-import { vouchForDomainOf } from '../../src/service/operator.ts';
+import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
 import { connectBrowser } from '../support/browser/browser.ts';

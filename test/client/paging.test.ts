@@ -1,5 +1,5 @@
 import { type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
-import { revokeKeyById } from '../../src/service/operator.ts';
+import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { insertPrograms } from '../support/data/programs.ts';
 import { respondsWith, useScriptedServer } from '../support/http/scripted-server.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';

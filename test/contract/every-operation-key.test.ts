@@ -1,6 +1,6 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { suspendOrganization } from '../../src/service/operator.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { snapshotOf } from '../support/contract/resources.ts';

@@ -2,7 +2,7 @@
 
 import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
-import { changeLimits } from '../../src/service/operator.ts';
+import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { checkResponse, operations } from '../support/contract/contract.ts';
 import {
   maxBodyBytesOf,

@@ -1,7 +1,7 @@
 // The clock of a server, or that of PostgreSQL, jumps by ten minutes, forth and back, under load.
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
-import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator.ts';
+import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createAccount } from '../support/data/accounts.ts';

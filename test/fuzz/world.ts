@@ -1,7 +1,7 @@
 // The server under test, started as by an operator, and the organizations that call it.
 
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
-import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createActor, createScope, giveKey, READ } from '../support/data/actors.ts';

@@ -6,7 +6,7 @@ import { createLogger } from '../../src/observability/logs.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
-import { revokeKeyByText } from '../../src/service/operator.ts';
+import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { Workers } from '../../src/workers/workers.ts';
 import { Client } from '../support/http/client.ts';
 import { byLabel, parseSeries, type Series, seriesOf } from '../support/http/metrics.ts';

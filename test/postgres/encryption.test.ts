@@ -9,7 +9,7 @@ import { type Connected, connect, type DatabaseChoice } from '../../src/postgres
 import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
-import { createOrganization, rotateEncryptionKey } from '../../src/service/operator.ts';
+import { createOrganization, rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { rotateWebhookSecret } from '../../src/service/webhooks/secret.ts';
 import {

@@ -1,6 +1,6 @@
 import { updateNoticeSettings } from '../../src/service/accounts/organization.ts';
 import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
-import { revokeKeyById } from '../../src/service/operator.ts';
+import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';

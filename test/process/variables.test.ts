@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
-import { issueKeyByEmail } from '../../src/service/operator.ts';
+import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { insertEndpoint, listDeliveries } from '../support/data/deliveries.ts';
 import { ENCRYPTION_KEY, KEYRING } from '../support/data/encryption.ts';

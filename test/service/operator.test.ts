@@ -1,11 +1,10 @@
+import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import {
   createOrganization,
-  issueKeyByEmail,
   type NewOrganization,
   resumeOrganization,
-  revokeKeyById,
   suspendOrganization,
-} from '../../src/service/operator.ts';
+} from '../../src/service/operator/organizations.ts';
 import { findOrganization, findUserByEmail, listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';

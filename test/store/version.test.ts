@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { suspendOrganization } from '../../src/service/operator.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { createRow, removeRow, updateRow } from '../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../src/service/resources/writing.ts';
 import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';

@@ -1,5 +1,5 @@
 import { makeOperatorLink } from '../../../src/service/accounts/access-links.ts';
-import { allowPasswords } from '../../../src/service/operator.ts';
+import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';

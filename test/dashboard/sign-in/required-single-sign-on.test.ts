@@ -1,6 +1,6 @@
 import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
-import { allowPasswords } from '../../../src/service/operator.ts';
+import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   addSecondFactor,

@@ -1,4 +1,4 @@
-import { vouchForDomainOf } from '../../../src/service/operator.ts';
+import { vouchForDomainOf } from '../../../src/service/operator/organizations.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope } from '../../support/data/actors.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';

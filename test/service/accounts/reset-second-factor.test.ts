@@ -6,7 +6,7 @@ import { hashPassword } from '../../../src/service/accounts/password.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/accounts/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.ts';
-import { resetSecondFactorByEmail } from '../../../src/service/operator.ts';
+import { resetSecondFactorByEmail } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   addSecondFactor,

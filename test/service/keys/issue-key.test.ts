@@ -1,7 +1,7 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
 import type { Role } from '../../../src/domain/role.ts';
 import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
-import { revokeKeyById } from '../../../src/service/operator.ts';
+import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';

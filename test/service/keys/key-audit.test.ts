@@ -3,13 +3,8 @@ import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import {
-  changeLimits,
-  issueKeyByEmail,
-  resumeOrganization,
-  revokeKeyById,
-  suspendOrganization,
-} from '../../../src/service/operator.ts';
+import { issueKeyByEmail, revokeKeyById } from '../../../src/service/operator/keys.ts';
+import { changeLimits, resumeOrganization, suspendOrganization } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, READ } from '../../support/data/actors.ts';
 import { useDatabase } from '../../support/postgres/store.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../../src/domain/actor.ts';
 import { Keyring } from '../../../src/domain/keyring.ts';
 import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { rotateEncryptionKey } from '../../../src/service/operator.ts';
+import { rotateEncryptionKey } from '../../../src/service/operator/organizations.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { addEncryptionKey, placeOfTotpSecret } from '../../../src/store/secrets.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';

@@ -5,7 +5,7 @@ import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
-import { revokeKeyById } from '../../../src/service/operator.ts';
+import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { MAIL_ATTEMPTS } from '../../../src/store/notice-mails.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';

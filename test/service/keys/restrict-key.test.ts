@@ -5,7 +5,7 @@ import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.t
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { type Restricting, restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import { changeLimits } from '../../../src/service/operator.ts';
+import { changeLimits } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, createPeople, giveKey, outcomeOf, READ } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';

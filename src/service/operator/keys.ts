@@ -1,0 +1,92 @@
+import { type Environment, endOf, findKeyIn, hashKey, isWholePrefix } from '../../domain/api-key.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { holderText } from '../../domain/holder.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Permission } from '../../domain/role.ts';
+import type { Database } from '../../store/database.ts';
+import { findKeysByHash } from '../../store/unscoped/keys.ts';
+import { findIntegrationById, findKeyById, findKeysByPrefix } from '../../store/unscoped/operator.ts';
+import { type IssuedKey, issueKey } from '../keys/issue-key.ts';
+import { revokeKey } from '../keys/revoke-key.ts';
+import { orThrow } from '../outcome.ts';
+import { getUserByEmail } from './users.ts';
+
+export type OperatorKeyRequest = {
+  email: string;
+  name: string;
+  permissions: readonly Permission[];
+  lifeDays: number | null;
+  environment: Environment;
+  cell?: string | null;
+};
+
+export async function issueKeyByEmail(
+  db: Database,
+  { email, ...request }: OperatorKeyRequest,
+): Promise<IssuedKey & { organizationId: string }> {
+  const { scope, userId } = await getUserByEmail(db, email);
+  const issued = orThrow(await issueKey(db, { kind: 'operator', scope }, { ...request, userId }));
+  return { ...issued, organizationId: scope.organizationId };
+}
+
+export async function issueKeyForIntegration(
+  db: Database,
+  { integrationId, ...request }: Omit<OperatorKeyRequest, 'email'> & { integrationId: string },
+): Promise<IssuedKey & { organizationId: string }> {
+  const integration = await findIntegrationById(db, integrationId);
+  if (integration === null) throw new DomainError('not_found', `There is no integration with the id ${integrationId}.`);
+  const { organizationId } = integration;
+  const operator = { kind: 'operator', scope: OrganizationScope.grant(organizationId) } as const;
+  return { ...orThrow(await issueKey(db, operator, { ...request, userId: integrationId })), organizationId };
+}
+
+export async function revokeKeyById(db: Database, id: string): Promise<void> {
+  const key = await findKeyById(db, id);
+  if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
+  const scope = OrganizationScope.grant(key.organizationId);
+  orThrow(await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId }));
+}
+
+/**
+ * Revokes the key that is, or begins with, this text: a whole key, or a prefix such as "charter_live_Ab3d". If several keys
+ * have the prefix, it revokes none, and the message lists them. Returns the id of the key.
+ */
+export async function revokeKeyByText(db: Database, text: string): Promise<string> {
+  const found = findKeyIn(text);
+  if (found === null || !isWholePrefix(found.prefix)) {
+    throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
+  }
+  if (found.kind === 'mistyped') {
+    throw new DomainError(
+      'invalid',
+      'The key is mistyped or incomplete: its checksum is wrong. Check it, or give its prefix.',
+    );
+  }
+  const id = found.kind === 'whole' ? await findIdOfKey(db, found.key) : await findIdByPrefix(db, found.prefix);
+  await revokeKeyById(db, id);
+  return id;
+}
+
+async function findIdOfKey(db: Database, key: string): Promise<string> {
+  const hash = hashKey(key);
+  const found = (await findKeysByHash(db, [hash])).get(hash);
+  if (found === undefined) throw new DomainError('not_found', 'There is no such API key.');
+  return found.id;
+}
+
+async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
+  const keys = await findKeysByPrefix(db, prefix);
+  const [first] = keys;
+  if (first === undefined) throw new DomainError('not_found', `There is no API key with the prefix ${prefix}.`);
+  if (keys.length === 1) return first.id;
+  const lines = keys.map((key) => {
+    const state = endOf(key, new Date())?.kind ?? 'active';
+    return `  ${key.id}  ${state}  ${JSON.stringify(key.name)} of ${holderText(key.user)}`;
+  });
+  throw new DomainError(
+    'conflict',
+    [`Several API keys have the prefix ${prefix}. None was revoked. Give the --id of one of them:`, ...lines].join(
+      '\n',
+    ),
+  );
+}

@@ -1,0 +1,36 @@
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Database } from '../../store/database.ts';
+import { type ArchiveHead, readHead } from '../organizations/archive-format.ts';
+import { deleteOrganization } from '../organizations/delete-organization.ts';
+import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
+import { type Archive, type Imported, importOrganization } from '../organizations/import-organization.ts';
+import { scopeOf } from './scope.ts';
+
+export async function exportOrganizationById(
+  db: Database,
+  id: string,
+  request: Parameters<typeof exportOrganization>[2],
+): Promise<Exported> {
+  return exportOrganization(db, await scopeOf(db, id), request);
+}
+
+export async function cancelMoveById(db: Database, id: string): Promise<void> {
+  await cancelMove(db, await scopeOf(db, id));
+}
+
+/** `lines`: those of an archive. */
+export async function importOrganizationFrom(
+  db: Database,
+  lines: AsyncIterator<string>,
+  { sourceKeyring }: Pick<Archive, 'sourceKeyring'>,
+): Promise<Imported & ArchiveHead['organization']> {
+  const first = await lines.next();
+  const head = readHead(first.done === true ? '' : first.value);
+  const archive = { head, lines: { [Symbol.asyncIterator]: () => lines }, sourceKeyring };
+  const imported = await importOrganization(db, OrganizationScope.grant(head.organization.id), archive);
+  return { ...imported, ...head.organization };
+}
+
+export async function deleteOrganizationById(db: Database, id: string, request: { name: string }): Promise<number> {
+  return deleteOrganization(db, await scopeOf(db, id), request);
+}

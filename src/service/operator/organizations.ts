@@ -1,0 +1,144 @@
+import { v7 as newId } from 'uuid';
+import { normalEmail } from '../../domain/email.ts';
+import { DomainError, invalidField } from '../../domain/errors.ts';
+import { parseName } from '../../domain/name.ts';
+import { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationLimits } from '../../domain/request-limits.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, transaction } from '../../store/database.ts';
+import { isUniqueViolation } from '../../store/database-errors.ts';
+import { findMove } from '../../store/organization-moves.ts';
+import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../../store/organizations.ts';
+import { retireOtherKeys } from '../../store/secrets.ts';
+import { insertUser, type NewUser } from '../../store/users.ts';
+import { orThrow } from '../outcome.ts';
+import { vouchForDomain } from '../single-sign-on/domains.ts';
+import { stopRequiringSingleSignOn } from '../single-sign-on/enforcement.ts';
+import { scopeOf } from './scope.ts';
+
+// The actions of the operator, who has access to the database and so to every organization.
+
+export type NewOrganization = { readonly name: string; readonly users: readonly Omit<NewUser, 'id'>[] };
+
+/** Creates an organization with its first users. One must be an administrator, to invite the others. */
+export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
+  const { name, users } = parse(request);
+  const scope = OrganizationScope.grant(newId());
+  try {
+    await transaction(db, async (tx) => {
+      await insertOrganization(tx, scope, { name, keyring: db.keyring });
+      for (const user of users) await insertUser(tx, scope, { ...user, id: newId() });
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError(
+      'conflict',
+      `The e-mail ${users.map(({ email }) => email).join(' or ')} belongs to a user already. Give another one.`,
+    );
+  }
+  return scope;
+}
+
+/** Validates names and e-mails, and converts them to the form in which they are stored. */
+function parse({ name, users }: NewOrganization): NewOrganization {
+  return {
+    name: parseName(name, { kind: 'organization' }),
+    users: users.map((user) => ({
+      ...user,
+      name: parseName(user.name, { kind: 'person', field: 'user name' }),
+      email: parseEmail(user.email),
+    })),
+  };
+}
+
+function parseEmail(text: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
+  return email;
+}
+
+export async function suspendOrganization(db: Database, id: string): Promise<void> {
+  await changeSuspension(db, await scopeOf(db, id), new Date());
+}
+
+export async function resumeOrganization(db: Database, id: string): Promise<void> {
+  await changeSuspension(db, await scopeOf(db, id), null);
+}
+
+/** A repetition changes nothing, and is not recorded in the audit log. */
+async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
+  const action = at === null ? 'organization.resumed' : 'organization.suspended';
+  await transaction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    if ((await findMove(tx, scope)) !== null)
+      throw new DomainError(
+        'conflict',
+        'The organization is moving to another database. If it was imported there, delete it here with delete-organization. ' +
+          'Otherwise, run cancel-move first.',
+      );
+    if (await setSuspended(tx, scope, at))
+      await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
+  });
+}
+
+/** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
+export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
+  const scope = await scopeOf(db, id);
+  try {
+    return await vouchForDomain(db, scope, { domain });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError('conflict', `Another organization has verified the domain ${domain}. Remove it there first.`);
+  }
+}
+
+/** The last way in for an organization whose identity provider is lost: passwords work again. */
+export async function allowPasswords(db: Database, id: string): Promise<void> {
+  orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await scopeOf(db, id) }));
+}
+
+/** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */
+export async function rotateEncryptionKey(db: Database): Promise<number> {
+  return retireOtherKeys(db);
+}
+
+/**
+ * Changes the limits of the organization; an undefined one stays. A repetition changes nothing, and is not recorded in the
+ * audit log. Returns the limits that the organization then has.
+ */
+export async function changeLimits(
+  db: Database,
+  id: string,
+  change: { readonly [Name in keyof OrganizationLimits]: OrganizationLimits[Name] | undefined },
+): Promise<OrganizationLimits> {
+  const scope = await scopeOf(db, id);
+  return transaction(db, async (tx) => {
+    const { limits: before } = await lockOrganization(tx, scope);
+    const after = {
+      perKey: change.perKey === undefined ? before.perKey : change.perKey,
+      perOrganization: change.perOrganization === undefined ? before.perOrganization : change.perOrganization,
+    };
+    const detail = changesBetween(before, after);
+    if (Object.keys(detail).length === 0) return after;
+    await setLimits(tx, scope, after);
+    await recordAudit(tx, scope, {
+      action: 'organization.limits_changed',
+      actorUserId: null,
+      detail,
+      auditSource: null,
+    });
+    return after;
+  });
+}
+
+/** "before -> after" by limit, for the audit log. */
+function changesBetween(before: OrganizationLimits, after: OrganizationLimits): Record<string, string> {
+  const words = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));
+  const changes = [
+    { name: 'requests per second and key', from: words(before.perKey), to: words(after.perKey) },
+    { name: 'requests per second', from: words(before.perOrganization), to: words(after.perOrganization) },
+  ];
+  return Object.fromEntries(
+    changes.filter(({ from, to }) => from !== to).map(({ name, from, to }) => [name, `${from} -> ${to}`]),
+  );
+}
