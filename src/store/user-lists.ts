@@ -169,3 +169,36 @@ export async function listAdministrators(db: Database, scope: OrganizationScope)
   });
   return administrators.flatMap(({ id, name, email }) => (email === null ? [] : [{ id, name, email }]));
 }
+
+const FIND_OUTSIDE = {
+  name: 'find_people_outside_domains',
+  text: `
+    select name, email, count(*) over ()::int as total from users u
+    where organization_id = $1 and kind = 'person' and deactivated_at is null
+      and substring(email from '[^@]*$') <> all ($2::text[])
+      and not exists (select from sso_identities i where i.organization_id = u.organization_id and i.user_id = u.id)
+      and not exists (
+        select from sso_connections c where c.organization_id = u.organization_id and c.break_glass_user_id = u.id)
+    order by name, id limit $3`,
+};
+
+/** People, the first by name and how many there are in all. */
+export type SomePeople = {
+  readonly people: readonly { readonly name: string; readonly email: string }[];
+  readonly total: number;
+};
+
+/**
+ * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains, in
+ * any of their spellings. The break-glass administrator is not one of them.
+ */
+export async function findPeopleOutside(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { domains, limit }: { readonly domains: readonly string[]; readonly limit: number },
+): Promise<SomePeople> {
+  const values = [organizationId, domains, limit];
+  type Row = { name: string; email: string; total: number };
+  const { rows } = await db.pool.query<Row>({ ...FIND_OUTSIDE, values });
+  return { people: rows.map(({ name, email }) => ({ name, email })), total: rows[0]?.total ?? 0 };
+}

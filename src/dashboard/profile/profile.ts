@@ -62,12 +62,14 @@ ${facts([
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
 ${passwordSetting(ways)}
 ${
-  (hasSecondFactor || (ways.hasPassword && ways.mayUsePassword)) &&
+  ways.mayUsePassword &&
+  (hasSecondFactor || ways.hasPassword) &&
   html`<div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
 <a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>`
 }
 ${
+  ways.mayUsePassword &&
   hasSecondFactor &&
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
 <a class="button" href="${RECOVERY_CODES_URL}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`

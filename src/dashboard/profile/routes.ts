@@ -5,6 +5,7 @@ import { PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, sendProofOptions } from '../proo
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
 import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
+import { needsPassword } from './needs-password.ts';
 import { dismiss } from './notices.ts';
 import {
   add,
@@ -31,16 +32,24 @@ export const profileSection: Section = {
     { path: '/profile', get: showProfile },
     {
       path: '/profile/password',
-      get: showPassword,
+      get: needsPassword(showPassword),
       post: provenForm('change your password', ['password'], changeOwnPassword),
     },
-    { path: '/profile/second-factor', get: showSecondFactor, post: provenForm('set up a second factor', [], begin) },
+    {
+      path: '/profile/second-factor',
+      get: needsPassword(showSecondFactor),
+      post: provenForm('set up a second factor', [], begin),
+    },
     {
       path: '/profile/second-factor/confirm',
       post: provenForm('turn on your second factor', ['code', 'secret'], confirm),
     },
     { path: '/profile/second-factor/remove', post: provenForm('turn off your second factor', [], remove) },
-    { path: RECOVERY_CODES_URL, get: showRenew, post: provenForm('make new recovery codes', ['form_id'], renew) },
+    {
+      path: RECOVERY_CODES_URL,
+      get: needsPassword(showRenew),
+      post: provenForm('make new recovery codes', ['form_id'], renew),
+    },
     {
       path: NEW_PASSKEY_URL,
       get: provenPage('add a passkey', showNewPasskey),

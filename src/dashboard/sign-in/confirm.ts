@@ -46,7 +46,8 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
 <p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
 ${problemSummary(problem, { password: 'Password', code: 'Code' })}
 ${found.by !== 'none' ? proofForm(context, found, problem) : html`<p>It has no password. <a href="/forgotten-password">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`}
-${found.by === 'password' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`}</section>`;
+${found.by === 'password' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`}
+<p class="aside">Not your account? <a href="/sign-in">Go back to the sign-in</a>, and tell an administrator of your organization.</p></section>`;
   return page(context, { title: 'Is this account yours?', main, problem });
 }
 

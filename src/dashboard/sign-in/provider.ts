@@ -3,14 +3,14 @@ import { type Html, html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import { findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
 import { passwordLink } from './password-link.ts';
-import { failurePage, lostPage, notAdmittedPage, tooManyPage } from './refusal-pages.ts';
+import { failurePage, lostPage, notAdmittedPage, overPage, tooManyPage } from './refusal-pages.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
@@ -135,8 +135,10 @@ export async function comeBack(context: RequestContext): Promise<View> {
       return showAfterProof(context, completion);
     case 'to-confirm':
       return redirect(`/single-sign-on/${connection.scope.organizationId}/confirm/${completion.token}`);
-    case 'lost':
-      return lostPage(context);
+    case 'lost': {
+      const signedIn = await findSignedIn(context);
+      return signedIn === null ? lostPage(context) : overPage(signedIn);
+    }
     case 'not-admitted':
       return notAdmittedPage(context, completion);
     default:

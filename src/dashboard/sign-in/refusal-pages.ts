@@ -11,10 +11,11 @@ import type {
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
 import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import { problemOf } from '../http/problem.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
+import { PROFILE } from './next.ts';
 import { passwordLink } from './password-link.ts';
 
 // Why a sign-in at the provider does not lead on. After a proof, `back` is the form that leads back to the other kinds of proof.
@@ -24,12 +25,24 @@ const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
 /** Without a proof to go back to, somebody who has a password here can use it: it needs no provider. */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 
+const LOST = `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes.`;
+
 export function lostPage(context: RequestContext, back?: Html): View {
   return errorPage(context, {
     status: 400,
     title: 'This sign-in cannot be completed',
-    message: `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes. Start again.`,
+    message: `${LOST} Start again.`,
     ...waysOn(back),
+  });
+}
+
+/** For somebody who is signed in, such as after a reload of the page that follows a proof. */
+export function overPage(context: SignedInContext): View {
+  return errorPage(context, {
+    status: 400,
+    title: 'This sign-in is over',
+    message: `${LOST} You are signed in. If you were about to do something, begin it again: for ${PROOF_MINUTES} minutes after a proof, no page asks for another one.`,
+    link: { name: 'Go to My profile', href: PROFILE },
   });
 }
 

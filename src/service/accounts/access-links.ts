@@ -8,7 +8,7 @@ import { hashToken } from '../../domain/session.ts';
 import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { getOrganization } from '../../store/organizations.ts';
 import { findSsoConnection } from '../../store/sso-connections.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
@@ -26,7 +26,8 @@ import {
   type Invalid,
   runAction,
 } from '../outcome.ts';
-import { signInWayOf } from '../single-sign-on/requirement.ts';
+import { refuseForeignUser, signInWayOf } from '../single-sign-on/requirement.ts';
+import type { MailedLink } from './link-mail.ts';
 import { type AccessLink, addLink, type LinkMade } from './make-link.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';
 import { lockToManage } from './people-authority.ts';
@@ -42,7 +43,7 @@ export async function makeLink(
     const { current, target } = await lockToManage(tx, actor, userId);
     // A session that somebody else found open must not get the account without its password.
     if (target.id === current.id) return conflict('Change your own password under My profile.');
-    const unfit = findUnfit(target, kind);
+    const unfit = await findUnfit(tx, actor.scope, { user: target, kind });
     if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
     const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
@@ -61,7 +62,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
     const user = await lockUser(tx, scope, found.userId);
     if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
     const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
-    const unfit = findUnfit(user, kind);
+    const unfit = await findUnfit(tx, scope, { user, kind });
     if (unfit !== null) throw errorOf(unfit);
     await voidAccessLinksOf(tx, scope, user.id);
     const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
@@ -77,7 +78,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
 export async function makeOwnLink(
   db: Database,
   { email, auditSource, now }: { email: string; auditSource: AuditSource; now: Date },
-): Promise<(AccessLink & { organizationName: string }) | null> {
+): Promise<MailedLink | null> {
   const found = await findCredentials(db, email);
   if (found === null) return null;
   const scope = OrganizationScope.grant(found.organizationId);
@@ -87,7 +88,8 @@ export async function makeOwnLink(
     const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
     const detail = { by: 'somebody who asked for it at the sign-in' };
     await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
-    return { ...link, organizationName: (await getOrganization(tx, scope)).name };
+    const isToProvider = (await signInWayOf(tx, scope, user.id)) === 'single-sign-on';
+    return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
   });
 }
 
@@ -97,13 +99,17 @@ function eventOf({ kind, userId }: AccessLink) {
 }
 
 /** Why the user cannot get a link of this kind; `null` if the user can. */
-function findUnfit(user: LockedUser, kind: AccessLinkKind): Conflict | null {
+async function findUnfit(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, kind }: { readonly user: LockedUser; readonly kind: AccessLinkKind },
+): Promise<Conflict | null> {
   if (user.deactivatedAt !== null) return conflict(`${user.email} is deactivated. Reactivate the user first.`);
   if (kind === 'invitation' && user.passwordHash !== null)
     return conflict(`${user.email} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)
     return conflict(`${user.email} has no password yet. Make an invitation link instead.`);
-  return null;
+  return refuseForeignUser(tx, scope, user);
 }
 
 export type OpenLink = {

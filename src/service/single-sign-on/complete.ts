@@ -95,7 +95,7 @@ async function admitFound(
     case 'lost':
       return admitted;
     default:
-      await recordFailure(db, scope, { why: whyOf(admitted), auditSource });
+      await recordFailure(db, scope, { why: whyOf(admitted), email: emailIn(found), auditSource });
       return admitted;
   }
 }
@@ -126,6 +126,11 @@ function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
   return 'words' in failure ? failure.words : failure.reason;
 }
 
+/** As the provider gives it. It is shown to administrators alone. */
+function emailIn(found: Found): string | null {
+  return found.kind === 'person' ? found.person.email : null;
+}
+
 const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';
 
 /** The sign-in that this browser began, which cannot be completed again. */
@@ -143,9 +148,13 @@ async function takeSignIn(
 async function recordFailure(
   db: Database,
   scope: OrganizationScope,
-  { why, auditSource }: { readonly why: string; readonly auditSource: AuditSource },
+  {
+    why,
+    email,
+    auditSource,
+  }: { readonly why: string; readonly email: string | null; readonly auditSource: AuditSource },
 ): Promise<void> {
-  const detail = { step: BY_SINGLE_SIGN_ON, why };
+  const detail = { step: BY_SINGLE_SIGN_ON, why, ...(email !== null && { email }) };
   await recordAudit(db.prisma, scope, { action: 'user.sign_in_failed', actorUserId: null, detail, auditSource });
 }
 

@@ -1,9 +1,11 @@
+import { domainToUnicode } from 'node:url';
 import type { Actor } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findSsoEnforcement } from '../../store/sso-connections.ts';
-import { listSsoDomains } from '../../store/sso-domains.ts';
+import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
+import { findPeopleOutside, type SomePeople } from '../../store/user-lists.ts';
 import { findWaysIn, type WaysIn } from '../../store/users.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 
@@ -49,6 +51,9 @@ export async function findOwnWaysIn(db: Database, actor: Actor): Promise<WaysIn 
   return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };
 }
 
+export const NO_PASSWORD =
+  'Your organization requires single sign-on, so you need no password and no second factor here.';
+
 /** Refuses to set up what nobody could sign in with. */
 export async function refusePasswords(
   tx: Transaction,
@@ -56,9 +61,7 @@ export async function refusePasswords(
   userId: string,
 ): Promise<Conflict | null> {
   const way = await signInWayOf(tx, scope, userId);
-  return way === 'single-sign-on'
-    ? conflict('Your organization requires single sign-on, so you have no password and no second factor here.')
-    : null;
+  return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
 /** Refuses to invite somebody whom the provider could not let in. */
@@ -68,12 +71,44 @@ export async function refuseForeignEmail(
   email: string,
 ): Promise<Invalid | null> {
   if ((await findSsoEnforcement(tx, scope)) === null) return null;
-  const verified = (await listSsoDomains(tx, scope)).flatMap(({ domain, verifiedAt }) => (verifiedAt ? [domain] : []));
+  const foreign = await findForeign(tx, scope, email);
+  return foreign === null ? null : invalid('email', foreign);
+}
+
+/** Refuses a link that would lead its user nowhere. */
+export async function refuseForeignUser(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, email }: { readonly id: string; readonly email: string },
+): Promise<Conflict | null> {
+  if ((await signInWayOf(tx, scope, id)) !== 'single-sign-on') return null;
+  if ((await findWaysIn(tx, scope, id)).isLinked) return null;
+  const foreign = await findForeign(tx, scope, email);
+  return foreign === null ? null : conflict(`The e-mail ${email} ${foreign}`);
+}
+
+/** What is wrong with an e-mail of no verified domain, and the remedy. */
+async function findForeign(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
+  const verified = verifiedIn(await listSsoDomains(tx, scope));
   if (verified.includes(domainOfEmail(email))) return null;
-  return invalid(
-    'email',
-    `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`,
-  );
+  return `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`;
+}
+
+function verifiedIn(domains: readonly SsoDomainRecord[]): string[] {
+  return domains.flatMap(({ domain, verifiedAt }) => (verifiedAt === null ? [] : [domain]));
+}
+
+const SHOWN_PEOPLE = 6;
+
+/** The first of those who cannot sign in where single sign-on is required: the provider would not lead them to their account. */
+export async function findShutOut(
+  db: Database,
+  scope: OrganizationScope,
+  domains: readonly SsoDomainRecord[],
+): Promise<SomePeople> {
+  // Domains are stored in ASCII, and an e-mail may have the Unicode form.
+  const spellings = verifiedIn(domains).flatMap((domain) => [domain, domainToUnicode(domain)]);
+  return findPeopleOutside(db, scope, { domains: spellings, limit: SHOWN_PEOPLE });
 }
 
 /** Refuses to take the break-glass administrator away while single sign-on is required. */

@@ -26,7 +26,7 @@ import {
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
 import { deleteSsoIdentities } from '../../store/sso-identities.ts';
 import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
-import { listAdministrators } from '../../store/user-lists.ts';
+import { listAdministrators, type SomePeople } from '../../store/user-lists.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import {
@@ -43,6 +43,7 @@ import {
 import type { InTurn } from './begin.ts';
 import type { ProviderClient, ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
+import { findShutOut } from './requirement.ts';
 import { clientOf } from './scope.ts';
 import type { Tried } from './try-provider.ts';
 
@@ -52,6 +53,8 @@ export type SignInSettings = {
   readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
   readonly domains: readonly SsoDomainRecord[];
   readonly administrators: readonly { readonly id: string; readonly name: string; readonly email: string }[];
+  /** The first of those who cannot sign in where single sign-on is required. */
+  readonly shutOut: SomePeople;
 };
 
 export async function getSignInSettings(db: Database, { scope, role }: Actor): Promise<SignInSettings> {
@@ -59,9 +62,9 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   const found = await findSsoConnection(db.prisma, scope);
   const domains = await listSsoDomains(db.prisma, scope);
   const administrators = await listAdministrators(db, scope);
-  if (found === null) return { connection: null, domains, administrators };
+  if (found === null) return { connection: null, domains, administrators, shutOut: { people: [], total: 0 } };
   const { clientSecret: _, ...connection } = found;
-  return { connection, domains, administrators };
+  return { connection, domains, administrators, shutOut: await findShutOut(db, scope, domains) };
 }
 
 /** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */

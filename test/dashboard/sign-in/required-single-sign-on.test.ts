@@ -210,6 +210,8 @@ test('a reset link leads to the provider, and sets no password', async () => {
   const request = { email: member.email, auditSource: newAuditSource(), now: dashboard.now() };
   await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
   await dashboard.outbox.settle();
+  expect(smtp.mails.join()).toContain('Open this link to sign in at the identity provider of your organization:');
+  expect(smtp.mails.join()).not.toContain('password');
   const path = /\/welcome\/[\w-]{43}/.exec(smtp.mails.join())?.[0] ?? '';
   const browser = newBrowser();
   const page = await browser.get(path);
@@ -263,9 +265,44 @@ test('nobody sets up a password or a second factor from a session by single sign
   // The attack: a session that the provider cannot end.
   const { browser } = await required();
   const change = { password: 'another long enough password' };
-  const page = await browser.submit('/profile/password', change);
-  expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('requires single sign-on')]);
-  expect((await browser.submit('/profile/second-factor')).status).toBe(409);
+  const form_token = await browser.formToken();
+  for (const path of ['/profile/password', '/profile/second-factor']) {
+    const refused = [409, expect.stringContaining('requires single sign-on, so you need no password')];
+    const page = await browser.get(path);
+    expect([page.status, wordsOf(page), formsOf(page.text).some(({ action }) => action === path)]).toEqual([
+      ...refused,
+      false,
+    ]);
+    const posted = await browser.post(path, { form_token, ...(path.endsWith('password') && change) });
+    expect([posted.status, wordsOf(posted)]).toEqual(refused);
+  }
+});
+
+test('the page that requires single sign-on names the people whom it shuts out', async () => {
+  const { scope, browser, breakGlass, domain } = await company();
+  const others = Array.from({ length: 7 }, (_, i) => ({
+    name: `Guest ${i}`,
+    email: `guest-${i}@other-${made}.example`,
+  }));
+  for (const data of others) {
+    const { userId } = await createAccount(db, { scope, role: 'member' });
+    await db.prisma.user.updateMany({ where: { id: userId }, data });
+  }
+  const before = wordsOf(await browser.get(SETTINGS));
+  expect(before).toContain('7 people could not sign in any more. The e-mail is of no verified domain');
+  for (const { name, email } of others.slice(0, 6)) expect(before).toContain(`${name}, ${email}`);
+  expect(before).toContain('and 1 other');
+  expect(before).not.toContain(`mei@${domain} and`);
+  await require(browser, breakGlass);
+  expect(wordsOf(await browser.get(SETTINGS))).toContain('7 people cannot sign in.');
+  // Invited, they would not get in.
+  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email: others[0]?.email ?? '' } });
+  const refused = await browser.submit(`/people/users/${id}`, {}, `/people/users/${id}/link`);
+  expect([refused.status, wordsOf(refused)]).toEqual([
+    409,
+    expect.stringContaining(`The e-mail guest-0@other-${made}.example must be of a verified domain (${domain})`),
+  ]);
+  expect(await db.prisma.accessLink.count({ where: { userId: id } })).toBe(0);
 });
 
 test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {

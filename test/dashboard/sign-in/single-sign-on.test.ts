@@ -253,6 +253,15 @@ test('a deactivated person is signed out, and their keys end with them alone', a
   expect([await dashboard.statusOf(key.key), await dashboard.statusOf(other.key)]).toEqual([401, 200]);
 });
 
+test('the audit log says which e-mail the provider gave for somebody who is not let in', async () => {
+  const { administrator } = await company();
+  const foreign = `mei@elsewhere-${made}.example`;
+  const refused = await signIn(newBrowser(), administrator.email, { email: foreign }, 'mei-7');
+  expect([refused.status, refused.text.includes(foreign)]).toEqual([403, false]);
+  const failed = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');
+  expect(failed).toMatchObject([{ detail: { why: 'foreign-domain', email: foreign } }]);
+});
+
 test('an invitation leads to the provider, and its link is the confirmation', async () => {
   const { domain, administrator } = await company();
   const email = `invited@${domain}`;

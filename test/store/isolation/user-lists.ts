@@ -1,6 +1,7 @@
 import {
   countUsers,
   findMatchingUsers,
+  findPeopleOutside,
   findUser,
   listAdministrators,
   listUsers,
@@ -32,6 +33,12 @@ export const userListProofs: Proofs = {
     expect(await findUser(db, ours.scope, theirs.userId)).toBeNull();
     const email = await withSameId(db, ours, theirs);
     expect(await findUser(db, ours.scope, theirs.userId)).toMatchObject({ email });
+  },
+
+  async findPeopleOutside({ db, ours, theirs }) {
+    const outside = { domains: [], limit: 100 };
+    expect((await findPeopleOutside(db, ours.scope, outside)).people.map(({ email }) => email)).toEqual([ours.email]);
+    expect((await findPeopleOutside(db, theirs.scope, outside)).total).toBe(1);
   },
 
   async listAdministrators({ db, ours }) {

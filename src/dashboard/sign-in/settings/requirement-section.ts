@@ -1,7 +1,8 @@
+import { formatCount } from '../../../domain/format.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
-import { badge, field, postForm } from '../../markup/parts.ts';
+import { badge, emailText, field, postForm } from '../../markup/parts.ts';
 import { instant } from '../../markup/words.ts';
 import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import type { Retry } from './retry.ts';
@@ -12,7 +13,7 @@ export const REQUIREMENT_LABELS = { break_glass: 'Break-glass administrator' };
 
 export function requirementSection(
   { formToken }: SignedInContext,
-  { connection, administrators }: SignInSettings,
+  { connection, administrators, shutOut }: SignInSettings,
   { breakGlass, problem }: Retry,
 ): Html | false {
   if (connection === null) return false;
@@ -21,6 +22,7 @@ export function requirementSection(
   const isRequired = enforcedAt !== null;
   return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
 <p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password end.'} Nobody signs in with a password or a passkey any more, except one administrator for emergencies, who has both. All administrators get a mail when that account is used. API keys are not affected.</p>
+${shutOutNotice(shutOut, isRequired)}
 ${postForm(
   { action: REQUIRE_URL, formToken },
   html`${field(
@@ -30,4 +32,13 @@ ${postForm(
   )}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
 )}
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
+}
+
+function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired: boolean): Html | false {
+  const others = total - people.length;
+  return (
+    total > 0 &&
+    html`<div class="notice warn"><p><strong>${formatCount(total, 'person', 'people')} ${isRequired ? 'cannot sign in' : 'could not sign in any more'}.</strong> The e-mail is of no verified domain, and your provider has not signed them in yet:</p>
+<ul>${people.map(({ name, email }) => html`<li>${name}, ${emailText(email)}</li>`)}${others > 0 && html`<li>and ${formatCount(others, 'other')}</li>`}</ul></div>`
+  );
 }
