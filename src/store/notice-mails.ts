@@ -27,7 +27,8 @@ const CLAIM_MAILS = {
            by_user.name as "byName",
            h.id as "holderId", h.name as "holderName", h.kind = 'integration' as "isOfIntegration",
            o.name as "organizationName",
-           case when not n.is_for_address then coalesce(owner.name, h.name) end as "recipientName",
+           case when not n.is_for_address then coalesce(owner.name, stand_in.name, h.name) end as "recipientName",
+           stand_in.email is not null as "isForStandIn",
            case
              when n.created_at < now() - ${MAIL_DAYS} * interval '1 day' then null
              when n.kind in ('expires', 'unused') and (k.rotated_at is not null or k.revoked_at is not null
@@ -35,7 +36,7 @@ const CLAIM_MAILS = {
              when n.kind = 'expires' and k.expires_at is distinct from n.ends_at then null
              when n.kind = 'unused' and k.last_used_at > n.created_at then null
              when n.is_for_address then nullif(nullif(h.notice_email, owner.email), '')
-             when h.kind = 'integration' then owner.email
+             when h.kind = 'integration' then coalesce(owner.email, stand_in.email)
              when h.deactivated_at is null then h.email
            end as email
     from claimed n
@@ -44,6 +45,12 @@ const CLAIM_MAILS = {
     join users h on h.organization_id = n.organization_id and h.id = n.user_id
     left join users owner
       on owner.organization_id = h.organization_id and owner.id = h.owner_user_id and owner.deactivated_at is null
+    left join lateral (
+      select a.name, a.email from users a
+      where a.organization_id = h.organization_id and a.kind = 'person' and a.role = 'administrator'
+        and a.deactivated_at is null and a.id is distinct from n.by_user_id
+      order by a.created_at, a.id limit 1) stand_in
+      on h.kind = 'integration' and owner.id is null and h.notice_email = ''
     left join users by_user on by_user.organization_id = n.organization_id and by_user.id = n.by_user_id`,
 };
 
@@ -65,6 +72,8 @@ export type ClaimedNotice = {
   readonly organizationName: string;
   /** `null` for the address of an integration, which may be that of a team. */
   readonly recipientName: string | null;
+  /** The integration has neither an active owner nor an address, so the mail goes to an administrator. */
+  readonly isForStandIn: boolean;
   /** `null` if nobody has to be told any more. */
   readonly email: string | null;
 };

@@ -16,6 +16,7 @@ export function noticeMail(
   const text = [
     notice.recipientName === null ? 'Hello,' : `Hello ${notice.recipientName},`,
     ...lines,
+    ...(notice.isForStandIn ? [NO_OWNER] : []),
     `${notice.keyName} (${notice.keyPrefix}…), ${notice.organizationName}\n${publicUrl}${pathOf(notice)}`,
   ];
   return {
@@ -25,6 +26,9 @@ export function noticeMail(
     text: `${text.join('\n\n')}\n`,
   };
 }
+
+const NO_OWNER =
+  'The integration has no active owner, so this mail goes to you, an administrator. Take ownership of it on its page, or choose an owner.';
 
 const WORDS: Record<NoticeKind, (notice: ClaimedNotice) => Words> = {
   created: (notice) => ({

@@ -149,6 +149,24 @@ test('the owner of an integration and its address for notices get a mail with a 
   expect((await mails()).map(addresseeOf)).toEqual([member.email]);
 });
 
+test('the mail for an integration that has neither an active owner nor an address goes to an administrator', async () => {
+  const { administrator, member, scope } = await createPeople(db);
+  const integration = await giveIntegration(db, member, { name: 'Nightly sync' });
+  const { id } = await giveIntegrationKey(db, { scope }, integration);
+  await mails();
+  await moveDates(db, id, { createdAgo: 100, usedAgo: 1, expiresIn: 6 });
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+  await checkAll(db);
+  const [mail = '', ...others] = await mails();
+  expect([addresseeOf(mail), others]).toEqual([administrator.email, []]);
+  expect(mail).toContain(`Hello ${administrator.name},`);
+  expect(mail.replaceAll(/=?\r?\n/g, ' ')).toContain('The integration has no active owner');
+  await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: 'team@example.test' } });
+  await moveDates(db, id, { expiresIn: 0.5 });
+  await checkAll(db);
+  expect((await mails()).map(addresseeOf)).toEqual(['team@example.test']);
+});
+
 test('no mail follows for a key that was rotated or revoked meanwhile, and none to a deactivated user', async () => {
   const rotated = await usedKey({ expiresIn: 6 });
   const revoked = await usedKey({ expiresIn: 6 });
