@@ -9,7 +9,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import { createGuardedFetch } from './delivery/guarded-fetch.ts';
 import { resolveTxt } from './delivery/resolve-name.ts';
 import { commonAddressOf } from './domain/cells.ts';
-import { Exchange, NOBODY } from './domain/exchange.ts';
+import { Exchange, HEALTH, NOBODY } from './domain/exchange.ts';
 import { healthRoutes } from './observability/health.ts';
 import { appMetrics } from './observability/metrics/app-metrics.ts';
 import { RequestDurations } from './observability/metrics/request-durations.ts';
@@ -112,7 +112,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     setPageHeaders,
   });
 
-  pages.use(handledBy('health'), health);
+  pages.use(handledBy(HEALTH), health);
   pages.use(handledBy('documentation'), publication.routes({ setPageHeaders, publicUrl: apiUrl, otherUrl: publicUrl }));
   pages.use(handledBy('dashboard'), dashboard);
   pages.use(handledBy(NOBODY));

@@ -1,5 +1,7 @@
 /** No operation and no part of the server. */
 export const NOBODY = 'none';
+/** /livez and /readyz. */
+export const HEALTH = 'health';
 
 /** What the parts of the server know about a request while it is answered. Express keeps it as `res.locals`. */
 export class Exchange {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import type { Exchange } from '../domain/exchange.ts';
+import { type Exchange, HEALTH } from '../domain/exchange.ts';
 import { describeError } from './describe-error.ts';
 
 export type { Logger };
@@ -110,7 +110,10 @@ export function logRequests(logger: Logger, onFinished?: OnFinished) {
       const milliseconds = performance.now() - startedAt;
       onFinished?.(exchange, res, milliseconds);
       if (res.statusCode === 503 && !exchange.isLogged) return;
-      logger.info({
+      // A load balancer asks each second.
+      const level = exchange.handledBy === HEALTH && res.statusCode === 200 ? 'debug' : 'info';
+      if (level === 'debug' && !logger.isLevelEnabled(level)) return;
+      logger[level]({
         requestId: exchange.requestId,
         traceId,
         method,
