@@ -1,4 +1,3 @@
-import { access, constants } from 'node:fs/promises';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { readDocument } from './contract/contract.ts';
@@ -21,6 +20,7 @@ import { logUnreadable } from './observability/unreadable-log.ts';
 import { connect } from './postgres/connect.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
+import { readDomainMap } from './service/cells/domain-map.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
 import type { Database } from './store/database.ts';
 import { traceStatements } from './store/trace-statements.ts';
@@ -57,8 +57,8 @@ export async function run(): Promise<void> {
 
 async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise<void> {
   const config = readConfig(process.env);
-  await requireReadable(config.cellDomainsFile);
   const logger = createLogger(config.logLevel, worker === null ? {} : { base: { worker: worker.role.number } });
+  if (worker === null) await checkDomainMap(config, logger);
   endOnUnexpectedError({ logger, shutdown });
   const isSupervisor = worker === null && config.workers > 1;
   const stopSeconds = config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS;
@@ -80,14 +80,16 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
   logger.info({ reason: await shutdown.reason }, 'stopped');
 }
 
-async function requireReadable(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  await access(path, constants.R_OK).catch(() => {
+/** A line that is wrong concerns a few people, who choose their cell, so it does not prevent the start. */
+async function checkDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
+  if (domainsFile === undefined) return;
+  const { problem } = await readDomainMap({ domainsFile, cells }).catch(({ message }: Error) => {
     throw new StartUpError(
-      `CHARTER_CELL_DOMAINS is ${JSON.stringify(path)}, which cannot be read.`,
+      message,
       'Set it to the path of the map of e-mail domains, or unset it. The command "cell-domains" makes the part of a cell.',
     );
   });
+  if (problem !== null) logger.warn(problem);
 }
 
 type Measuring = { readonly metrics: Metrics; close(): Promise<void> };

@@ -38,8 +38,10 @@ export async function submitEmail(context: RequestContext, form: Form<'email' | 
 /** Without the map, people choose. */
 async function findCell(context: RequestContext, email: string): Promise<Cell | null> {
   const { dashboard, auditSource } = context;
+  const { domainsFile, cells } = commonOf(context);
+  if (domainsFile === null) return null;
   try {
-    return await findCellForEmail(commonOf(context), email);
+    return await findCellForEmail({ domainsFile, cells }, email);
   } catch (error) {
     dashboard.onFault(error, auditSource.requestId);
     return null;

@@ -80,7 +80,7 @@ test('a new map is effective at once, and without one people choose, while the l
   await writeFile(domainsFile, MAP);
   expect(page.status).toBe(200);
   expect(linksOf(page)).toHaveLength(3);
-  expect(dashboard.logged.slice(logged).join('')).toContain('ENOENT');
+  expect(dashboard.logged.slice(logged).join('')).toContain('which cannot be read (ENOENT).');
 });
 
 test('no log, cookie or query has the e-mail', async () => {

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import type { Cell } from '../../domain/cells.ts';
+import { codeOf } from '../../store/error-code.ts';
+
+// The file of CHARTER_CELL_DOMAINS. Each line is an e-mail domain and the name of its cell, such as "acme.example us1".
+
+export type DomainMap = {
+  /** The cells by domain. Two organizations in different cells can have verified the same domain. */
+  readonly cells: ReadonlyMap<string, readonly Cell[]>;
+  /** What is wrong with the first line that is ignored, and its number; `null` if there is none. */
+  readonly problem: string | null;
+};
+
+export type DomainMapPlace = { readonly domainsFile: string; readonly cells: readonly Cell[] };
+
+const LINE = /^(\S+)\s+(\S+)$/;
+
+/** Throws an error that names the variable if the file cannot be read. */
+export async function readDomainMap({ domainsFile, cells }: DomainMapPlace): Promise<DomainMap> {
+  const text = await readFile(domainsFile, 'utf8').catch((error: unknown) => {
+    throw new Error(`CHARTER_CELL_DOMAINS is ${JSON.stringify(domainsFile)}, which cannot be read (${codeOf(error)}).`);
+  });
+  const found = new Map<string, Cell[]>();
+  let problem: string | null = null;
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const [, domain = '', name] = LINE.exec(line.trim()) ?? [];
+    const cell = cells.find((each) => each.name === name);
+    if (cell !== undefined) found.set(domain, [...(found.get(domain) ?? []), cell]);
+    else
+      problem ??= `Line ${i + 1} of CHARTER_CELL_DOMAINS (${domainsFile}) is ignored: it is not an e-mail domain and the name of a cell of CHARTER_CELLS, such as "acme.example ${cells[0]?.name}".`;
+  }
+  return { cells: found, problem };
+}
