@@ -2,7 +2,7 @@
 import { Console } from 'node:console';
 import { Command, CommanderError } from 'commander';
 import { type Config, readConfig } from '../../src/config.ts';
-import { DomainError } from '../../src/domain/errors.ts';
+import { DomainError, MovingError } from '../../src/domain/errors.ts';
 import { commandLine, IS_RELEASE, VERSION } from '../../src/domain/release.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
@@ -41,6 +41,8 @@ export async function runAdmin(parameters: readonly string[], surroundings: Surr
 /** Throws an error that the operator cannot fix. */
 function messageOf(error: unknown): string {
   if (error instanceof StartUpError) return `${error.message} ${error.remedy}`;
+  if (error instanceof MovingError)
+    return 'The organization is moving to another database, or has moved there. Run this command there. If it was imported nowhere, run cancel-move here first.';
   if (error instanceof DomainError) return error.message;
   if (isOutage(error)) return 'The database does not answer. Try again in a moment.';
   throw error;

@@ -16,6 +16,7 @@ import {
   removeTimeouts,
   silenceTriggers,
 } from '../../store/tenant-tables.ts';
+import { findTaken } from '../../store/unscoped/operator.ts';
 import { type ArchiveHead, damaged, readLine } from './archive-format.ts';
 
 export type Imported = {
@@ -64,7 +65,16 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
       { timeoutSeconds: DAY_SECONDS },
     );
   } catch (error) {
-    throw refusalOf(error, archive);
+    throw error instanceof TakenError ? await refusalOfTaken(db, error) : refusalOf(error, archive);
+  }
+}
+
+/** A row of the batch has something that must be unique, and that this database has already. */
+class TakenError extends Error {
+  readonly batch: RowsOfTable;
+  constructor(batch: RowsOfTable, cause: unknown) {
+    super('A row is taken.', { cause });
+    this.batch = batch;
   }
 }
 
@@ -108,13 +118,28 @@ async function insertAll(query: Query, db: Database, archive: Archive & { scope:
   const tables = new Map((await listTenantTables(query)).map((table) => [table.name, table]));
   const from = [db.keyring, ...(archive.sourceKeyring === undefined ? [] : [archive.sourceKeyring])];
   let inserted = 0;
-  for await (const { table, rows } of batchesOf(archive.lines)) {
+  const insert = async ({ table, rows }: RowsOfTable) => {
     const target = tables.get(table);
     if (target === undefined) throw damaged();
     const encrypted = rows.map((row) => encryptAnew(table, row, { from, to: db.keyring }));
+    const count = await insertRows(query, archive.scope, { table: target, rows: encrypted }).catch((error) => {
+      throw violatedUnique(error) === undefined ? error : new TakenError({ table, rows }, error);
+    });
     // Fewer if one of the rows belongs to another organization.
-    if ((await insertRows(query, archive.scope, { table: target, rows: encrypted })) !== rows.length) throw damaged();
+    if (count !== rows.length) throw damaged();
     inserted += rows.length;
+  };
+  // The next batch is read while PostgreSQL inserts one.
+  let inserting = Promise.resolve();
+  try {
+    for await (const batch of batchesOf(archive.lines)) {
+      await inserting;
+      inserting = insert(batch);
+      // Its failure is thrown above or below, once the next batch is read.
+      inserting.catch(() => {});
+    }
+  } finally {
+    await inserting;
   }
   return inserted;
 }
@@ -146,15 +171,18 @@ async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<RowsOfTa
   if (!isWhole) throw damaged();
 }
 
+async function refusalOfTaken(db: Database, { batch, cause }: TakenError): Promise<DomainError> {
+  const taken = await findTaken(db, batch);
+  return new DomainError(
+    'conflict',
+    taken === null
+      ? `This database has a row that the archive has, too: ${violatedUnique(cause)}. Change it, or delete its organization here.`
+      : `The organization "${taken.name}" (${taken.id}) of this database has ${taken.value} already. Only one organization of a database can have an e-mail or a verified domain: remove it from one of the two, or cancel the move.`,
+  );
+}
+
 /** An error that the operator can fix, in words. */
 function refusalOf(error: unknown, { sourceKeyring }: Archive): unknown {
-  const index = violatedUnique(error);
-  if (index !== undefined) {
-    return new DomainError(
-      'conflict',
-      `This database has a row that the archive has, too: ${index}. Change it, or delete its organization here.`,
-    );
-  }
   if (isRefusedValue(error)) return damaged();
   if (lacksPrivilege(error)) return silencingRefused();
   if (error instanceof MissingEncryptionKeyError) {

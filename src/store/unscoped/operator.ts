@@ -55,3 +55,30 @@ export async function findKeysByPrefix(db: Database, keyPrefix: string) {
     },
   });
 }
+
+/** By table: what only one organization of an installation can have. `rows` are those of an archive. */
+const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
+  [
+    'users',
+    `select r.email as value, o.id, o.name from json_to_recordset($1::json) r (email text)
+     join users u on u.email = r.email join organizations o on o.id = u.organization_id limit 1`,
+  ],
+  [
+    'sso_domains',
+    `select r.domain as value, o.id, o.name from json_to_recordset($1::json) r (domain text, verified_at text)
+     join sso_domains d on d.domain = r.domain and d.verified_at is not null
+     join organizations o on o.id = d.organization_id where r.verified_at is not null limit 1`,
+  ],
+]);
+
+export type Taken = { readonly value: string; readonly id: string; readonly name: string };
+
+/** An e-mail or a verified domain of these rows that an organization here has, and the organization. `rows` are JSON. */
+export async function findTaken(
+  db: Database,
+  { table, rows }: { readonly table: string; readonly rows: readonly string[] },
+): Promise<Taken | null> {
+  const text = FIND_TAKEN.get(table);
+  if (text === undefined) return null;
+  return (await db.pool.query<Taken>(text, [`[${rows.join(',')}]`])).rows[0] ?? null;
+}

@@ -363,6 +363,7 @@ test('a clock that is set back cancels no mail that is still to be sent', async 
 });
 
 test('while the mail server is down, a turn gives up after a few mails, so that keys are still checked', async () => {
+  await mails();
   const people = [await createPeople(db), await createPeople(db)];
   for (const { member } of people) for (let i = 0; i < 8; i += 1) await giveKey(db, member, { name: `Key ${i}` });
   const port = await freePort('127.0.0.1');

@@ -141,17 +141,22 @@ test('a moving organization is neither suspended, resumed nor changed, but can b
   const { organizationId, administrator } = await teamWithKey();
   await startMove(organizationId);
   const first = await readFile(fileOf(organizationId), 'utf8');
-  const issuing = ['issue-key', '--user', administrator.email, '--name', 'Late'];
   for (const parameters of [
     ['suspend-organization', '--id', organizationId],
     ['resume-organization', '--id', organizationId],
-    issuing,
     ['export-organization', '--id', organizationId, '--file', fileOf('data')],
   ])
     expect(await admin(...parameters)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/is moving to another/),
     });
+  // It may have moved already, so that another attempt would not help.
+  expect(await admin('issue-key', '--user', administrator.email, '--name', 'Late')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /has moved there\. Run this command there\. If it was imported nowhere, run cancel-move/,
+    ),
+  });
   await startMove(organizationId);
   const withoutTime = (text: string) => text.replace(/"at":"[^"]*","migrations"/, '');
   expect(withoutTime(await readFile(fileOf(organizationId), 'utf8'))).toBe(withoutTime(first));
@@ -412,13 +417,30 @@ describe('an archive that is not whole is refused, and leaves no row', () => {
   });
 });
 
-test('an import that finds an e-mail taken is refused, and says which', async () => {
-  const { organizationId, administrator } = await teamWithKey();
-  const other = await createTestOrganization(target);
-  await target.db.prisma.user.updateMany({ where: { email: other.email }, data: { email: administrator.email } });
-  await startMove(organizationId);
-  expect(await importTo(organizationId)).toMatchObject({ code: 1, stderr: expect.stringMatching(/users_email_key/) });
-});
+test.each(['an e-mail', 'a domain'])(
+  'an import that finds %s taken is refused, and says which and by whom',
+  async (what) => {
+    const { organizationId, administrator } = await teamWithKey();
+    const other = await createTestOrganization(target);
+    const domain = `${organizationId}.example`;
+    const verified = { domain, token: 'x'.repeat(32), verifiedAt: new Date() };
+    if (what === 'an e-mail')
+      await target.db.prisma.user.updateMany({ where: { email: other.email }, data: { email: administrator.email } });
+    else {
+      await source.db.prisma.ssoDomain.create({ data: { ...verified, organizationId } });
+      await target.db.prisma.ssoDomain.create({ data: { ...verified, organizationId: other.id } });
+    }
+    await startMove(organizationId);
+    const value = what === 'an e-mail' ? administrator.email : domain;
+    const { code, stderr } = await importTo(organizationId);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`(${other.id}) of this database has ${value} already.`),
+    ]);
+    expect(stderr).toContain('remove it from one of the two, or cancel the move');
+    expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
+  },
+);
 
 test.each([
   ['export-organization', '--file', '/nowhere/archive.jsonl'],
