@@ -171,13 +171,18 @@ test('connections in use, idle and awaited are those of the pool', async () => {
   const { pool, poolSize } = server.db;
   const held = await Promise.all(Array.from({ length: poolSize }, () => pool.connect()));
   const waiting = pool.connect();
-  const during = await seriesOf(metrics);
-  expect(byLabel(during, 'charter_database_connections', 'state')).toEqual({ in_use: poolSize, idle: 0 });
-  expect(during.get('charter_database_connections_max')).toBe(poolSize);
-  expect(during.get('charter_database_waiting')).toBe(1);
-  for (const connection of held) connection.release();
-  (await waiting).release();
-  expect((await seriesOf(metrics)).get('charter_database_waiting')).toBe(0);
+  try {
+    const during = await seriesOf(metrics);
+    expect(byLabel(during, 'charter_database_connections', 'state')).toEqual({ in_use: poolSize, idle: 0 });
+    expect(during.get('charter_database_connections_max')).toBe(poolSize);
+    // What the server does in the background waits, too.
+    expect(during.get('charter_database_waiting')).toBeGreaterThanOrEqual(1);
+    expect(during.get('charter_database_waiting')).toBeLessThanOrEqual(pool.waitingCount);
+  } finally {
+    for (const connection of held) connection.release();
+    (await waiting).release();
+  }
+  await untilSeries({ charter_database_waiting: 0 });
 });
 
 test('each statement that looks keys up counts with the number of its requests', async () => {

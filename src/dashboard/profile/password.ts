@@ -1,7 +1,7 @@
 import { passwordCharacters } from '../../domain/password.ts';
 import { html } from '../../html/html.ts';
 import { changePassword } from '../../service/accounts/change-password.ts';
-import { findOwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { findOwnWaysIn, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -10,20 +10,26 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 
-export async function showPassword(context: SignedInContext): Promise<View> {
-  return passwordPage(context, null);
+export async function showPassword(context: SignedInContext, { hasPassword }: OwnWaysIn): Promise<View> {
+  return passwordPage(context, { hasPassword, problem: null });
 }
 
 export async function changeOwnPassword(context: SignedInContext, form: Form<'password'>): Promise<View> {
   const { dashboard, actor, token } = context;
   const outcome = await changePassword(dashboard.db, actor, { password: form.text('password'), token });
-  if (outcome.kind !== 'session-renewed') return passwordPage(context, problemOf(outcome));
+  if (outcome.kind !== 'session-renewed') {
+    const { hasPassword } = await findOwnWaysIn(dashboard.db, actor);
+    return passwordPage(context, { hasPassword, problem: problemOf(outcome) });
+  }
   return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }
 
-async function passwordPage(context: SignedInContext, problem: Problem | null): Promise<View> {
-  const { actor, dashboard, formToken } = context;
-  const title = (await findOwnWaysIn(dashboard.db, actor)).hasPassword ? 'Change password' : 'Set password';
+function passwordPage(
+  context: SignedInContext,
+  { hasPassword, problem }: { readonly hasPassword: boolean; readonly problem: Problem | null },
+): View {
+  const { actor, formToken } = context;
+  const title = hasPassword ? 'Change password' : 'Set password';
   const main = html`${head({ title, up: { name: 'My profile', href: '/profile' } })}
 ${problemSummary(problem, { password: 'New password' })}
 <div class="card narrow">${postForm(

@@ -18,14 +18,14 @@ export function linkMail({
   url,
 }: Omit<MailedLink, 'token'> & { readonly url: string }): Mail {
   const hours = LINK_HOURS[kind];
-  const what = isToProvider ? 'a link to sign in' : 'a new password';
+  const reset = isToProvider
+    ? { subject: 'Sign in to Charter', wanted: 'a link to sign in' }
+    : { subject: 'Set a new Charter password', wanted: 'a new password' };
+  const invited = `You are invited to ${organizationName} on Charter`;
   const [subject, why] =
     kind === 'invitation'
-      ? [`You are invited to ${organizationName} on Charter`, `You are invited to ${organizationName} on Charter.`]
-      : [
-          isToProvider ? 'Sign in to Charter' : 'Set a new Charter password',
-          `Somebody, probably you, asked for ${what} at ${organizationName}.`,
-        ];
+      ? [invited, `${invited}.`]
+      : [reset.subject, `Somebody, probably you, asked for ${reset.wanted} at ${organizationName}.`];
   const text = [
     `Hello ${name},`,
     `${why} Open this link to ${isToProvider ? 'sign in at the identity provider of your organization' : 'set your password'}:`,

@@ -45,8 +45,13 @@ export async function isSingleSignOnRequired(
   return (await signInWayOf(prisma, scope, userId)) === 'single-sign-on';
 }
 
-/** The actor's own ways to sign in. `mayUsePassword`: whether a password is accepted, if there is one. */
-export async function findOwnWaysIn(db: Database, actor: Actor): Promise<WaysIn & { mayUsePassword: boolean }> {
+export type OwnWaysIn = WaysIn & {
+  /** Whether a password is accepted, if there is one. */
+  readonly mayUsePassword: boolean;
+};
+
+/** The actor's own ways to sign in. */
+export async function findOwnWaysIn(db: Database, actor: Actor): Promise<OwnWaysIn> {
   const ways = await findWaysIn(db.prisma, actor.scope, actor.userId);
   return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };
 }
