@@ -55,12 +55,17 @@ test('while every connection is taken, readiness fails in time, and any number o
   // Longer than the statement time-out.
   pool.options.connectionTimeoutMillis = 0;
   const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
-  const responses = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
-  for (const response of responses)
-    expect(response).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
-  expect(pool.waitingCount).toBe(1);
-  expect((await server.anonymous.get('/livez')).status).toBe(200);
-  for (const connection of held) connection.release();
-  pool.options.connectionTimeoutMillis = patience;
+  try {
+    const responses = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
+    for (const response of responses)
+      expect(response).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
+    // What the server does in the background may wait, too.
+    expect(pool.waitingCount).toBeGreaterThanOrEqual(1);
+    expect(pool.waitingCount).toBeLessThan(5);
+    expect((await server.anonymous.get('/livez')).status).toBe(200);
+  } finally {
+    for (const connection of held) connection.release();
+    pool.options.connectionTimeoutMillis = patience;
+  }
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
