@@ -289,7 +289,7 @@ test('the page that requires single sign-on names the people whom it shuts out',
     await db.prisma.user.updateMany({ where: { id: userId }, data });
   }
   const before = wordsOf(await browser.get(SETTINGS));
-  expect(before).toContain('7 people could not sign in any more. The e-mail is of no verified domain');
+  expect(before).toContain('7 people could not sign in any more. Their e-mail is of no verified domain');
   for (const { name, email } of others.slice(0, 6)) expect(before).toContain(`${name}, ${email}`);
   expect(before).toContain('and 1 other');
   expect(before).not.toContain(`mei@${domain} and`);

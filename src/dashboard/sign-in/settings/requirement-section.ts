@@ -38,7 +38,7 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
   const others = total - people.length;
   return (
     total > 0 &&
-    html`<div class="notice warn"><p><strong>${formatCount(total, 'person', 'people')} ${isRequired ? 'cannot sign in' : 'could not sign in any more'}.</strong> The e-mail is of no verified domain, and your provider has not signed them in yet:</p>
+    html`<div class="notice warn"><p><strong>${formatCount(total, 'person', 'people')} ${isRequired ? 'cannot sign in' : 'could not sign in any more'}.</strong> Their e-mail is of no verified domain, and your provider has not signed them in yet:</p>
 <ul>${people.map(({ name, email }) => html`<li>${name}, ${emailText(email)}</li>`)}${others > 0 && html`<li>and ${formatCount(others, 'other')}</li>`}</ul></div>`
   );
 }
