@@ -75,16 +75,20 @@ test('it passes publint and "are the types wrong", as an ES module and with requ
 
 // The time that this takes depends on what else the machine does; the work does not.
 test('it starts with less than 300 ms of CPU time', async () => {
-  const { start } = await printedBy<{ start: number }>(
-    'start.js',
-    `import { startMock } from 'charter-mock';
+  const start = () =>
+    printedBy<{ milliseconds: number }>(
+      'start.js',
+      `import { startMock } from 'charter-mock';
      const before = process.cpuUsage();
      const mock = await startMock();
      const { user, system } = process.cpuUsage(before);
-     console.log(JSON.stringify({ start: (user + system) / 1000 }));
+     console.log(JSON.stringify({ milliseconds: (user + system) / 1000 }));
      await mock.close();`,
-  );
-  expect(start).toBeLessThan(300);
+    );
+  // A busy machine makes the work slower, never quicker.
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 10 && least >= 300; i += 1) least = Math.min(least, (await start()).milliseconds);
+  expect(least).toBeLessThan(300);
 });
 
 test('it begins with the seed, keeps what is written, and begins again at a reset', async () => {

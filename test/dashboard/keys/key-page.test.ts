@@ -11,6 +11,10 @@ const { db } = dashboard;
 const people = await createPeople(db);
 const { administrator, manager, member } = people;
 const { userId } = member;
+// The tests together make more keys than one user may have.
+beforeEach(() =>
+  db.prisma.apiKey.updateMany({ where: { userId, revokedAt: null, rotatedAt: null }, data: { revokedAt: new Date() } }),
+);
 
 const pageOf = (id: string) => `/people/users/${userId}/api-keys/${id}`;
 const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
