@@ -45,20 +45,22 @@ describe.each(operations)('$operationId', (operation) => {
 
 test('each change of a batch counts: a batch that is larger than the bucket is made, and the requests after it wait', async () => {
   const ours = await createTestOrganization(server);
-  await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 50 });
+  await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 20 });
   const changes = Array.from({ length: 100 }, () => ({ action: 'create', body: { name: 'x' } }));
+  const beganAt = performance.now();
   const batch = await ours.client.post(`${LIST}/batch`, { changes });
   expect(batch).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
-  const beganAt = performance.now();
+  // A bucket of 4 tokens owes 96, which takes 4.8 seconds. They begin with the batch, which takes a while on a busy machine.
+  const secondsLeft = () => 4.8 - (performance.now() - beganAt) / 1000;
   await until('the limit to refuse', async () => {
     const { status, headers, body } = await ours.client.get('/api/key');
-    // A bucket of 10 tokens owes 90, which takes 1.8 seconds.
-    if (status === 429) expect(headers['retry-after']).toBe('2');
-    if (status === 429) expect(body.message).toContain('50 requests per second');
+    if (status === 429) expect(headers['retry-after']).toMatch(/^[1-5]$/);
+    if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(secondsLeft());
+    if (status === 429) expect(body.message).toContain('20 requests per second');
     return status === 429;
   });
   await until('the bucket to be refilled', async () => (await ours.client.get('/api/key')).status === 200);
-  expect(performance.now() - beganAt).toBeGreaterThan(1000);
+  expect(secondsLeft()).toBeLessThanOrEqual(0);
 });
 
 test('every response to a key has the limits and the requests that are left: 200, 304, 404, 406, 422', async () => {
