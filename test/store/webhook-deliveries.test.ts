@@ -115,7 +115,7 @@ test('an endpoint is ready if a delivery is due, it is enabled and its organizat
       return (await only())?.isReady;
     });
   };
-  expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now() + interval '1 s'`)).toBe(false);
+  expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now() + interval '1 hour'`)).toBe(false);
   expect(await isReadyWith(`update webhook_deliveries set next_attempt_at = now() - interval '1 second'`)).toBe(true);
   expect(await isReadyWith(`update webhook_endpoints set disabled_at = now(), disabled_reason = 'user'`)).toBe(false);
   expect(await isReadyWith(`update webhook_endpoints set disabled_at = null, disabled_reason = null`)).toBe(true);

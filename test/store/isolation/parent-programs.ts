@@ -101,7 +101,7 @@ export const rowProofs: Proofs = {
       // Their rows are not locked with ours: one organization cannot make another wait.
       const read = { ...locked, writer: theirWriter };
       await db.prisma.$transaction((other) => readRowToChange(other, theirs.scope, PARENT_PROGRAMS, read), {
-        timeout: 1000,
+        timeout: 10_000,
       });
     });
   },

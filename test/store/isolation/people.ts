@@ -85,7 +85,7 @@ export const policyProofs: Proofs = {
     await db.prisma.$transaction(async (tx) => {
       expect(await lockOrganization(tx, ours.scope)).toMatchObject({ name: 'Test' });
       // Their row is not locked with ours.
-      await db.prisma.$transaction((other) => lockOrganization(other, theirs.scope), { timeout: 1000 });
+      await db.prisma.$transaction((other) => lockOrganization(other, theirs.scope), { timeout: 10_000 });
     });
   },
 

@@ -40,7 +40,7 @@ export const rowBatchProofs: Proofs = {
       expect(read).toEqual([await find(db, ours, id)]);
       // Their rows are not locked with ours: one organization cannot make another wait.
       await db.prisma.$transaction((other) => readRowsToChange(other, theirs.scope, PARENT_PROGRAMS, sought), {
-        timeout: 1000,
+        timeout: 10_000,
       });
     });
   },

@@ -23,7 +23,7 @@ export const userProofs: Proofs = {
     await db.prisma.$transaction(async (tx) => {
       expect(await lockUser(tx, ours.scope, theirs.userId)).toMatchObject({ email });
       // Their row with the same id is not locked with ours.
-      await db.prisma.$transaction((other) => lockUser(other, theirs.scope, theirs.userId), { timeout: 1000 });
+      await db.prisma.$transaction((other) => lockUser(other, theirs.scope, theirs.userId), { timeout: 10_000 });
     });
   },
 };
