@@ -19,6 +19,12 @@ const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() 
 /** For tables that have one row for each organization or user. */
 const [spareOrganizations, spareUsers]: [unknown[], unknown[]] = [[], []];
 const SPARE = 50;
+/** In days since 1970. */
+let lastDay = 0;
+function newDay(): Date {
+  lastDay += 1;
+  return new Date(lastDay * 86_400_000);
+}
 
 /** A valid row of each table that is not of a resource, with a value for every column of a unique index. */
 const ROWS: Record<string, () => Record<string, unknown>> = {
@@ -113,7 +119,7 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
   webhook_days: () => ({
     organization_id: organizationId,
     endpoint_id: endpointId,
-    day: new Date(Math.floor(Math.random() * 1e12)),
+    day: newDay(),
     succeeded: 1,
     failed: 0,
   }),
