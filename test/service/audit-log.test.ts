@@ -23,6 +23,7 @@ const { db } = database;
 const actor = await createAccount(db, { role: 'administrator' });
 const member = await createAccount(db, { scope: actor.scope });
 const foreign = await createAccount(db, { role: 'administrator' });
+const FILLED_AT = Date.now();
 // One event a minute, backwards from now; every thousandth is by the member, and the next one concerns the member.
 for (const [{ scope, userId }, rows] of [
   [actor, ROWS],
@@ -45,7 +46,8 @@ async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
   return events;
 }
 
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+/** Half a minute away from the events around it, however long the tests take. */
+const ago = (minutes: number) => new Date(FILLED_AT - minutes * 60_000);
 
 test('the log pages return each event once, latest first', async () => {
   const first = await listAudit(db, actor);
