@@ -272,7 +272,7 @@ describe('during a shutdown', () => {
     const fresh = await open('GET /fre');
     const [kept, idle] = [await open(GET), await open(GET)];
     await until('the responses', () => [kept, idle].every((peer) => statuses(peer).length === 1));
-    const { stopped } = await beginStop({ idleSeconds: 0.2 });
+    const { stopped } = await beginStop({ idleSeconds: 2 });
     kept.socket.write('GET /ke');
     await untilEnded(idle);
     idle.socket.end();

@@ -141,7 +141,7 @@ test.each([
       );
     }
     const linted = await runFile(join(checkout, 'scripts/lint/main.ts'), []);
-    for (const place of places) await alert.filter({ hasText: place }).waitFor({ timeout: 30_000 });
+    for (const place of places) await alert.filter({ hasText: place }).waitFor();
     const shown = (await alert.textContent()) ?? '';
     for (const [i, { says }] of mistakes.entries()) {
       for (const text of [linted.stdout, shown]) {
@@ -154,7 +154,6 @@ test.each([
     for (const [path, text] of good) await writeFile(path, text);
     await alert.waitFor({ state: 'hidden' });
   },
-  180_000,
 );
 
 test('the preview serves the contract for tools that follow it', async () => {

@@ -131,7 +131,7 @@ test.each([
   ['time-out', staysSilent],
 ])('the error of a %s holds no key of the function', async (_title, step) => {
   scripted.play(respondsWith(401), step);
-  const { charter } = clientWith(['charter_test_a', 'charter_test_b'], { retries: 0, timeoutMs: 200 });
+  const { charter } = clientWith(['charter_test_a', 'charter_test_b'], { retries: 0, timeoutMs: 2000 });
   const error = await charter.GET(PROGRAMS).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ tries: 2 });
   expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/charter_test/);

@@ -59,7 +59,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   'npm start passes %s on, stays until the server has ended, and exits with 0',
   async (signal) => {
     await withCommands(async (folder) => {
-      const charter = await startByNpm(folder, { DRAIN_SECONDS: '1' });
+      // Long enough to see it on a busy machine.
+      const charter = await startByNpm(folder, { DRAIN_SECONDS: '5' });
       charter.child.kill(signal);
       await until('readiness to end', async () => (await new Client(charter.url).get('/readyz')).status === 503);
       expect(charter.child.exitCode).toBeNull();

@@ -18,6 +18,8 @@ import { until } from '../support/wait.ts';
 const database = await useScratchDatabase();
 
 const SECRET = mintKey('live').key;
+/** Long enough for two requests on a busy machine. */
+const DRAIN_SECONDS = '5';
 
 const envOf = (fault: string) => ({
   DATABASE_URL: database.url,
@@ -71,7 +73,7 @@ function after(fault: string): Promise<After> {
 }
 
 function runUntilEnd(fault: string): Promise<After> {
-  return withCharter({ ...envOf(fault), DRAIN_SECONDS: '1' }, async (charter) => {
+  return withCharter({ ...envOf(fault), DRAIN_SECONDS }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
     charter.child.kill('SIGUSR2');
     await until('it to stop', () => isStopping(charter));
