@@ -46,7 +46,9 @@ test('no process accepts a key after a report to another one was answered, while
     isOver = true;
     await Promise.all(clients);
     expect(judgeKeys(uses, ends)).toEqual([]);
-    expect(new Set(uses.map(({ status }) => status))).toEqual(new Set([200, 401]));
+    // A busy machine may also refuse a request with 503.
+    const statuses = uses.map(({ status }) => status).filter((status) => status !== 503);
+    expect(new Set(statuses)).toEqual(new Set([200, 401]));
     for (const { printed } of processes)
       for (const { key } of keys) expect(printed.stdout).not.toContain(key.slice(20));
   } finally {
