@@ -1,6 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
+import { type Failure, readReport, reportingTo } from '../test/report.ts';
 import type { Checkout } from './checkout.ts';
 import type { Catcher } from './fault.ts';
 import { run } from './running.ts';
@@ -18,50 +19,39 @@ export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof t
   return { isFine: code === 0, line: firstLineOf(printed), printed };
 }
 
-type JestReport = {
-  readonly testResults: readonly {
-    readonly message: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
-};
-
 type TestRun = {
   /** Whether several processes are used. Beside other checks, one file runs after the other. */
   readonly isParallel?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 };
 
+/** The verdict of `findFailures`. */
+export async function judgeByTests(checkout: Checkout, files: readonly string[]): Promise<Verdict> {
+  const [first] = await findFailures(checkout, files);
+  return { isFine: first === undefined, line: first?.title ?? '', printed: first?.message ?? '' };
+}
+
 /**
  * Runs the test files. Throws if one of them cannot be loaded: a fault that breaks the syntax of the program is not caught by
  * a test.
  */
-export async function judgeByTests(
+export async function findFailures(
   { folder, scratch, databaseUrl }: Checkout,
   files: readonly string[],
   { isParallel = false, env = {} }: TestRun = {},
-): Promise<Verdict> {
+): Promise<readonly Failure[]> {
   const reportFile = join(scratch, 'report.json');
   // A failed test may leave a server open, which would keep Jest running.
-  const flags = [
-    '--forceExit',
-    ...(isParallel ? [] : ['--runInBand']),
-    '--cacheDirectory',
-    join(scratch, 'jest'),
-    '--json',
-    '--outputFile',
-    reportFile,
-  ];
+  const flags = ['--forceExit', ...(isParallel ? [] : ['--runInBand']), '--cacheDirectory', join(scratch, 'jest')];
   const environment = { ...TESTS.env, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
   await rm(reportFile, { force: true });
-  const { printed } = await run(folder, [...TESTS.parameters, ...flags, '--runTestsByPath', ...files], environment);
-  const text = await readFile(reportFile, 'utf8').catch(() => null);
-  if (text === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
-  const { testResults }: JestReport = JSON.parse(text);
-  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
-  const crashed = testResults.find(({ assertionResults }) => assertionResults.length === 0);
+  const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];
+  const { printed } = await run(folder, parameters, environment);
+  const report = await readReport(reportFile);
+  if (report === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
+  const [crashed] = report.crashed;
   if (crashed !== undefined) throw new Error(`A test file cannot be loaded:\n${crashed.message}`);
-  const failed = tests.find(({ status }) => status === 'failed');
-  return { isFine: failed === undefined, line: failed?.fullName ?? '', printed };
+  return report.failures;
 }
 
 function firstLineOf(printed: string): string {

@@ -1,9 +1,12 @@
 // Runs the checks that are too long for `npm test`. See --help.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { TESTS } from '../test/checks.ts';
+import { type Failure, readReport, reportingTo } from '../test/report.ts';
 import { root } from '../tool.ts';
 
 const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
@@ -30,6 +33,8 @@ type Part = {
   /** minutesLeft: until all parts should have ended, at least 1. */
   readonly parameters: (minutesLeft: number) => readonly string[];
   readonly env?: (isFull: boolean) => Readonly<Record<string, string>>;
+  /** Whether Jest runs it. */
+  readonly isJest?: boolean;
   readonly remedy: string;
 };
 
@@ -39,6 +44,7 @@ const PARTS: readonly Part[] = [
     // Random traffic finds less on a processor that it has to share.
     parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
     env: (isFull) => ({ CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
+    isJest: true,
     remedy:
       'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
   },
@@ -46,6 +52,7 @@ const PARTS: readonly Part[] = [
     title: 'the tests of HTTP through workers',
     parameters: () => [...TESTS.parameters, ...HTTP_TESTS],
     env: () => ({ CHARTER_TEST_TRANSPORT: 'workers' }),
+    isJest: true,
     remedy: 'Correct the code. To run one file: CHARTER_TEST_TRANSPORT=workers npm test -- test/connections.test.ts',
   },
   {
@@ -73,17 +80,26 @@ async function main(): Promise<number> {
 
 async function soak(isFull: boolean): Promise<number> {
   const endsAt = performance.now() + (isFull ? MINUTES.full : MINUTES.usual) * 60_000;
+  const folder = await mkdtemp(join(tmpdir(), 'charter-soak-'));
+  const reportFile = join(folder, 'report.json');
   let [passed, failed] = [0, 0];
+  const failures: Failure[] = [];
   // All parts run, so that one failure does not hide another.
-  for (const { title, parameters, env, remedy } of PARTS) {
+  for (const { title, parameters, env, isJest = false, remedy } of PARTS) {
     const startedAt = performance.now();
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
-    const isFine = await run(parameters(minutesLeft), env?.(isFull));
+    const flags = isJest ? reportingTo(reportFile) : [];
+    const isFine = await run([...parameters(minutesLeft), ...flags], env?.(isFull));
+    if (isJest) failures.push(...((await readReport(reportFile))?.failures ?? []));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
     else failed += 1;
   }
+  await rm(folder, { recursive: true, force: true });
+  // Once more, because the parts after them print much.
+  for (const { file, title, message } of failures)
+    process.stdout.write(`\nFAILED  ${relative(root, file)}: ${title}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 }
