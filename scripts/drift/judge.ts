@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
-import { type Failure, readReport, reportingTo } from '../test/report.ts';
+import { type Failure, readFailures, reportingTo } from '../test/report.ts';
 import type { Checkout } from './checkout.ts';
 import type { Catcher } from './fault.ts';
 import { run } from './running.ts';
@@ -25,16 +25,15 @@ type TestRun = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** The verdict of `findFailures`. */
+/** Throws if the file cannot be loaded: a fault that breaks the syntax of the program is not caught by a test. */
 export async function judgeByTests(checkout: Checkout, files: readonly string[]): Promise<Verdict> {
-  const [first] = await findFailures(checkout, files);
+  const failures = await findFailures(checkout, files);
+  const unloadable = failures.find(({ title }) => title === null);
+  if (unloadable !== undefined) throw new Error(`A test file cannot be loaded:\n${unloadable.message}`);
+  const [first] = failures;
   return { isFine: first === undefined, line: first?.title ?? '', printed: first?.message ?? '' };
 }
 
-/**
- * Runs the test files. Throws if one of them cannot be loaded: a fault that breaks the syntax of the program is not caught by
- * a test.
- */
 export async function findFailures(
   { folder, scratch, databaseUrl }: Checkout,
   files: readonly string[],
@@ -47,11 +46,9 @@ export async function findFailures(
   await rm(reportFile, { force: true });
   const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];
   const { printed } = await run(folder, parameters, environment);
-  const report = await readReport(reportFile);
-  if (report === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
-  const [crashed] = report.crashed;
-  if (crashed !== undefined) throw new Error(`A test file cannot be loaded:\n${crashed.message}`);
-  return report.failures;
+  const failures = await readFailures(reportFile);
+  if (failures === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
+  return failures;
 }
 
 function firstLineOf(printed: string): string {

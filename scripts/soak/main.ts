@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { TESTS } from '../test/checks.ts';
-import { type Failure, readReport, reportingTo } from '../test/report.ts';
+import { type Failure, readFailures, reportingTo } from '../test/report.ts';
 import { root } from '../tool.ts';
 
 const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
@@ -90,7 +90,7 @@ async function soak(isFull: boolean): Promise<number> {
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
     const flags = isJest ? reportingTo(reportFile) : [];
     const isFine = await run([...parameters(minutesLeft), ...flags], env?.(isFull));
-    if (isJest) failures.push(...((await readReport(reportFile))?.failures ?? []));
+    if (isJest) failures.push(...((await readFailures(reportFile)) ?? []));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
@@ -99,7 +99,7 @@ async function soak(isFull: boolean): Promise<number> {
   await rm(folder, { recursive: true, force: true });
   // Once more, because the parts after them print much.
   for (const { file, title, message } of failures)
-    process.stdout.write(`\nFAILED  ${relative(root, file)}: ${title}\n${message}\n`);
+    process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 }

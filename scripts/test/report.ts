@@ -1,13 +1,12 @@
 // The report that Jest writes about a run.
 import { readFile } from 'node:fs/promises';
 
-/** A failed test. `file` is absolute; `message` is what Jest prints about it. */
-export type Failure = { readonly file: string; readonly title: string; readonly message: string };
-
-export type Report = {
-  readonly failures: readonly Failure[];
-  /** Test files without a result, such as those that cannot be imported, with the reason as `message`. */
-  readonly crashed: readonly Omit<Failure, 'title'>[];
+/** `file` is absolute; `message` is what Jest prints. */
+export type Failure = {
+  readonly file: string;
+  /** Of the test; `null` if no test of the file has run, such as where it cannot be imported. */
+  readonly title: string | null;
+  readonly message: string;
 };
 
 type Written = {
@@ -25,18 +24,20 @@ type Written = {
 /** The flags with which Jest writes its report to `file`. */
 export const reportingTo = (file: string) => ['--json', '--outputFile', file];
 
-/** null if the run ended before it wrote the report. */
-export async function readReport(file: string): Promise<Report | null> {
+/** `null` if the run ended before it wrote the report. */
+export async function readFailures(file: string): Promise<Failure[] | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
   const { testResults }: Written = JSON.parse(text);
-  const crashed = testResults
-    .filter(({ assertionResults }) => assertionResults.length === 0)
-    .map(({ name, message }) => ({ file: name, message }));
-  const failures = testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status === 'failed')
-      .map(({ fullName, failureMessages }) => ({ file: name, title: fullName, message: failureMessages.join('\n') })),
+  return testResults.flatMap<Failure>(({ name, message, assertionResults }) =>
+    assertionResults.length === 0
+      ? [{ file: name, title: null, message }]
+      : assertionResults
+          .filter(({ status }) => status === 'failed')
+          .map(({ fullName, failureMessages }) => ({
+            file: name,
+            title: fullName,
+            message: failureMessages.join('\n'),
+          })),
   );
-  return { failures, crashed };
 }

@@ -14,6 +14,7 @@ import { createAccount } from '../support/data/accounts.ts';
 import { codeOf, giveKey } from '../support/data/actors.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { planOf } from '../support/postgres/explain.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
 const ROWS = 100_000;
@@ -29,7 +30,8 @@ for (const [{ scope, userId }, rows] of [
   [actor, ROWS],
   [foreign, 2000],
 ] as const) {
-  await db.pool.query(
+  await writeRows(
+    db,
     `insert into audit_events (organization_id, id, at, act, actor_user_id, target_user_id)
      select $1, uuidv7(make_interval(mins => -i)), now() - make_interval(mins => i),
             case when i % 5000 = 0 then 'key.rotated' else 'user.signed_in' end,

@@ -2,6 +2,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // A client that keeps a copy in sync lists what has changed since an instant. The cost of a list page must depend neither on how
@@ -31,7 +32,8 @@ const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 function fill({ scope }: Tenant, createdAt: string, updatedAt: string) {
-  return database.db.pool.query(
+  return writeRows(
+    database.db,
     `insert into parent_programs (organization_id, id, name, created_at, updated_at)
      select $1, gen_random_uuid(), 'Programme', created_at, ${updatedAt}
      from (select (${createdAt})::timestamptz(3) as created_at, (hashint4(i) + 2147483648) / 4294967296.0 as fraction

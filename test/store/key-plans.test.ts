@@ -4,6 +4,7 @@ import { findKeyRotations } from '../../src/store/key-rotations.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
@@ -21,7 +22,8 @@ afterAll(() => planned.db.close());
 
 /** The id of a user who has made 40 keys for others; half of them have ended. */
 async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {
-  await database.db.pool.query(
+  await writeRows(
+    database.db,
     `insert into users (organization_id, id, email, name, role)
      select $1, gen_random_uuid(), 'many-' || gen_random_uuid() || '@example.test', 'Test', 'manager'
      from generate_series(1, ${USERS})`,
@@ -32,7 +34,8 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
     select organization_id, gen_random_uuid(), u.id, `;
   const key = `gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}', timestamptz '2026-01-01'
                + i * interval '1 minute'`;
-  await database.db.pool.query(
+  await writeRows(
+    database.db,
     `${insert} case when i = 1 then u.id else $2::uuid end, ${key}, null
      from users u, generate_series(1, 11) i where organization_id = $1`,
     [organizationId, userId],
@@ -110,7 +113,8 @@ test('each list page of a user with 20,000 ended keys costs no more than its row
     [ours.scope.organizationId, [ours.userId, managerId]],
   );
   const userId = rows[0]?.id ?? '';
-  await database.db.pool.query(
+  await writeRows(
+    database.db,
     `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)
      select $1, gen_random_uuid(), $2, gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), sha256(gen_random_uuid()::text::bytea), 'charter_live_0000', '{}',
             timestamptz '2025-01-01' + i * interval '1 minute', now() from generate_series(1, 20000) i`,

@@ -7,6 +7,7 @@ import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { findUserByEmail } from '../../src/store/unscoped/operator.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
 // A statement that scans a whole table is fast in every other test, and slow with a million rows.
@@ -28,7 +29,8 @@ const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 function fill(organizationId: string) {
-  return database.db.pool.query(
+  return writeRows(
+    database.db,
     `insert into parent_programs (organization_id, id, name, external_id, created_at, updated_at)
      select $1, gen_random_uuid(), 'Programme ' || md5(i::text) || case when i % 250 = 0 then ' Seldom' else '' end, 'EXT-' || i,
             timestamptz '2026-01-01' + i * interval '1 minute', timestamptz '2026-01-01' + i * interval '1 minute'

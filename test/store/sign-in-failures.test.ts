@@ -2,6 +2,7 @@ import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
 import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { withClient } from '../support/postgres/postgres.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
 // The rows left by a flood of guesses from many addresses: most still count, and some have expired.
@@ -15,7 +16,8 @@ const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
 async function fill(): Promise<void> {
-  await database.db.pool.query(
+  await writeRows(
+    database.db,
     `insert into sign_in_failures (key, points, expire)
      select 'password:' || gen_random_uuid(), 1, $1::bigint + case when i <= ${OLD} then -i else i end
      from generate_series(1, ${COUNTED + OLD}) i`,

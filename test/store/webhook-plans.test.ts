@@ -5,6 +5,7 @@ import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from
 import { deleteExpiredDeliveries } from '../../src/store/webhook-expiry.ts';
 import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
+import { writeRows } from '../support/postgres/rows.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // Two organizations, each with an endpoint that has 20,000 deliveries. Half of them wait.
@@ -32,17 +33,20 @@ async function fill({ scope, userId }: Tenant): Promise<string> {
     createdByUserId: userId,
     createdAt: new Date(),
   });
-  await pool.query(
+  await writeRows(
+    database.db,
     `insert into events (organization_id, id, type, timestamp, data)
      select $1, gen_random_uuid(), 'parent_program.created', now(), '{}' from generate_series(1, ${ROWS})`,
     [organizationId],
   );
-  await pool.query(
+  await writeRows(
+    database.db,
     `update webhook_deliveries set state = 'succeeded', next_attempt_at = null, attempts = 1
      where organization_id = $1 and message_id > '80000000-0000-0000-0000-000000000000'`,
     [organizationId],
   );
-  await pool.query(
+  await writeRows(
+    database.db,
     `insert into webhook_attempts (organization_id, endpoint_id, message_id, number, at, duration_ms, status)
      select organization_id, endpoint_id, message_id, number, now(), 1, 500
      from webhook_deliveries, generate_series(1, 3) number where organization_id = $1`,

@@ -3,6 +3,7 @@ import { createPeople } from '../../support/data/actors.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { withClient } from '../../support/postgres/postgres.ts';
+import { writeRows } from '../../support/postgres/rows.ts';
 import { until } from '../../support/wait.ts';
 
 // The export is larger than the buffers between the server and a client that stops reading.
@@ -14,7 +15,8 @@ const BYTES_OF_EACH = 1000;
 const dashboard = await useDashboard();
 const { administrator } = await createPeople(dashboard.db);
 const admin = await browserOf(dashboard, administrator);
-await dashboard.db.pool.query(
+await writeRows(
+  dashboard.db,
   `insert into audit_events (organization_id, id, act, detail, user_agent)
    select $1, gen_random_uuid(), 'key.renamed', jsonb_build_object('to', repeat('x', ${BYTES_OF_EACH - 300})), repeat('y', 300)
    from generate_series(1, ${EVENTS})`,
