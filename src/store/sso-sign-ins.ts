@@ -90,6 +90,22 @@ export async function deleteSsoSignIn(
   return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
 }
 
+/** Deletes the sign-ins that wait for a confirmation: those with one of `sids`, or any if it is `undefined`. */
+export async function deleteUnconfirmed(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { issuer, subject, sids }: { issuer: string; subject: string | null; sids: readonly string[] | undefined },
+): Promise<void> {
+  await tx.ssoSignIn.deleteMany({
+    where: {
+      organizationId,
+      issuer,
+      subject: subject ?? { not: null },
+      ...(sids !== undefined && { sid: { in: [...sids] } }),
+    },
+  });
+}
+
 /** Deletes the sign-ins under way of all people of the organization. */
 export async function deleteSsoSignIns(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
   await tx.ssoSignIn.deleteMany({ where: { organizationId } });

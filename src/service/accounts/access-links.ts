@@ -73,7 +73,7 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
 
 /**
  * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Returns `null` if no active
- * user has the e-mail.
+ * user has the e-mail, or if the link would lead its user nowhere.
  */
 export async function makeOwnLink(
   db: Database,
@@ -84,7 +84,8 @@ export async function makeOwnLink(
   const scope = OrganizationScope.grant(found.organizationId);
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
-    if (user === null || user.deactivatedAt !== null) return null;
+    if (user === null || user.deactivatedAt !== null || (await refuseForeignUser(tx, scope, user)) !== null)
+      return null;
     const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
     const detail = { by: 'somebody who asked for it at the sign-in' };
     await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });

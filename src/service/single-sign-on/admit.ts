@@ -7,6 +7,7 @@ import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
+import { lockOrganization } from '../../store/organizations.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import { findSsoUser, findUserIdByEmail, hasSsoIdentity } from '../../store/sso-identities.ts';
 import { insertSsoSignIn, type SsoSignInRecord } from '../../store/sso-sign-ins.ts';
@@ -48,6 +49,7 @@ export async function admit(
   const link = await findLink(db, scope, arrival);
   try {
     return await transaction(db, async (tx) => {
+      await lockOrganization(tx, scope);
       const linkedId = await findSsoUser(tx, scope, person);
       const userId = linkedId ?? (person.email === null ? null : await findUserIdByEmail(tx, scope, person.email));
       const user = userId === null ? null : await lockUser(tx, scope, userId);
@@ -133,7 +135,7 @@ async function admitNew(
     auditSource,
   });
   await linkUser(tx, scope, { ...given, userId: id });
-  return signInLinked(tx, scope, { ...given, user: { id, role }, provedAt: provedAtOf(person, now) });
+  return signInLinked(tx, scope, { ...given, user: { id, role, email }, provedAt: provedAtOf(person, now) });
 }
 
 /** As where it sets a password, the link replaces no second factor. */

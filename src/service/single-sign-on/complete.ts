@@ -17,6 +17,7 @@ import {
   type Lost,
   type NotAdmitted,
   type NotProven,
+  type SignedInByProvider,
 } from './completion.ts';
 import { provePerson, recordFailedProof } from './prove-person.ts';
 import type { ProviderFailure } from './provider.ts';
@@ -89,7 +90,7 @@ async function admitFound(
   const admitted = found.kind === 'person' ? await admit(db, connection, { ...arrival, person: found.person }) : found;
   switch (admitted.kind) {
     case 'signed-in':
-      await countSuccess(db, { ...signIn, scope, auditSource });
+      await countSignIn(db, { scope, signIn, signedIn: admitted, auditSource });
       return admitted;
     case 'to-confirm':
     case 'lost':
@@ -111,7 +112,7 @@ async function proveFound(
     found.kind === 'person' ? await provePerson(db, connection, { ...arrival, person: found.person }) : found;
   switch (proven.kind) {
     case 'proven':
-      await countSuccess(db, { ...signIn, scope, auditSource });
+      await takeBack(db, { scope, signIn, auditSource });
       return proven;
     case 'lost':
       return proven;
@@ -155,14 +156,29 @@ async function recordFailure(
   }: { readonly why: string; readonly email: string | null; readonly auditSource: AuditSource },
 ): Promise<void> {
   const detail = { step: BY_SINGLE_SIGN_ON, why, ...(email !== null && { email }) };
-  await recordAudit(db.prisma, scope, { action: 'user.sign_in_failed', actorUserId: null, detail, auditSource });
+  const event = { action: 'user.sign_in_failed', actorUserId: null, detail, auditSource } as const;
+  await transaction(db, (tx) => recordAudit(tx, scope, event));
 }
 
-export async function countSuccess(
+type Begun = {
+  readonly scope: OrganizationScope;
+  readonly signIn: Pick<SsoSignInRecord, 'email'>;
+  readonly auditSource: AuditSource;
+};
+
+/**
+ * The network becomes one of the account that was signed in, and not of the one whose e-mail was typed: anybody can type the
+ * e-mail of somebody else, to whose account more passwords could be tried then.
+ */
+export async function countSignIn(
   db: Database,
-  { scope, email, auditSource }: { scope: OrganizationScope; email: string; auditSource: AuditSource },
+  { signedIn, ...begun }: Begun & { readonly signedIn: Pick<SignedInByProvider, 'email'> },
 ): Promise<void> {
-  const attempt = attemptOf({ organizationId: scope.organizationId, email }, auditSource);
-  await clearAttempt(db, attempt);
-  if (email !== '') await rememberNetwork(db, attempt);
+  await takeBack(db, begun);
+  await rememberNetwork(db, { account: signedIn.email, ip: begun.auditSource.ip });
+}
+
+/** Takes the attempt back from the limits, under which it was counted when it began. */
+async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
+  await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
 }

@@ -3,8 +3,13 @@ import type { ProviderFailure } from './provider.ts';
 /** Names single sign-on in the events of the audit log. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
-/** `token` is the session's. */
-export type SignedInByProvider = { readonly kind: 'signed-in'; readonly token: string; readonly next: string };
+/** `token` is the session's; `email` is the user's, whatever was typed. */
+export type SignedInByProvider = {
+  readonly kind: 'signed-in';
+  readonly email: string;
+  readonly token: string;
+  readonly next: string;
+};
 /** A user has the e-mail, and has to confirm that the account is theirs. `token` is for the URL of the confirmation. */
 export type ToConfirm = { readonly kind: 'to-confirm'; readonly token: string };
 /** The sign-in took too long, was completed before, or began in another browser. */

@@ -5,6 +5,7 @@ import { domainOfEmail, hashBrowserSecret } from '../../domain/single-sign-on.ts
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
+import { lockOrganization } from '../../store/organizations.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
 import {
   deleteSsoSignIn,
@@ -18,7 +19,7 @@ import { verifyPassword } from '../accounts/password.ts';
 import { spendCode } from '../accounts/second-factor-code.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
-import { countSuccess } from './complete.ts';
+import { countSignIn } from './complete.ts';
 import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
 import { findLink, useLink } from './from-access-link.ts';
 import { type Connection, shareConnection } from './scope.ts';
@@ -119,13 +120,14 @@ export async function confirmAccount(
       detail,
       auditSource,
     } as const;
-    await recordAudit(db.prisma, scope, event);
+    await transaction(db, (tx) => recordAudit(tx, scope, event));
     return invalid(field, field === 'code' ? 'is not right, or was used already.' : 'is not right.');
   };
   if (link === null && !(await verifyPassword(user.passwordHash, password))) return refuse('password');
   const linking = { userId: user.id, auditSource, now };
   try {
     const outcome = await transaction(db, async (tx) => {
+      await lockOrganization(tx, scope);
       const current = await lockUser(tx, scope, user.id);
       if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
       if ((await shareConnection(tx, connection)) === null) return LOST;
@@ -141,7 +143,7 @@ export async function confirmAccount(
     if (outcome === 'wrong-code') return refuse('code');
     if (outcome.kind === 'signed-in') {
       for (const attempt of attempts) await clearAttempt(db, attempt);
-      await countSuccess(db, { scope, email: signIn.email, auditSource });
+      await countSignIn(db, { scope, signIn, signedIn: outcome, auditSource });
     }
     return outcome;
   } catch (error) {

@@ -15,6 +15,7 @@ import { type Transaction, transaction } from '../../store/database.ts';
 import { claimIdempotencyKey } from '../../store/idempotency-keys.ts';
 import { endSsoSessionsOf, findUsersBySid } from '../../store/sessions.ts';
 import { findSsoUser } from '../../store/sso-identities.ts';
+import { deleteUnconfirmed } from '../../store/sso-sign-ins.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import { findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
@@ -63,7 +64,10 @@ export async function logOut(
       const claim = { key: `logout token ${hash.toString('base64url')}`, requestHash: hash };
       if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed')
         return { kind: 'refused', words: 'The token was used before.' } as const;
-      for (const userId of await findUsers(tx, scope, { issuer: record.issuer, sub, sid })) {
+      const { issuer } = record;
+      // Else a confirmation would start a session of the one that has ended at the provider.
+      await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids: sidsOf({ sub, sid }) });
+      for (const userId of await findUsers(tx, scope, { issuer, sub, sid })) {
         const ended = await endSsoSessionsOf(tx, scope, { userId, sids: sidsOf({ sub, sid }) });
         if (ended === 0) continue;
         await recordAudit(tx, scope, {

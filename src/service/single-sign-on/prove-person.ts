@@ -67,5 +67,5 @@ export async function recordFailedProof(
     detail,
     auditSource,
   } as const;
-  await recordAudit(db.prisma, scope, event);
+  await transaction(db, (tx) => recordAudit(tx, scope, event));
 }

@@ -39,7 +39,7 @@ export async function linkUser(
 }
 
 type LinkedSignIn = {
-  readonly user: Pick<LockedUser, 'id' | 'role'>;
+  readonly user: Pick<LockedUser, 'id' | 'role' | 'email'>;
   /** The provider's id of the session; empty if it gave none. */
   readonly sid: string;
   /** The role by the person's groups; `null` if it stays as it is. */
@@ -51,7 +51,10 @@ type LinkedSignIn = {
   readonly now: Date;
 };
 
-/** Starts a session of a linked user, who is active, with the role by their groups. */
+/**
+ * Starts a session of a linked user, who is active, with the role by their groups. The organization is locked, because a lower role
+ * also limits the user's keys.
+ */
 export async function signInLinked(
   tx: Transaction,
   scope: OrganizationScope,
@@ -66,7 +69,8 @@ export async function signInLinked(
     auditSource,
   });
   const session = { userId: user.id, isComplete: true, at: now, provedAt, auditSource, ssoSid: sid };
-  return { kind: 'signed-in', token: await startSession(tx, scope, session), next: signIn.next };
+  const token = await startSession(tx, scope, session);
+  return { kind: 'signed-in', email: user.email, token, next: signIn.next };
 }
 
 /** Groups never make or unmake an administrator. */

@@ -80,6 +80,25 @@ test('a session by a password goes on', async () => {
   expect([await isIn(browser), await isIn(byProvider)]).toEqual([true, false]);
 });
 
+test.each([
+  ['the person', { sub: 'boss' }, 400],
+  ['the session', { sid: 'theirs' }, 400],
+  ['another session', { sid: 'other' }, 303],
+])('a logout of %s decides whether a sign-in that waits for its confirmation can go on', async (_, logout, status) => {
+  const { administrator, ...theirs } = await company();
+  const email = `boss@${theirs.email.split('@')[1]}`;
+  await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email } });
+  address += 1;
+  const browser = new Browser(dashboard.url, { localAddress: `127.0.10.${address}` });
+  const person = { sub: 'boss', sid: 'theirs', email };
+  const toConfirm = await browser.get(provider.authorize(await beginWith(browser, email), person));
+  const path = toConfirm.headers['location'] ?? '';
+  const { fields } = await browser.form(path);
+  expect((await send(theirs.path, provider.logoutToken(logout))).status).toBe(200);
+  const confirmed = await browser.post(path, { ...Object.fromEntries(fields), password: PASSWORD });
+  expect([confirmed.status, await isIn(browser)]).toEqual([status, status === 303]);
+});
+
 test('a logout of one session ends that session', async () => {
   const theirs = await company();
   const browsers = [await signedIn(theirs, `${made}-1`), await signedIn(theirs, `${made}-2`), await signedIn(theirs)];

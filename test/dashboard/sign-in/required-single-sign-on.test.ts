@@ -295,7 +295,12 @@ test('the page that requires single sign-on names the people whom it shuts out',
   expect(before).not.toContain(`mei@${domain} and`);
   await require(browser, breakGlass);
   expect(wordsOf(await browser.get(SETTINGS))).toContain('7 people cannot sign in.');
-  // Invited, they would not get in.
+  // Invited, they would not get in, and neither by a link that they ask for.
+  smtp.mails.length = 0;
+  const request = { email: others[0]?.email ?? '', auditSource: newAuditSource(), now: dashboard.now() };
+  await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
+  await dashboard.outbox.settle();
+  expect(smtp.mails).toEqual([]);
   const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email: others[0]?.email ?? '' } });
   const refused = await browser.submit(`/people/users/${id}`, {}, `/people/users/${id}/link`);
   expect([refused.status, wordsOf(refused)]).toEqual([

@@ -1,6 +1,13 @@
+import { v7 as newId } from 'uuid';
+import { consumeAttempt } from '../../../src/service/accounts/attempt-limits.ts';
+import { transaction } from '../../../src/store/database.ts';
+import { startMove } from '../../../src/store/organization-moves.ts';
+import { times } from '../../support/data/actors.ts';
 import { beginWith, connect } from '../../support/data/single-sign-on.ts';
 import { type Company, useCompanies } from '../../support/http/companies.ts';
 import { type Making, startIdentityProvider } from '../../support/http/identity-provider.ts';
+import { untilWaiting } from '../../support/postgres/postgres.ts';
+import { inTransaction } from '../../support/postgres/transaction.ts';
 
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 
@@ -228,6 +235,46 @@ describe('the ID token', () => {
     const page = await browser.get(response);
     provider.override = null;
     await expectNobody(browser, page, 502);
+  });
+});
+
+test('typing the e-mail of somebody else opens no way around the limits of passwords', async () => {
+  // The attack: a network of the attacker becomes one of the victim's, from which more passwords can be tried.
+  const { administrator: victim, person } = await company();
+  const attacker = newBrowser();
+  expect((await signIn(attacker, victim.email, person)).status).toBe(303);
+  const ip = attacker.localAddress ?? '';
+  await times(100, (i) => consumeAttempt(db, { at: 'password', account: `${i}@guessed.example`, ip }));
+  attacker.cookies.clear();
+  const guess = { email: victim.email, password: 'wrong' };
+  expect((await attacker.submit('/sign-in?with=password', guess, '/sign-in')).status).toBe(429);
+});
+
+test('a role that follows groups waits for a write of the API, whose key may do less then', async () => {
+  const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'Guests = viewer' };
+  const { member, person } = await company({ rules });
+  const roleNow = async () => (await db.prisma.user.findUniqueOrThrow({ where: { email: member.email } })).role;
+  const page = await inTransaction(db, async (held) => {
+    await held.query('select 1 from organizations where id = $1 for no key update', [member.scope.organizationId]);
+    const signedIn = signIn(newBrowser(), member.email, { ...person, groups: ['Guests'] });
+    await untilWaiting(db.pool, 1);
+    expect(await roleNow()).toBe('member');
+    return { signedIn };
+  });
+  expect((await page.signedIn).status).toBe(303);
+  expect(await roleNow()).toBe('viewer');
+});
+
+test('a sign-in that fails at the provider while the organization moves gets 503, and is no fault', async () => {
+  const { member } = await company();
+  const browser = newBrowser();
+  const response = new URL(provider.authorize(await beginWith(browser, member.email), { sub: 'mei' }), provider.issuer);
+  response.searchParams.delete('code');
+  response.searchParams.set('error', 'access_denied');
+  await transaction(db, (tx) => startMove(tx, member.scope, newId()));
+  expect(await browser.get(response.pathname + response.search)).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '5' },
   });
 });
 
