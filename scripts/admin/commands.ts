@@ -42,7 +42,7 @@ export async function runAdmin(parameters: readonly string[], surroundings: Surr
 function messageOf(error: unknown): string {
   if (error instanceof StartUpError) return `${error.message} ${error.remedy}`;
   if (error instanceof MovingError)
-    return 'The organization is moving to another database, or has moved there. Run this command there. If it was imported nowhere, run cancel-move here first.';
+    return 'The organization is moving to another database, or has moved there. Run this command there. If it was imported nowhere, run cancel-move here first. If its deletion was interrupted, run delete-organization again.';
   if (error instanceof DomainError) return error.message;
   if (isOutage(error)) return 'The database does not answer. Try again in a moment.';
   throw error;
