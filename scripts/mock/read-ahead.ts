@@ -27,10 +27,11 @@ export async function readAhead({ req, res, exchange }: ApiRequest): Promise<Rea
 
 /** The request with this body; its own stream has been read. */
 export function copyOf(
-  { method, url, httpVersion, headers, rawHeaders }: IncomingMessage,
+  { method, url, httpVersion, headers, headersDistinct, rawHeaders }: IncomingMessage,
   body: Buffer,
 ): IncomingMessage {
-  const copy = Object.assign(new IncomingMessage(new Socket()), { method, url, httpVersion, headers, rawHeaders });
+  const sent = { method, url, httpVersion, headers, headersDistinct, rawHeaders };
+  const copy = Object.assign(new IncomingMessage(new Socket()), sent);
   copy.complete = true;
   copy.push(body);
   copy.push(null);

@@ -164,13 +164,14 @@ test('a response of one’s own is sent to the requests that match, and in seque
     steps.push((await send('GET', '/api/key')).status, (await send('GET', '/api/key', undefined, { 'X-Team': 'b' })).status);
     mock.respond({ operation: 'createParentProgram', match: { body: { name: 'Third' } }, example: 'external_id_taken' });
     steps.push((await send('POST', LIST, { name: 'Other' })).status, (await send('POST', LIST, { name: 'Third' })).status);
+    steps.push(...mock.requests().slice(-2).map(({ headers }) => 'host' in headers));
 
     mock.respond({ operation: 'getKey', sequence: [{ status: 503, times: 2 }, { status: 429 }, { delay_ms: 1 }] });
     for (let i = 0; i < 5; i += 1) steps.push((await send('GET', '/api/key')).status);
     console.log(JSON.stringify(steps));
     await mock.close();`,
   );
-  expect(steps).toEqual(['Mine', 'Nightly sync', 200, 503, 200, 401, 201, 409, 503, 503, 429, 200, 200]);
+  expect(steps).toEqual(['Mine', 'Nightly sync', 200, 503, 200, 401, 201, 409, true, true, 503, 503, 429, 200, 200]);
 });
 
 test('a body that the contract forbids is refused, unless allowInvalid is true', async () => {

@@ -26,14 +26,20 @@ import {
   hasSsoIdentity,
   insertSsoIdentity,
 } from '../../../src/store/sso-identities.ts';
-import { deleteSsoSignIn, deleteSsoSignIns, findSsoSignIn, insertSsoSignIn } from '../../../src/store/sso-sign-ins.ts';
+import {
+  deleteSsoSignIn,
+  deleteSsoSignIns,
+  deleteUnconfirmed,
+  findSsoSignIn,
+  insertSsoSignIn,
+} from '../../../src/store/sso-sign-ins.ts';
 import type { Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
 const AT = new Date('2026-05-04T12:00:00.000Z');
 const ISSUER = 'https://login.example';
 
-async function connect(db: Database, { scope }: Tenant): Promise<void> {
+async function connect(db: Database, { scope }: Pick<Tenant, 'scope'>): Promise<void> {
   const clientSecret = db.keyring.encrypt(randomBytes(32), placeOfClientSecret(scope.organizationId));
   await saveSsoConnection(db.prisma, scope, { issuer: ISSUER, clientId: 'charter', clientSecret });
 }
@@ -253,6 +259,21 @@ export const ssoSignInProofs: Proofs = {
     await insertSsoSignIn(db.prisma, ours.scope, { ...SIGN_IN, ...ourKey });
     await insertSsoSignIn(db.prisma, theirs.scope, { ...SIGN_IN, ...theirKey });
     await deleteSsoSignIns(db.prisma, ours.scope);
+    expect(await findSsoSignIn(db.prisma, ours.scope, ourKey)).toBeNull();
+    expect(await findSsoSignIn(db.prisma, theirs.scope, theirKey)).not.toBeNull();
+  },
+
+  async deleteUnconfirmed({ db, ours, theirs }) {
+    const [ourKey, theirKey] = [key(), key()];
+    for (const [{ scope, userId }, ofSignIn] of [
+      [ours, ourKey],
+      [theirs, theirKey],
+    ] as const) {
+      await connect(db, { scope });
+      const person = { userId, subject: 'ada', sid: 'one', groupRole: null };
+      await insertSsoSignIn(db.prisma, scope, { ...SIGN_IN, ...ofSignIn, person });
+    }
+    await deleteUnconfirmed(db.prisma, ours.scope, { issuer: SIGN_IN.issuer, subject: 'ada', sids: undefined });
     expect(await findSsoSignIn(db.prisma, ours.scope, ourKey)).toBeNull();
     expect(await findSsoSignIn(db.prisma, theirs.scope, theirKey)).not.toBeNull();
   },
