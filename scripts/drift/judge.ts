@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
-import { type Failure, readFailures, reportingTo } from '../test/report.ts';
+import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import type { Checkout } from './checkout.ts';
 import type { Catcher } from './fault.ts';
 import { run } from './running.ts';
@@ -43,10 +42,9 @@ export async function findFailures(
   // A failed test may leave a server open, which would keep Jest running.
   const flags = ['--forceExit', ...(isParallel ? [] : ['--runInBand']), '--cacheDirectory', join(scratch, 'jest')];
   const environment = { ...TESTS.env, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
-  await rm(reportFile, { force: true });
   const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];
   const { printed } = await run(folder, parameters, environment);
-  const failures = await readFailures(reportFile);
+  const failures = await takeFailures(reportFile);
   if (failures === null) throw new Error(`The tests of ${files.join(', ')} ended without a report:\n${printed}`);
   return failures;
 }

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { TESTS } from '../test/checks.ts';
-import { type Failure, readFailures, reportingTo } from '../test/report.ts';
+import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
 
 const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
@@ -73,15 +73,20 @@ await runCommand(main);
 async function main(): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
   const { full, help } = readArguments({ full: flag, help: flag }, HELP);
-  if (!help) return soak(full);
-  process.stdout.write(HELP);
-  return 0;
+  if (help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'charter-soak-'));
+  try {
+    return await soak(full, join(folder, 'report.json'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-async function soak(isFull: boolean): Promise<number> {
+async function soak(isFull: boolean, reportFile: string): Promise<number> {
   const endsAt = performance.now() + (isFull ? MINUTES.full : MINUTES.usual) * 60_000;
-  const folder = await mkdtemp(join(tmpdir(), 'charter-soak-'));
-  const reportFile = join(folder, 'report.json');
   let [passed, failed] = [0, 0];
   const failures: Failure[] = [];
   // All parts run, so that one failure does not hide another.
@@ -90,13 +95,12 @@ async function soak(isFull: boolean): Promise<number> {
     const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
     const flags = isJest ? reportingTo(reportFile) : [];
     const isFine = await run([...parameters(minutesLeft), ...flags], env?.(isFull));
-    if (isJest) failures.push(...((await readFailures(reportFile)) ?? []));
+    if (isJest) failures.push(...((await takeFailures(reportFile)) ?? []));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
     if (isFine) passed += 1;
     else failed += 1;
   }
-  await rm(folder, { recursive: true, force: true });
   // Once more, because the parts after them print much.
   for (const { file, title, message } of failures)
     process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);

@@ -1,5 +1,5 @@
 // The report that Jest writes about a run.
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 
 /** `file` is absolute; `message` is what Jest prints. */
 export type Failure = {
@@ -24,10 +24,11 @@ type Written = {
 /** The flags with which Jest writes its report to `file`. */
 export const reportingTo = (file: string) => ['--json', '--outputFile', file];
 
-/** `null` if the run ended before it wrote the report. */
-export async function readFailures(file: string): Promise<Failure[] | null> {
+/** Reads the report and deletes it, so that no later run is taken for this one. `null` if the run ended before it wrote it. */
+export async function takeFailures(file: string): Promise<Failure[] | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
+  await rm(file);
   const { testResults }: Written = JSON.parse(text);
   return testResults.flatMap<Failure>(({ name, message, assertionResults }) =>
     assertionResults.length === 0

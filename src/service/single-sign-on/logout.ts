@@ -65,10 +65,11 @@ export async function logOut(
       if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed')
         return { kind: 'refused', words: 'The token was used before.' } as const;
       const { issuer } = record;
+      const sids = sidsOf({ sub, sid });
       // Else a confirmation would start a session of the one that has ended at the provider.
-      await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids: sidsOf({ sub, sid }) });
+      await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids });
       for (const userId of await findUsers(tx, scope, { issuer, sub, sid })) {
-        const ended = await endSsoSessionsOf(tx, scope, { userId, sids: sidsOf({ sub, sid }) });
+        const ended = await endSsoSessionsOf(tx, scope, { userId, sids });
         if (ended === 0) continue;
         await recordAudit(tx, scope, {
           action: 'user.signed_out',

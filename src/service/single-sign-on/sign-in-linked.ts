@@ -52,8 +52,8 @@ type LinkedSignIn = {
 };
 
 /**
- * Starts a session of a linked user, who is active, with the role by their groups. The organization is locked, because a lower role
- * also limits the user's keys.
+ * Starts a session of a linked user, who is active, with the role by their groups. Lock the organization before the user: a
+ * change of the role locks it, too.
  */
 export async function signInLinked(
   tx: Transaction,
