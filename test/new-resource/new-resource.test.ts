@@ -11,7 +11,8 @@ import { root } from '../../scripts/tool.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
-const MINUTES = 30;
+/** Only ends a trial that hangs, after what it runs has been ended. */
+const MINUTES = 60;
 
 const database = await useScratchDatabase();
 
