@@ -25,10 +25,11 @@ export type ContractApiDeps = {
   readonly throttle?: (req: IncomingMessage) => Promise<void>;
   /** Sets the key of the request; throws a 401 if there is none that is accepted. */
   readonly authenticate: (request: ApiRequest) => Promise<void>;
-  /** Sets the rate limit fields of the response; throws a 429 if the key or its organization sends too many requests. */
-  readonly limit: (request: ApiRequest) => Promise<void> | void;
-  /** Counts further requests of a batch. By default not at all. */
-  readonly charge?: (request: ApiRequest, requests: number) => void;
+  /**
+   * Sets the rate limit fields of the response; throws a 429 if the key or its organization sends too many requests. `further`:
+   * for the requests that a batch stands for beside its own, which has been admitted.
+   */
+  readonly limit: (request: ApiRequest, further?: number) => Promise<void> | void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */
   readonly permit: (request: ApiRequest) => void;
   /** If it is omitted, every response is rendered anew. */
@@ -57,7 +58,7 @@ export type ContractApi = {
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
   const { definition, permissions, handlers, authenticate, limit, permit, cache, send } = deps;
-  const { runInTurn = atOnce, throttle = async () => {}, charge = () => {} } = deps;
+  const { runInTurn = atOnce, throttle = async () => {} } = deps;
   const { api, router } = await openContract(definition, permissions);
 
   const refusalOf = refusalsBy(api.validator, router);
@@ -95,12 +96,14 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   for (const { operationId } of router.getOperations()) {
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
+    const responding = { handler, runInTurn, cache, refusalOf };
     // 8. Handle.
     api.register(operationId, (_context: Context, request: ApiRequest) => {
       // Validation sees one value of each field.
       if (request.repeatedFields.length > 0) refuseInvalid(request, []);
-      countRequests(request, charge);
-      return request.cached ?? respond(request, { handler, runInTurn, cache, refusalOf });
+      const limiting = limitBatch(request, limit);
+      if (limiting !== undefined) return limiting.then(() => respond(request, responding));
+      return request.cached ?? respond(request, responding);
     });
   }
   api.register({
@@ -185,12 +188,12 @@ function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, foun
 }
 
 /** Counts the items of a batch. The limit has already counted one for the request itself. */
-function countRequests(request: ApiRequest, charge: (request: ApiRequest, requests: number) => void): void {
+function limitBatch(request: ApiRequest, limit: ContractApiDeps['limit']): Promise<void> | undefined {
   const { operation, requestBody } = request;
   if (operation.countedField === undefined) return;
   const items: unknown = Object(requestBody)[operation.countedField];
   request.requests = Array.isArray(items) ? items.length : 1;
-  if (request.requests > 1) charge(request, request.requests - 1);
+  if (request.requests > 1) return limit(request, request.requests - 1) ?? undefined;
 }
 
 /** Validates the inputs of operations that a batch stands for, as their own requests are validated. */

@@ -34,7 +34,7 @@ export type KeyStepsDeps = {
 };
 
 /** The steps of a request that are about its key: whose it is, how much it may send, and what it may do. */
-export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit' | 'charge'> {
+export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit'> {
   const { findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry } = deps;
   const { limiter, keyUses, pause } = traffic;
   return {
@@ -59,13 +59,9 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
         throw isFromForbidden ? TOO_MANY_FROM_FORBIDDEN_ADDRESS : TOO_MANY_WITHOUT_KEY;
       }
     },
-    limit(request) {
-      const admission = limiter.admitKey(request.key.record);
+    limit(request, further) {
+      const admission = limiter.admitKey(request.key.record, further);
       if (admission instanceof Promise) return admission.then((decided) => applyAdmission(request, decided));
-      if (admission !== null) applyAdmission(request, admission);
-    },
-    charge(request, requests) {
-      const admission = limiter.charge(request.key.record, requests);
       if (admission !== null) applyAdmission(request, admission);
     },
     permit(request) {

@@ -19,7 +19,7 @@ export type LeaseRequest = {
   /** An integer from 0 to the bucket's capacity. */
   readonly wanted: number;
   /** Tokens that are taken in any case, even if the bucket then holds fewer than none. */
-  readonly owed?: number;
+  readonly owed: number;
 };
 
 /** The result is one text for each row, because pg parses the description of each column with every result. */
@@ -67,7 +67,7 @@ export async function leaseTokens(
     requests.map(({ subject }) => subject),
     requests.map(({ rate }) => rate),
     requests.map(({ wanted }) => wanted),
-    requests.map(({ owed = 0 }) => owed),
+    requests.map(({ owed }) => owed),
   ];
   const { rows } = await db.pool.query<[[subject: string, granted: number, left: number]]>({ ...LEASE, values });
   return new Map(rows.map(([[subject, granted, left]]) => [subject, { granted, left }]));

@@ -1,4 +1,4 @@
-import { capacityOf, type Lease } from '../store/rate-limits.ts';
+import { capacityOf, type Lease, type LeaseRequest } from '../store/rate-limits.ts';
 
 /**
  * In seconds at the full rate: the tokens that a process holds at most, and those that it may spend before it has leased them.
@@ -28,7 +28,9 @@ export class LeasedTokens {
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
-  /** Taken without a lease, for the next one to take from the shared bucket. */
+  /** While the shared bucket holds less than none, after batches. */
+  #indebtedUntil = 0;
+  /** Taken without a lease, for the next one to take from the shared bucket, or for the one that is under way. */
   #owed = 0;
 
   constructor(subject: string, rate: number) {
@@ -40,27 +42,44 @@ export class LeasedTokens {
     this.#left = this.#capacity;
   }
 
-  /** Whether a token can be taken now. Takes none. */
-  decide(at: number): Decision {
-    if (this.#stock >= 1) return 'admitted';
+  /**
+   * Whether a token can be taken now. Takes none. `owed`: for so many tokens instead, which need not be there. They can be owed
+   * once what was owed before is paid.
+   */
+  decide(at: number, owed = 0): Decision {
+    if (owed > 0) return this.#decideToOwe(at);
+    const held = this.#stock - this.#owed;
+    if (held >= 1) return 'admitted';
     if (at < this.#emptyUntil) return 'refused';
-    return this.#stock - 1 >= -this.#credit ? 'admitted' : 'unknown';
+    return held - 1 >= -this.#credit ? 'admitted' : 'unknown';
   }
 
-  take(): void {
-    this.#stock -= 1;
+  #decideToOwe(at: number): Decision {
+    if (this.#owed > 0) return 'unknown';
+    return at < this.#indebtedUntil ? 'refused' : 'admitted';
   }
 
-  /** Takes tokens that the shared bucket need not hold. Until it is refilled, nobody gets any. */
-  owe(tokens: number): void {
-    this.#owed += tokens;
+  /** `owed`: takes so many tokens, which need not be there. Until the shared bucket is refilled, nobody gets any. */
+  take(owed = 0): void {
+    if (owed === 0) this.#stock -= 1;
+    this.#owed += owed;
+    this.#payFromStock();
   }
 
-  /** The tokens that the next lease must take. If it fails, they are forgiven. */
-  settle(): number {
-    const owed = this.#owed;
-    this.#owed = 0;
-    return owed;
+  /** What the next lease should ask for. */
+  get request(): LeaseRequest {
+    return { subject: this.subject, rate: this.rate, wanted: this.wanted, owed: this.#owed };
+  }
+
+  /** After a lease that failed. */
+  forgive({ owed }: LeaseRequest): void {
+    this.#owed -= owed;
+  }
+
+  #payFromStock(): void {
+    const paid = Math.min(this.#owed, Math.max(0, this.#stock));
+    this.#stock -= paid;
+    this.#owed -= paid;
   }
 
   /** True when the next lease should be requested ahead of need. */
@@ -73,10 +92,16 @@ export class LeasedTokens {
     return Math.max(0, Math.min(Math.floor(this.#capacity), this.#fullStock - this.#stock + this.waiting));
   }
 
-  receive({ granted, left }: Lease, { wanted, at }: { wanted: number; at: number }): void {
+  receive(
+    { granted, left }: Lease,
+    { wanted, owed, at }: Pick<LeaseRequest, 'wanted' | 'owed'> & { readonly at: number },
+  ): void {
     this.#stock += granted;
+    this.#owed -= owed;
+    this.#payFromStock();
     this.#left = left;
     this.#leasedAt = at;
+    this.#indebtedUntil = at - (left / this.rate) * 1000;
     // The shared bucket holds less than one token. Until it holds one, another lease would be in vain.
     if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
   }

@@ -4,7 +4,7 @@ import { networkOf } from '../domain/network.ts';
 import { limitsOf, lowerLimit, type RequestLimits } from '../domain/request-limits.ts';
 import { Generations } from './generations.ts';
 import { LeasedTokens } from './leased-tokens.ts';
-import { TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
+import { type Settled, TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 
 /** The limits of a key, with the tokens that this process has leased; `null` if it has no limit. */
 export type KeyLimits = {
@@ -89,30 +89,21 @@ export class RequestLimiter {
   /**
    * Returns `null` if the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many
    * requests of the key or its organization wait for one.
+   *
+   * `further`: not for a request, but for the requests that an admitted batch stands for beside its own. There can be more of
+   * them than a bucket holds. They are admitted whole, unless an earlier batch has emptied the buckets, and those after them
+   * are refused until the buckets are refilled.
    */
-  admitKey(key: LimitedKey): Admission | null | Promise<Admission> {
+  admitKey(key: LimitedKey, further = 0): Admission | null | Promise<Admission> {
     const at = this.#clock();
     const limits = this.#limitsOf(key, at);
     if (limits.key === null && limits.organization === null) return null;
-    const isAdmitted = this.#leases.tryTake(limits.key, limits.organization, at);
-    if (isAdmitted !== undefined) return this.#admissionOf(limits, isAdmitted, at);
+    const isAdmitted = this.#leases.tryTake(limits.key, limits.organization, at, further);
+    if (isAdmitted !== undefined) return this.#admissionOf(limits, { isAdmitted, at }, further);
     if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
     return this.#leases
-      .wait(limits.key, limits.organization)
-      .then((settled) => this.#admissionOf(limits, settled.isAdmitted, settled.at));
-  }
-
-  /**
-   * Counts further requests of an admitted batch. They are not refused, because a batch could be larger than a bucket: the requests
-   * after it are, until the buckets are refilled. Returns `null` if the key has no limits.
-   */
-  charge(key: LimitedKey, requests: number): Admission | null {
-    const at = this.#clock();
-    const limits = this.#limitsOf(key, at);
-    const limited = [limits.key, limits.organization].filter((tokens) => tokens !== null);
-    if (limited.length === 0) return null;
-    for (const tokens of limited) this.#leases.owe(tokens, requests, at);
-    return this.#admissionOf(limits, true, at);
+      .wait(limits.key, limits.organization, further)
+      .then((settled) => this.#admissionOf(limits, settled, further));
   }
 
   /**
@@ -181,14 +172,14 @@ export class RequestLimiter {
     for (const each of [this.#keys, this.#organizations, this.#addresses]) each.age();
   }
 
-  #admissionOf(limits: KeyLimits, isAdmitted: boolean, at: number): Admission {
+  #admissionOf(limits: KeyLimits, { isAdmitted, at }: Settled, further: number): Admission {
     const byKey = limits.key?.remaining(at) ?? Number.POSITIVE_INFINITY;
     const byOrganization = limits.organization?.remaining(at) ?? Number.POSITIVE_INFINITY;
     if (isAdmitted) {
       const closest = byKey <= byOrganization ? 'key' : 'organization';
       return { isAdmitted, limits, closest, remaining: Math.min(byKey, byOrganization) };
     }
-    const closest = limits.key?.decide(at) === 'refused' ? 'key' : 'organization';
+    const closest = limits.key?.decide(at, further) === 'refused' ? 'key' : 'organization';
     this.#refused[closest] += 1;
     const retryAfterSeconds = Math.max(1, Math.ceil(limits[closest]?.secondsUntilRefill(at) ?? 0));
     return { isAdmitted, limits, closest, remaining: 0, retryAfterSeconds };

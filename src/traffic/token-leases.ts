@@ -18,11 +18,12 @@ const OPEN_MS = 1000;
 const MAX_SUBJECTS_PER_LEASE = 1000;
 
 /** `at`: the time of the decision. */
-type Settled = { readonly isAdmitted: boolean; readonly at: number };
+export type Settled = { readonly isAdmitted: boolean; readonly at: number };
 
 type Waiting = {
   readonly first: LeasedTokens | null;
   readonly second: LeasedTokens | null;
+  readonly owed: number;
   readonly settle: (settled: Settled) => void;
 };
 
@@ -55,27 +56,23 @@ export class TokenLeases {
     return this.#failed;
   }
 
-  /** Takes a token of each, or of neither. Returns `undefined` if only a lease can tell. */
-  tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number): boolean | undefined {
+  /**
+   * Takes a token of each, or of neither. `owed`: takes so many instead, which need not be there. Returns `undefined` if only a
+   * lease can tell.
+   */
+  tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number, owed = 0): boolean | undefined {
     if (at < this.#openUntil) return true;
-    const byFirst = first === null ? 'admitted' : first.decide(at);
-    const bySecond = second === null ? 'admitted' : second.decide(at);
+    const byFirst = first === null ? 'admitted' : first.decide(at, owed);
+    const bySecond = second === null ? 'admitted' : second.decide(at, owed);
     if (byFirst === 'refused' || bySecond === 'refused') return false;
     if (byFirst === 'unknown' || bySecond === 'unknown') return undefined;
-    if (first !== null) this.#takeOf(first, at);
-    if (second !== null) this.#takeOf(second, at);
+    if (first !== null) this.#takeOf(first, at, owed);
+    if (second !== null) this.#takeOf(second, at, owed);
     return true;
   }
 
-  /** Takes tokens that need not be there. */
-  owe(tokens: LeasedTokens, requests: number, at: number): void {
-    if (at < this.#openUntil) return;
-    tokens.owe(requests);
-    this.#request(tokens, at);
-  }
-
-  #takeOf(tokens: LeasedTokens, at: number): void {
-    tokens.take();
+  #takeOf(tokens: LeasedTokens, at: number, owed: number): void {
+    tokens.take(owed);
     if (tokens.isLow) this.#request(tokens, at);
   }
 
@@ -84,9 +81,9 @@ export class TokenLeases {
     this.#schedule(at);
   }
 
-  /** Resolves once a lease can tell. */
-  wait(first: LeasedTokens | null, second: LeasedTokens | null): Promise<Settled> {
-    return new Promise((settle) => this.#enqueue({ first, second, settle }));
+  /** As `tryTake`. Resolves once a lease can tell. */
+  wait(first: LeasedTokens | null, second: LeasedTokens | null, owed = 0): Promise<Settled> {
+    return new Promise((settle) => this.#enqueue({ first, second, owed, settle }));
   }
 
   #enqueue(waiting: Waiting): void {
@@ -111,23 +108,19 @@ export class TokenLeases {
   async #run(): Promise<void> {
     const leased = this.#takeLow();
     this.#lastLeaseAt = this.#clock();
-    const requests = leased.map((tokens) => ({
-      subject: tokens.subject,
-      rate: tokens.rate,
-      wanted: tokens.wanted,
-      owed: tokens.settle(),
-    }));
+    const asked = leased.map((tokens) => ({ tokens, request: tokens.request }));
     try {
-      const leases = await within(LEASE_TIMEOUT_MS, this.#lease(requests));
+      const leases = await within(LEASE_TIMEOUT_MS, this.#lease(asked.map(({ request }) => request)));
       const at = this.#clock();
       this.#hasFailed = false;
-      for (const [i, tokens] of leased.entries()) {
+      for (const { tokens, request } of asked) {
         const lease = leases.get(tokens.subject);
-        if (lease !== undefined) tokens.receive(lease, { wanted: requests[i]?.wanted ?? 0, at });
+        if (lease !== undefined) tokens.receive(lease, { ...request, at });
         // Requests during the lease found the stock low.
         if (!tokens.isLow) this.#low.delete(tokens);
       }
     } catch (error) {
+      for (const { tokens, request } of asked) tokens.forgive(request);
       this.#openUntil = this.#clock() + OPEN_MS;
       this.#failed += 1;
       if (!this.#hasFailed) this.#onFailure(error);
@@ -163,7 +156,7 @@ export class TokenLeases {
     }
     const at = this.#clock();
     for (const each of waiting) {
-      const isAdmitted = this.tryTake(each.first, each.second, at);
+      const isAdmitted = this.tryTake(each.first, each.second, at, each.owed);
       if (isAdmitted === undefined) this.#enqueue(each);
       else each.settle({ isAdmitted, at });
     }

@@ -4,7 +4,7 @@ import { useDatabase } from '../support/postgres/store.ts';
 const { db } = await useDatabase();
 const subject = () => `key:${crypto.randomUUID()}`;
 const lease = async (name: string, rate: number, wanted: number) =>
-  (await leaseTokens(db, [{ subject: name, rate, wanted }])).get(name);
+  (await leaseTokens(db, [{ subject: name, rate, wanted, owed: 0 }])).get(name);
 /** Moves the last lease into the past. */
 const age = (name: string, seconds: number) =>
   db.pool.query("update rate_limits set updated_at = updated_at - $2 * interval '1 s' where subject = $1", [
@@ -60,7 +60,7 @@ test('many simultaneous leases for the same subjects, in any order, neither dead
   const subjects = Array.from({ length: 20 }, subject);
   const leases = await Promise.all(
     Array.from({ length: 20 }, (_, i) => {
-      const requests = subjects.map((name) => ({ subject: name, rate: 5, wanted: 1 }));
+      const requests = subjects.map((name) => ({ subject: name, rate: 5, wanted: 1, owed: 0 }));
       return leaseTokens(db, i % 2 === 0 ? requests : requests.reverse());
     }),
   );

@@ -13,7 +13,7 @@ test('before the first lease, the requests of 0.05 s are admitted on credit, and
   expect(tokens.decide(0)).toBe('unknown');
   // Five to settle, and eight to keep.
   expect(tokens.wanted).toBe(13);
-  tokens.receive({ granted: 13, left: 7 }, { wanted: 13, at: 1 });
+  tokens.receive({ granted: 13, left: 7 }, { wanted: 13, owed: 0, at: 1 });
   expect(drain(tokens, 1)).toBe(8 + 5);
 });
 
@@ -22,7 +22,7 @@ test('below 20 requests per second there is no credit and no stock: each request
   expect(tokens.decide(0)).toBe('unknown');
   tokens.waiting = 1;
   expect(tokens.wanted).toBe(1);
-  tokens.receive({ granted: 1, left: 1 }, { wanted: 1, at: 1 });
+  tokens.receive({ granted: 1, left: 1 }, { wanted: 1, owed: 0, at: 1 });
   expect(drain(tokens, 1)).toBe(1);
   expect(tokens.decide(1)).toBe('unknown');
 });
@@ -42,7 +42,7 @@ test('no more is wanted than a bucket holds: the requests of 0.2 s, at least 1',
 test('after a lease that grants less than was wanted, requests are refused until the bucket holds a token again', () => {
   const tokens = new LeasedTokens('key:a', 10);
   tokens.waiting = 2;
-  tokens.receive({ granted: 1, left: 0.5 }, { wanted: 2, at: 1000 });
+  tokens.receive({ granted: 1, left: 0.5 }, { wanted: 2, owed: 0, at: 1000 });
   expect(drain(tokens, 1000)).toBe(1);
   expect(tokens.decide(1049)).toBe('refused');
   expect(tokens.decide(1050)).toBe('unknown');
@@ -50,7 +50,7 @@ test('after a lease that grants less than was wanted, requests are refused until
 
 test('a lease is requested when the stock is less than half full', () => {
   const tokens = new LeasedTokens('key:a', 100);
-  tokens.receive({ granted: 8, left: 12 }, { wanted: 8, at: 0 });
+  tokens.receive({ granted: 8, left: 12 }, { wanted: 8, owed: 0, at: 0 });
   for (let i = 0; i < 4; i += 1) {
     expect(tokens.isLow).toBe(false);
     tokens.take();
@@ -64,8 +64,33 @@ test('the remaining requests are the rate, less what is missing from the burst, 
   expect(tokens.remaining(0)).toBe(500);
   for (let i = 0; i < 20; i += 1) tokens.take();
   expect(tokens.remaining(0)).toBe(480);
-  tokens.receive({ granted: 60, left: 40 }, { wanted: 60, at: 0 });
+  tokens.receive({ granted: 60, left: 40 }, { wanted: 60, owed: 0, at: 0 });
   expect(tokens.remaining(0)).toBe(480);
   expect(tokens.remaining(20)).toBe(490);
   expect(tokens.remaining(1000)).toBe(500);
+});
+
+test('tokens of a batch are owed: they are paid from the stock first, and nobody takes one before a lease has told', () => {
+  const tokens = new LeasedTokens('key:a', 500);
+  tokens.receive({ granted: 40, left: 60 }, { wanted: 40, owed: 0, at: 0 });
+  tokens.take(99);
+  expect(tokens.request).toMatchObject({ wanted: 40, owed: 59 });
+  expect([tokens.decide(0), tokens.decide(0, 99)]).toEqual(['unknown', 'unknown']);
+  // While the lease is under way, too.
+  const { wanted, owed } = tokens.request;
+  tokens.take(10);
+  expect(tokens.decide(0)).toBe('unknown');
+  tokens.receive({ granted: 0, left: -9 }, { wanted, owed, at: 10 });
+  expect(tokens.request.owed).toBe(10);
+  tokens.receive({ granted: 0, left: -19 }, { wanted: 40, owed: 10, at: 10 });
+  expect([tokens.decide(47.9), tokens.decide(47.9, 99)]).toEqual(['refused', 'refused']);
+  expect([tokens.decide(49.9), tokens.decide(49.9, 99)]).toEqual(['refused', 'admitted']);
+  expect(tokens.decide(50)).not.toBe('refused');
+});
+
+test('what is owed to a lease that fails is forgiven', () => {
+  const tokens = new LeasedTokens('key:a', 500);
+  tokens.take(99);
+  tokens.forgive(tokens.request);
+  expect(tokens.decide(0)).toBe('admitted');
 });

@@ -262,7 +262,7 @@ test('the further requests of a batch are taken by the next lease, and the reque
   });
   const own = key({ perKey: 0, perOrganization: 50 });
   expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: true });
-  expect(limiter.charge(own, 99)).toMatchObject({ isAdmitted: true, closest: 'organization', remaining: 0 });
+  expect(limiter.admitKey(own, 99)).toMatchObject({ isAdmitted: true, closest: 'organization', remaining: 0 });
   await until('the lease', () => owed.length > 0);
   await settled(leases);
   expect(owed[0]).toBe(99);
@@ -271,7 +271,36 @@ test('the further requests of a batch are taken by the next lease, and the reque
   expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 1 });
 });
 
+// The bug: a process admitted batches as long as it held tokens, 40 of them for a key with 500 requests per second.
+test.each(['in quick succession', 'at once'])(
+  'of batches %s, one is admitted until the bucket is refilled',
+  async (how) => {
+    let held = 50;
+    const { limiter, clock } = setUp({
+      lease: async (requests) =>
+        new Map(
+          requests.map(({ subject, wanted, owed }) => {
+            const granted = Math.max(0, Math.min(wanted, held - owed));
+            held -= owed + granted;
+            return [subject, { granted, left: held }];
+          }),
+        ),
+    });
+    const own = key({ perOrganization: 0 });
+    const admit = async () =>
+      (await limiter.admitKey(own))?.isAdmitted && (await limiter.admitKey(own, 99))?.isAdmitted;
+    const admitted: unknown[] = [];
+    if (how === 'at once') admitted.push(...(await Promise.all(Array.from({ length: 40 }, admit))));
+    else for (let i = 0; i < 40; i += 1) admitted.push(await admit());
+    expect(admitted.filter(Boolean)).toHaveLength(1);
+    // The bucket is refilled.
+    held = 100;
+    clock.at += 1000;
+    expect(await admit()).toBe(true);
+  },
+);
+
 test('a batch of a key without limits is not counted', () => {
   const { limiter } = setUp({ limits: NO_LIMITS });
-  expect(limiter.charge(key(), 99)).toBeNull();
+  expect(limiter.admitKey(key(), 99)).toBeNull();
 });
