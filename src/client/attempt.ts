@@ -77,7 +77,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
  * The message of `fetch` ("fetch failed") and of its cause, which holds the reason. Without `instanceof`, because either may
  * come from another realm.
  */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
   return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }

@@ -3,7 +3,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getPackedClient, installClient } from '../support/http/client-package.ts';
 import { readFeed } from '../support/http/feed.ts';
-import { passesOn, type Step, staysSilent, useScriptedServer } from '../support/http/scripted-server.ts';
+import {
+  hangsUp,
+  passesOn,
+  respondsWith,
+  type Step,
+  staysSilent,
+  useScriptedServer,
+} from '../support/http/scripted-server.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
@@ -86,6 +93,19 @@ test('semicolons and windows-1252, as some spreadsheets write them', async () =>
   const { code } = await importedBy(ours, [file, '--delimiter', ';', '--encoding', 'windows-1252']);
   expect(code).toBe(0);
   expect(await programsOf(ours)).toEqual(new Map([['s', { name: 'Größe, k', description: 'x', metadata: {} }]]));
+});
+
+test('columns that are ignored are named, with the fields that they are probably meant for', async () => {
+  const ours = await createTestOrganization(server);
+  const header = 'external_id,name,descripton,Metadata.region,Owner,,';
+  const { code, stdout, stderr } = await importedBy(ours, [await fileWith(`${header}\na,First,,,,,\n`)]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^1 row created, 0 replaced or unchanged, 0 refused\./),
+    stderr:
+      'Ignored columns: descripton (did you mean description?), Metadata.region (did you mean metadata.region?), Owner, 2 without a name.\n' +
+      'Fields without a column, which become empty: description, metadata.\n',
+  });
 });
 
 test('a repeated import changes nothing, and a corrected file only what was corrected', async () => {
@@ -181,8 +201,41 @@ test('Ctrl+C ends the import at once, and says how to go on', async () => {
     code: 130,
     stdout: '',
     stderr: expect.stringMatching(
-      /100 rows were imported\. Run the same command again to go on: .*\nThe import was stopped\.\n$/s,
+      /Imported so far: 100 rows\. Run the same command again to go on: .*\nThe import was stopped\.\n$/s,
     ),
+  });
+});
+
+/** Has Node load a program first. */
+const loading = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` });
+const IS_TERMINAL = 'process.stderr.isTTY = true;';
+
+test('the command says why it waits, and how long it took with all waits', async () => {
+  network.play(hangsUp, respondsWith(429, { 'Retry-After': '2' }), passesOn(server.url));
+  const env = { ...envOf(await createTestOrganization(server), network.url), ...loading(IS_TERMINAL) };
+  const { code, stdout, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/The server does not answer \(.+\)\. Trying again …\n.*waiting for the rate limit …/s),
+  ]);
+  expect(Number(/ It took (\d+) s\.$/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(2);
+});
+
+test('a server that never answers is reported at once, and in the end with its address and a remedy', async () => {
+  network.play(hangsUp);
+  const hasNoPatience =
+    'const { setTimeout: later } = globalThis; globalThis.setTimeout = (work, ms) => later(work, ms > 10_000 ? ms : 0);';
+  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(hasNoPatience) };
+  const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
+  expect({ code, lines: stderr.split('\n') }).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(/^The server does not answer \(.+\)\. Trying again …$/),
+      expect.stringMatching(
+        `^GET ${network.url}/api/key got no response: .* \\(tried 11 times\\)\\. Check that the server is running, .* CHARTER_URL or --url`,
+      ),
+      '',
+    ],
   });
 });
 
@@ -190,8 +243,7 @@ test('progress is shown on a terminal only', async () => {
   const ours = await createTestOrganization(server);
   const file = await fileWith(csvOf(250));
   expect((await importedBy(ours, [file])).stderr).not.toMatch(/\r/);
-  const isTerminal = '--import=data:text/javascript,process.stderr.isTTY=true';
-  const { stderr } = await runFile(COMMAND, [file], { ...envOf(ours), NODE_OPTIONS: isTerminal });
+  const { stderr } = await runFile(COMMAND, [file], { ...envOf(ours), ...loading(IS_TERMINAL) });
   // The end of the line is cleared each time, and the whole line at the end.
   const [, ...states] = stderr.split('\r').map((state) => state.replace('\u001B[K', ''));
   expect(states).toEqual([
@@ -232,10 +284,12 @@ test('--help shows every option', async () => {
 test.each<[title: string, content: string | Buffer, parameters: string[], message: string]>([
   ['an empty file', '', [], 'is empty'],
   ['no column for the ID', 'name,Code\nx,y\n', [], 'No column is for the field "external_id".'],
+  ['a column in other letters', 'External ID,name\n', [], 'Did you mean --map "External ID=external_id"?'],
   ['an unknown column', 'external_id,name\n', ['--map', 'Code=name'], '--map names the column "Code"'],
   ['an unknown field', 'external_id,name,x\n', ['--map', 'x=colour'], '--map names the field "colour"'],
   ['two columns for a field', 'external_id,name,name\n', [], 'Several columns are for the field "name"'],
   ['another encoding', Buffer.from('external_id,name\na,\xE9\n', 'latin1'), [], 'Use --encoding'],
+  ['UTF-16', Buffer.from('\uFEFFexternal_id,name\na,b\n', 'utf16le'), [], 'is encoded as UTF-16. Save it as UTF-8'],
   ['a quotation mark without its end', 'external_id,name\na,b\nc,"d\n', [], 'Row 3: Quote Not Closed'],
 ])('nothing is imported from a file with %s', async (_title, content, parameters, message) => {
   const ours = await createTestOrganization(server);
@@ -248,7 +302,7 @@ test('a file that does not exist, a key that is refused, and a key that may not 
   const reader = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
   const file = await fileWith(csvOf(1));
   const missing = await importedBy(reader, ['missing.csv']);
-  expect(missing).toMatchObject({ code: 1, stderr: 'Cannot read missing.csv: ENOENT.\n' });
+  expect(missing).toMatchObject({ code: 1, stderr: 'There is no file missing.csv. Check the path.\n' });
   expect((await importedBy(reader, [file])).stderr).toContain('The API key may not write.');
   const unknown = await runFile(COMMAND, [file], envOf({ key: 'charter_test_key' }));
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Charter refuses the API key (401)') });

@@ -1,5 +1,6 @@
 import type { ChangeOf, Schemas } from '../charter-client.ts';
 import { ImportError } from './import-error.ts';
+import { isSimilar } from './similar-names.ts';
 
 export const PATH = '/api/parent_programs';
 
@@ -16,7 +17,8 @@ const METADATA = 'metadata.';
 export type Columns = {
   /** The fields, by the place of their column. */
   readonly fields: ReadonlyMap<number, string>;
-  readonly ignored: readonly string[];
+  /** A list of the other columns to print; empty if there are none. */
+  readonly ignored: string;
   /** The fields that no column has. */
   readonly missing: readonly string[];
 };
@@ -24,7 +26,7 @@ export type Columns = {
 /** Throws an ImportError if a column of the map, or one for a field that every row needs, does not exist. */
 export function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): Columns {
   const names = header.map((name) => name.trim());
-  const listed = `The columns of the file: ${names.join(', ')}.`;
+  const listed = `The columns of the file: ${listOf(names)}.`;
   const unknown = [...map.keys()].find((column) => !names.includes(column));
   if (unknown !== undefined)
     throw new ImportError(`--map names the column "${unknown}", which does not exist. ${listed}`);
@@ -38,17 +40,38 @@ export function columnsOf(header: readonly string[], map: ReadonlyMap<string, st
     fields.set(at, field);
   }
   const found = [...fields.values()];
-  for (const field of ['external_id', 'name'])
-    if (!found.includes(field))
-      throw new ImportError(
-        `No column is for the field "${field}". Name one with --map "COLUMN=${field}", or the right --delimiter. ${listed}`,
-      );
+  const ignored = names.filter((_, at) => !fields.has(at));
   const missing = Object.keys(FIELDS).filter((field) => !found.includes(field));
+  for (const field of ['external_id', 'name']) {
+    if (found.includes(field)) continue;
+    const similar = ignored.find((name) => isSimilar(name, field));
+    const remedy =
+      similar === undefined
+        ? `Name one with --map "COLUMN=${field}", or the right --delimiter.`
+        : `Did you mean --map "${similar}=${field}"?`;
+    throw new ImportError(`No column is for the field "${field}". ${remedy} ${listed}`);
+  }
   return {
     fields,
-    ignored: names.filter((_, at) => !fields.has(at)),
+    ignored: listOf(ignored, (name) => {
+      const meant = metadataFieldOf(name) ?? missing.find((field) => isSimilar(name, field));
+      return meant === undefined || found.includes(meant) ? name : `${name} (did you mean ${meant}?)`;
+    }),
     missing: found.some((field) => field.startsWith(METADATA)) ? missing : [...missing, 'metadata'],
   };
+}
+
+/** Spreadsheets write cells without a name behind the last column. */
+function listOf(names: readonly string[], describe = (name: string) => name): string {
+  const named = names.filter((name) => name !== '');
+  const unnamed = names.length - named.length;
+  return [...named.map(describe), ...(unnamed === 0 ? [] : [`${unnamed} without a name`])].join(', ');
+}
+
+/** For "Metadata region", too. */
+function metadataFieldOf(name: string): string | undefined {
+  const [, key] = /^metadata[\W_]+(.+)$/is.exec(name) ?? [];
+  return key && `${METADATA}${key}`;
 }
 
 const ALLOWED = `A field is ${Object.keys(FIELDS).join(', ')}, or ${METADATA}KEY with a key of your own.`;

@@ -50,8 +50,20 @@ export async function* rowsOf(
 async function* textOf(file: string, encoding: string): AsyncGenerator<string, void, void> {
   // It removes a byte order mark, which spreadsheets write.
   const decoder = new TextDecoder(encoding, { fatal: true });
-  for await (const chunk of createReadStream(file)) yield decoder.decode(chunk, { stream: true });
+  let isFirst = true;
+  for await (const chunk of createReadStream(file)) {
+    if (isFirst) refuseOtherMark(chunk, { file, encoding });
+    isFirst = false;
+    yield decoder.decode(chunk, { stream: true });
+  }
   yield decoder.decode();
+}
+
+/** Spreadsheets write it at the start of "Unicode text". */
+function refuseOtherMark(chunk: Buffer, { file, encoding }: { file: string; encoding: string }): void {
+  const marked = { fffe: 'utf-16le', feff: 'utf-16be' }[chunk.toString('hex', 0, 2)];
+  if (marked !== undefined && marked !== encoding)
+    throw new ImportError(`${file} is encoded as UTF-16. Save it as UTF-8, or use --encoding ${marked}.`);
 }
 
 function numberOf({ records, empty_lines: emptyLines }: Place): number {
@@ -67,6 +79,14 @@ function readableError(error: unknown, { file, encoding }: { file: string; encod
   }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new ImportError(`${file} is not encoded as ${encoding}. Use --encoding, such as --encoding windows-1252.`);
+  switch (code) {
+    case 'ENOENT':
+      return new ImportError(`There is no file ${file}. Check the path.`);
+    case 'EISDIR':
+      return new ImportError(`${file} is a folder. Name a CSV file.`);
+    case 'EACCES':
+      return new ImportError(`You may not read ${file}. Change its permissions.`);
+  }
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new ImportError(`Cannot read ${file}: ${code}.`);
   return error;
 }

@@ -10,12 +10,15 @@ import type { Options } from './options.ts';
 import { Progress } from './progress.ts';
 import { RefusedRows } from './refused-rows.ts';
 import { SourceRows } from './source-rows.ts';
+import { tellingFetch } from './telling-fetch.ts';
 
 const GO_ON = 'Run the same command again to go on: rows that are imported already stay as they are.';
 
 /** Imports or checks the file, and tells the user. Returns whether every row was accepted. */
 export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
-  const charter = createClient({ baseUrl: options.url, apiKey: options.apiKey, ...PATIENT });
+  const progress = new Progress();
+  const { url: baseUrl, apiKey } = options;
+  const charter = createClient({ baseUrl, apiKey, fetch: tellingFetch(progress, signal), ...PATIENT });
   const rows = rowsOf(options.file, options);
   const { value: first } = await rows.next();
   if (first === undefined) throw new ImportError(`${options.file} is empty.`);
@@ -24,8 +27,6 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   tellColumns(columns);
   const counts = { accepted: 0, created: 0 };
   const refused = new RefusedRows(options.refused, { delimiter: options.delimiter, header: first.cells });
-  const progress = new Progress();
-  const startedAt = performance.now();
   const source = new SourceRows(rows, { columns, width: first.cells.length, refused });
   try {
     const handled = options.isDryRun
@@ -35,19 +36,20 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
       counts.accepted += accepted;
       counts.created += created;
       await refused.add(refusals.map((each) => ({ ...each, row: source.rowOf(each.change) })));
-      progress.show(`${thousands(counts.accepted)} rows, ${thousands(refused.count)} refused`, source.share);
+      progress.show(`${rowsIn(counts.accepted)}, ${thousands(refused.count)} refused`, source.share);
     }
   } catch (error) {
     progress.clear();
     if (!options.isDryRun && counts.accepted > 0)
-      process.stderr.write(`${thousands(counts.accepted)} rows were imported. ${GO_ON}\n`);
-    throw signal.aborted ? new ImportError('The import was stopped.') : error;
+      process.stderr.write(`Imported so far: ${rowsIn(counts.accepted)}. ${GO_ON}\n`);
+    throw error;
   } finally {
     await refused.close();
     await rows.return();
   }
   progress.clear();
-  const seconds = Math.max(1, Math.round((performance.now() - startedAt) / 1000));
+  // Since the start of the process, because that includes every wait.
+  const seconds = Math.max(1, Math.round(performance.now() / 1000));
   process.stdout.write(
     `${summaryOf({ ...counts, refused: refused.count }, options)} It took ${thousands(seconds)} s.\n`,
   );
@@ -59,8 +61,8 @@ type Counts = { readonly accepted: number; readonly created: number; readonly re
 function summaryOf({ accepted, created, refused }: Counts, options: Options): string {
   const rest = refused === 0 ? '0 refused' : `${thousands(refused)} refused: see ${options.refused}`;
   return options.isDryRun
-    ? `Nothing was changed. ${thousands(accepted)} rows can be imported, ${rest}.`
-    : `${thousands(created)} rows created, ${thousands(accepted - created)} replaced or unchanged, ${rest}.`;
+    ? `Nothing was changed. ${rowsIn(accepted)} can be imported, ${rest}.`
+    : `${rowsIn(created)} created, ${thousands(accepted - created)} replaced or unchanged, ${rest}.`;
 }
 
 async function requirePermissions(charter: CharterClient, signal: AbortSignal): Promise<void> {
@@ -72,10 +74,14 @@ async function requirePermissions(charter: CharterClient, signal: AbortSignal): 
 
 function tellColumns({ ignored, missing }: Columns): void {
   const lines = [
-    ...(ignored.length === 0 ? [] : [`Ignored columns: ${ignored.join(', ')}.`]),
+    ...(ignored === '' ? [] : [`Ignored columns: ${ignored}.`]),
     ...(missing.length === 0 ? [] : [`Fields without a column, which become empty: ${missing.join(', ')}.`]),
   ];
   for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
+function rowsIn(count: number): string {
+  return `${thousands(count)} ${count === 1 ? 'row' : 'rows'}`;
 }
 
 function thousands(count: number): string {

@@ -5,16 +5,26 @@ const WIDTH = 30;
 /** A line that is written again and again, on a terminal only. */
 export class Progress {
   readonly #isShown = process.stderr.isTTY;
+  #state = '';
 
   show(words: string, share: number | undefined): void {
-    if (!this.#isShown) return;
     const filled = Math.floor((share ?? 0) * WIDTH);
     const bar = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${Math.floor((share ?? 0) * 100)}%  `;
-    process.stderr.write(`\r${share === undefined ? '' : bar}${words}\u001B[K`);
+    this.#state = `${share === undefined ? '' : bar}${words}`;
+    this.#write(this.#state);
+  }
+
+  /** Says why nothing happens, until the next state. */
+  showWait(reason: string): void {
+    this.#write(`${this.#state} ${reason}`.trimStart());
   }
 
   /** Removes the line, so that other output can follow. */
   clear(): void {
-    if (this.#isShown) process.stderr.write('\r\u001B[K');
+    this.#write('');
+  }
+
+  #write(line: string): void {
+    if (this.#isShown) process.stderr.write(`\r${line}\u001B[K`);
   }
 }
