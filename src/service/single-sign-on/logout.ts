@@ -18,7 +18,14 @@ import { findSsoUser } from '../../store/sso-identities.ts';
 import { deleteUnconfirmed } from '../../store/sso-sign-ins.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
-import { findProvider, logoutMetadata, type Provider, type ProviderFailure } from './provider.ts';
+import {
+  findProvider,
+  logoutMetadata,
+  type Provider,
+  type ProviderClient,
+  type ProviderFailure,
+  RETRY_SECONDS,
+} from './provider.ts';
 import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 import type { Connection } from './scope.ts';
 
@@ -101,10 +108,10 @@ function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefi
   return sub === null ? [sid] : [sid, ''];
 }
 
-function isForClient(token: string, { clientId }: { readonly clientId: string }): boolean {
+function isForClient(token: string, { issuer, clientId }: Pick<ProviderClient, 'issuer' | 'clientId'>): boolean {
   try {
-    const { aud } = decodeJwt(token);
-    return [aud].flat().includes(clientId);
+    const { iss, aud } = decodeJwt(token);
+    return iss === issuer && [aud].flat().includes(clientId);
   } catch {
     return false;
   }
@@ -125,11 +132,7 @@ async function verify(
 ): Promise<Verified | LogoutRefused | ProviderFailure> {
   const { issuer, jwksUrl, algorithms } = logoutMetadata(provider);
   if (jwksUrl === null) return { kind: 'misconfigured', words: 'The provider does not publish its keys.' };
-  const keys =
-    keySets.get(provider) ??
-    createRemoteJWKSet(jwksUrl, {
-      [customFetch]: (url, { method, headers }) => access.fetch(url, { method, headers: Object.fromEntries(headers) }),
-    });
+  const keys = keySets.get(provider) ?? keySetOf(jwksUrl, access);
   keySets.set(provider, keys);
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -149,6 +152,19 @@ async function verify(
     if (error instanceof errors.JOSEError) return refused(error.message);
     throw error;
   }
+}
+
+/** The library asks for the keys with each token until it has some, and then for an unknown key at most every 30 seconds. */
+function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return createRemoteJWKSet(jwksUrl, {
+    async [customFetch](url, { method, headers }) {
+      if (performance.now() - askedAt < RETRY_SECONDS * 1000)
+        throw new ProviderUnreachableError('The provider did not publish its keys some seconds ago.');
+      askedAt = performance.now();
+      return access.fetch(url, { method, headers: Object.fromEntries(headers) });
+    },
+  });
 }
 
 /** Section 2.6. */

@@ -26,37 +26,55 @@ export type Provider = { readonly kind: 'provider'; readonly config: openid.Conf
 /** For how long the metadata of a provider are used again, and of how many providers. */
 const METADATA_SECONDS = 300;
 const MAX_PROVIDERS = 500;
-const known = new WeakMap<ProviderAccess, Map<string, { readonly provider: Provider; readonly at: number }>>();
+/** For how long a provider is not asked again that failed: anybody can make Charter ask, by a forged logout token. */
+export const RETRY_SECONDS = 10;
 
-/** Reads the metadata of the provider, or uses those that were read within five minutes. */
+type Known = { readonly found: Promise<Provider | ProviderFailure>; until: number };
+const known = new WeakMap<ProviderAccess, Map<string, Known>>();
+
+/**
+ * Reads the metadata of the provider, or uses those that were read within five minutes. Concurrent calls read them once, and a
+ * failure is returned again for ten seconds.
+ */
 export async function findProvider(
   access: ProviderAccess,
   client: ProviderClient,
 ): Promise<Provider | ProviderFailure> {
-  const found = known.get(access)?.get(keyOf(client));
-  if (found !== undefined && performance.now() - found.at < METADATA_SECONDS * 1000) return found.provider;
+  const before = known.get(access)?.get(keyOf(client));
+  if (before !== undefined && performance.now() < before.until) return before.found;
+  const current: Known = { found: readProvider(access, client), until: Number.POSITIVE_INFINITY };
+  keep(access, client, current);
+  const { kind } = await current.found;
+  current.until = performance.now() + (kind === 'provider' ? METADATA_SECONDS : RETRY_SECONDS) * 1000;
+  return current.found;
+}
+
+async function readProvider(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
   const provider = await attempt(() => discover(access, client));
   if (provider.kind !== 'provider') return provider;
   const named = issuerOf(provider);
   // Identity is the issuer and the subject, so the issuer of the ID tokens must be the one that is stored.
-  if (named !== client.issuer) return { kind: 'misconfigured', words: otherIssuer(named) };
-  remember(access, client, provider);
-  return provider;
+  return named === client.issuer ? provider : { kind: 'misconfigured', words: otherIssuer(named) };
+}
+
+/** Its metadata have just been read. */
+export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
+  keep(access, client, { found: Promise.resolve(provider), until: performance.now() + METADATA_SECONDS * 1000 });
+}
+
+function keep(access: ProviderAccess, client: ProviderClient, entry: Known): void {
+  const providers = known.get(access) ?? new Map<string, Known>();
+  known.set(access, providers);
+  providers.delete(keyOf(client));
+  providers.set(keyOf(client), entry);
+  // The oldest first.
+  for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
 }
 
 function keyOf({ issuer, clientId, clientSecret }: ProviderClient): string {
   return createHash('sha256')
     .update(JSON.stringify([issuer, clientId, clientSecret]))
     .digest('base64');
-}
-
-export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
-  const providers = known.get(access) ?? new Map();
-  known.set(access, providers);
-  providers.delete(keyOf(client));
-  providers.set(keyOf(client), { provider, at: performance.now() });
-  // The oldest first.
-  for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
 }
 
 export function issuerOf({ config }: Provider): string {

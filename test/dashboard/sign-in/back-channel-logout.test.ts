@@ -1,11 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import { createAccount } from '../../support/data/accounts.ts';
-import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
+import { auditEventsOf, createScope, giveKey, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
 import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { type Making, startIdentityProvider, useIdentityProvider } from '../../support/http/identity-provider.ts';
 import { confirmationOf } from '../../support/http/second-factor.ts';
+import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
 const { db } = dashboard;
@@ -185,15 +187,21 @@ describe('attacks', () => {
     },
   );
 
-  test.each(['', 'a.b.c', 'x', `${'a'.repeat(5000)}.b.c`])(
-    'a text that is no token (%#) asks the provider nothing',
-    async (token) => {
-      const { path } = await company();
-      provider.requested.length = 0;
-      expect((await send(path, token)).status).toBe(400);
-      expect(provider.requested).toEqual([]);
-    },
-  );
+  test.each<[string, (at: typeof provider) => string]>([
+    ['nothing', () => ''],
+    ['three parts', () => 'a.b.c'],
+    ['no parts', () => 'x'],
+    ['5000 characters', () => `${'a'.repeat(5000)}.b.c`],
+    ['a token of another issuer', (at) => at.logoutToken({ sub: 'ada', iss: 'https://evil.example' })],
+    ['a token without an issuer', (at) => at.logoutToken({ sub: 'ada', iss: undefined })],
+    ['a token for another client', (at) => at.logoutToken({ sub: 'ada', aud: 'another-client' })],
+  ])('%s asks the provider nothing', async (_, tokenOf) => {
+    const victim = await startIdentityProvider();
+    const { path } = await company(victim);
+    expect((await send(path, tokenOf(victim))).status).toBe(400);
+    expect(victim.requested).toEqual([]);
+    await victim.close();
+  });
 
   test.each([
     ['jwks_uri', undefined],
@@ -208,6 +216,57 @@ describe('attacks', () => {
     const making = { signature: 'client secret' } as const;
     expect((await send(path, lying.logoutToken({ sub: 'ada' }, making))).status).toBe(400);
     await lying.close();
+  });
+
+  type Failing = (res: ServerResponse, path: string) => boolean;
+  const isMetadata = (path: string) => path.includes('.well-known');
+  const broken =
+    (fails: (path: string) => boolean, body?: string): Failing =>
+    (res, path) => {
+      if (!fails(path)) return false;
+      if (body === undefined) res.destroy();
+      else res.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+      return true;
+    };
+  test.each<[string, Failing]>([
+    ['is down', broken(() => true)],
+    ['has no valid metadata', broken(isMetadata, '{}')],
+    ['publishes no keys', broken((path) => !isMetadata(path))],
+    ['publishes no valid keys', broken((path) => !isMetadata(path), '{}')],
+    ['works', () => false],
+  ])('many forged tokens lead to few requests to a provider that %s', async (_, failing) => {
+    // The attack: anybody has Charter flood the provider, or fill its own connections.
+    const victim = await startIdentityProvider();
+    const { path } = await company(victim);
+    victim.override = failing;
+    const forge = (i: number) =>
+      send(path, victim.logoutToken({ sub: `ada-${i}` }, { signature: 'foreign', header: { kid: `key-${i % 3}` } }));
+    const all = [...(await times(20, forge)), await forge(20), await forge(21)];
+    for (const { status } of all) expect([400, 503]).toContain(status);
+    // One each for the metadata and the keys. On a slow machine, they are asked for once more.
+    expect(victim.requested.length).toBeLessThanOrEqual(6);
+    await victim.close();
+  });
+
+  test('tokens that arrive while a slow provider is asked for its metadata wait for the same response', async () => {
+    const victim = await startIdentityProvider();
+    const { path } = await company(victim);
+    let respond = () => {};
+    const held = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    victim.override = async () => {
+      await held;
+      return false;
+    };
+    const sent = times(10, () => send(path, victim.logoutToken({ sub: 'ada' })));
+    await until('the request for the metadata', () => victim.requested.length > 0);
+    // By then, the others have arrived, too.
+    await times(10, () => anybody.get('/sign-in'));
+    respond();
+    expect((await sent).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(victim.requested).toEqual(['/.well-known/openid-configuration', '/keys']);
+    await victim.close();
   });
 
   test('a token is accepted once', async () => {
