@@ -101,20 +101,27 @@ export async function changeUser(tx: Transaction, scope: OrganizationScope, id: 
   });
 }
 
-/** Active administrators other than this user. `withPassword`: only those who have set a password, and so can sign in. */
-export async function countOtherAdministrators(
+/**
+ * The active administrators who can sign in: with a password, with a passkey or, unless it is `withoutProvider`, by single sign-on.
+ * `besides`: a user who is not counted.
+ */
+export async function countAdministrators(
   tx: Transaction,
-  scope: OrganizationScope,
-  { id, withPassword }: { id: string; withPassword: boolean },
+  { organizationId }: OrganizationScope,
+  { besides, withoutProvider }: { readonly besides: string | null; readonly withoutProvider: boolean },
 ): Promise<number> {
   return tx.user.count({
     where: {
-      organizationId: scope.organizationId,
+      organizationId,
       kind: 'person',
       role: 'administrator',
       deactivatedAt: null,
-      id: { not: id },
-      ...(withPassword && { passwordHash: { not: null } }),
+      ...(besides !== null && { id: { not: besides } }),
+      OR: [
+        { passwordHash: { not: null } },
+        { passkeys: { some: {} } },
+        ...(withoutProvider ? [] : [{ ssoIdentity: { isNot: null } }]),
+      ],
     },
   });
 }

@@ -3,13 +3,14 @@ import { isAbove, type Role } from '../../domain/role.ts';
 import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { revokeApiKeysOf } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import { lockOrganization } from '../../store/organizations.ts';
 import { endSessionsOf } from '../../store/sessions.ts';
-import { changeUser, countOtherAdministrators, type LockedUser } from '../../store/users.ts';
+import { changeUser } from '../../store/users.ts';
 import { findHandOver, type HandOver, handOver } from '../integrations/hand-over.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
 import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
+import { refuseForLastAdministrator } from './last-administrator.ts';
 import { parseRole } from './people.ts';
 import { lockToManage, refuseToManage } from './people-authority.ts';
 
@@ -34,7 +35,8 @@ export async function changeRole(
     const refusal =
       next === 'administrator'
         ? null
-        : ((await findLastAdministrator(tx, actor, target)) ?? (await refuseForBreakGlass(tx, actor.scope, target)));
+        : ((await refuseForLastAdministrator(tx, actor.scope, target)) ??
+          (await refuseForBreakGlass(tx, actor.scope, target)));
     if (refusal !== null) return refusal;
     if (isAbove(target.role, next)) {
       if (found?.kind === 'invalid') return found;
@@ -70,7 +72,8 @@ export async function deactivateUser(
     const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
-    const refusal = (await findLastAdministrator(tx, actor, target)) ?? (await refuseForBreakGlass(tx, scope, target));
+    const refusal =
+      (await refuseForLastAdministrator(tx, scope, target)) ?? (await refuseForBreakGlass(tx, scope, target));
     if (refusal !== null) return refusal;
     if (found?.kind === 'invalid') return found;
     const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
@@ -112,15 +115,4 @@ export async function reactivateUser(
     });
     return DONE;
   });
-}
-
-/**
- * Refuses to take the last active administrator away. An administrator who never set a password does not count, unless the
- * target never set one either. The caller has locked the organization, so two administrators cannot remove each other.
- */
-async function findLastAdministrator(tx: Transaction, { scope }: Actor, target: LockedUser): Promise<Conflict | null> {
-  if (target.role !== 'administrator' || target.deactivatedAt !== null) return null;
-  const withPassword = target.passwordHash !== null;
-  if ((await countOtherAdministrators(tx, scope, { id: target.id, withPassword })) > 0) return null;
-  return conflict(`${target.email} is the last active administrator. Make somebody else an administrator first.`);
 }

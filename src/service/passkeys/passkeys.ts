@@ -8,6 +8,7 @@ import { MAX_PASSKEYS } from '../../domain/passkey.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
+import { lockOrganization } from '../../store/organizations.ts';
 import {
   deletePasskey,
   insertPasskey,
@@ -147,6 +148,8 @@ export async function removePasskey(
 ): Promise<Done | Conflict> {
   const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
+    // The connection to the provider may be the other way to sign in.
+    await lockOrganization(tx, scope);
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);
     const { hasPassword, isLinked, passkeys } = await findWaysIn(tx, scope, userId);

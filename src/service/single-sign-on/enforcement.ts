@@ -12,6 +12,7 @@ import { listSsoDomains } from '../../store/sso-domains.ts';
 import { deleteSsoIdentity } from '../../store/sso-identities.ts';
 import { listAdministrators } from '../../store/user-lists.ts';
 import { findWaysIn, lockUsers } from '../../store/users.ts';
+import { refuseToUnlinkLastAdministrator } from '../accounts/last-administrator.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockToManage } from '../accounts/people-authority.ts';
 import { activeActor } from '../keys/key-authority.ts';
@@ -87,7 +88,10 @@ export async function unlinkUser(
 ): Promise<Done | Conflict> {
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
     const { current, target } = await lockToManage(tx, actor, userId);
+    const refusal = await refuseToUnlinkLastAdministrator(tx, scope, target);
+    if (refusal !== null) return refusal;
     if (!(await deleteSsoIdentity(tx, scope, target.id)))
       return conflict(`${target.email} is not linked for single sign-on.`);
     await endSsoSessionsOf(tx, scope, { userId: target.id });

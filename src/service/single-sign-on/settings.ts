@@ -27,6 +27,7 @@ import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts
 import { deleteSsoIdentities } from '../../store/sso-identities.ts';
 import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
 import { listAdministrators, type SomePeople } from '../../store/user-lists.ts';
+import { refuseWithoutProvider } from '../accounts/last-administrator.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 import {
@@ -156,6 +157,9 @@ export async function saveConnection(
     if (isSame && stored.clientSecret === clientSecret) return DONE;
     // Everybody but one person could be locked out by a mistake.
     if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
+    // Nobody can know whether people are the same ones to another client.
+    const refusal = stored === null || isSame ? null : await refuseWithoutProvider(tx, scope);
+    if (refusal !== null) return refusal;
     const place = placeOfClientSecret(scope.organizationId);
     const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
     await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
@@ -188,6 +192,8 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
     const { current, connection } = await lockSettings(tx, actor);
     if (connection === null) return conflict(NO_CONNECTION);
     if (connection.enforcedAt !== null) return conflict(IS_REQUIRED);
+    const refusal = await refuseWithoutProvider(tx, scope);
+    if (refusal !== null) return refusal;
     await deleteSsoConnection(tx, scope);
     await endSessionsByWay(tx, scope, 'single sign-on');
     const detail = { issuer: connection.issuer };

@@ -1,5 +1,5 @@
 import { vouchForDomainOf } from '../../../src/service/operator/organizations.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope } from '../../support/data/actors.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
 import { Browser, type Fields, wordsOf } from '../../support/http/dashboard.ts';
@@ -209,6 +209,36 @@ test('a connection can be removed, and then nobody is led to the provider', asyn
   expect((await browser.submit(`${SETTINGS}/connection/remove`)).headers['location']).toBe(`${SETTINGS}?done=removed`);
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
   expect((await browser.get(`${SETTINGS}/connection/remove`)).status).toBe(303);
+});
+
+test('the connection stays as it is while no administrator could sign in without it', async () => {
+  const { actor, browser } = await administrator();
+  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  const { scope, userId } = actor;
+  const { organizationId } = scope;
+  // Others with a password: a manager, and an administrator who was deactivated.
+  await createAccount(db, { scope, role: 'manager' });
+  const former = await createAccount(db, { scope, role: 'administrator' });
+  await db.prisma.user.updateMany({ where: { id: former.userId }, data: { deactivatedAt: new Date() } });
+  await db.prisma.user.updateMany({ where: { id: userId }, data: { passwordHash: null } });
+  const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada' };
+  await db.prisma.ssoIdentity.create({ data: person });
+  const other = await startIdentityProvider();
+  const { issuer, clientSecret: client_secret } = other;
+  const remedy = 'No administrator has a password or a passkey, so nobody could sign in as one any more. Set a';
+  const change = connection({ issuer, client_secret });
+  for (const act of [
+    () => browser.submit(`${SETTINGS}/connection/remove`),
+    () => browser.submit(SETTINGS, change, `${SETTINGS}/connection`),
+  ]) {
+    const refused = await act();
+    expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining(remedy)]);
+  }
+  expect(await db.prisma.ssoIdentity.count({ where: person })).toBe(1);
+  await givePasskey(db, actor);
+  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(303);
+  expect((await browser.submit(`${SETTINGS}/connection/remove`)).status).toBe(303);
+  await other.close();
 });
 
 describe('a domain', () => {

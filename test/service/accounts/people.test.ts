@@ -3,8 +3,12 @@ import type { Role } from '../../../src/domain/role.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { getUser, inviteUser } from '../../../src/service/accounts/people.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { removePasskey } from '../../../src/service/passkeys/passkeys.ts';
+import { unlinkUser } from '../../../src/service/single-sign-on/enforcement.ts';
+import { removeConnection } from '../../../src/service/single-sign-on/settings.ts';
+import { createAccount, givePasskey, openSession } from '../../support/data/accounts.ts';
 import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
+import { linkDirectly } from '../../support/data/single-sign-on.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
@@ -70,11 +74,11 @@ test('the current role decides, not the one in the session', async () => {
   );
 });
 
-test('the last active administrator cannot be demoted or deactivated', async () => {
+test('the last administrator who can sign in cannot be demoted or deactivated', async () => {
   const { administrator, other, manager } = await staff();
   orThrow(await deactivateUser(db, administrator, { userId: other.userId }));
   const self = { userId: administrator.userId };
-  const words = `conflict: ${administrator.email} is the last active administrator. Make somebody else an administrator first.`;
+  const words = `conflict: ${administrator.email} is the last administrator who can sign in. Make somebody else an administrator first.`;
   expect(await outcomeOf(changeRole(db, administrator, { ...self, role: 'manager' }))).toBe(words);
   expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
   // A person who was invited and never signed in does not count as an administrator.
@@ -83,6 +87,53 @@ test('the last active administrator cannot be demoted or deactivated', async () 
   expect(await codeOf(deactivateUser(db, administrator, { userId: invited.userId }))).toBe('done');
   orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'administrator' }));
   expect(await codeOf(changeRole(db, administrator, { ...self, role: 'viewer' }))).toBe('done');
+});
+
+const takePassword = ({ userId }: Actor) =>
+  db.prisma.user.updateMany({ where: { id: userId }, data: { passwordHash: null } });
+
+test.each([
+  ['single sign-on', (actor: Actor) => linkDirectly(db, actor)],
+  ['a passkey', (actor: Actor) => givePasskey(db, actor)],
+])('an administrator who signs in by %s alone counts as one', async (_, give) => {
+  const { administrator, other } = await staff();
+  await takePassword(other);
+  const self = { userId: other.userId };
+  expect(await codeOf(deactivateUser(db, other, { userId: administrator.userId }))).toBe('conflict');
+  await give(other);
+  orThrow(await deactivateUser(db, other, { userId: administrator.userId }));
+  // Somebody who was only invited is no replacement.
+  orThrow(await invite(other, 'administrator'));
+  for (const act of [changeRole(db, other, { ...self, role: 'member' }), deactivateUser(db, other, self)])
+    expect(await outcomeOf(act)).toContain('is the last administrator who can sign in');
+});
+
+test('the last administrator who can sign in cannot be unlinked, except with a password or a passkey', async () => {
+  const { administrator, other } = await staff();
+  await takePassword(administrator);
+  await linkDirectly(db, administrator);
+  orThrow(await changeRole(db, administrator, { userId: other.userId, role: 'manager' }));
+  orThrow(await invite(administrator, 'administrator'));
+  const self = { userId: administrator.userId };
+  expect(await outcomeOf(unlinkUser(db, administrator, self))).toContain('Set a password or add a passkey under');
+  await givePasskey(db, administrator);
+  orThrow(await unlinkUser(db, administrator, self));
+});
+
+test('when an administrator removes the connection and another one a passkey concurrently, one can sign in', async () => {
+  // The attack: each relies on the way in that the other one takes away.
+  for (let round = 0; round < 10; round += 1) {
+    const { administrator, other } = await staff();
+    await takePassword(administrator);
+    await takePassword(other);
+    await linkDirectly(db, administrator);
+    const { id } = await givePasskey(db, administrator);
+    const token = await openSession(db, administrator);
+    const outcomes = await Promise.all(
+      [removePasskey(db, administrator, { id, token }), removeConnection(db, other)].map(codeOf),
+    );
+    expect(outcomes.toSorted()).toEqual(['conflict', 'done']);
+  }
 });
 
 test('when two administrators demote or deactivate each other concurrently, one remains', async () => {

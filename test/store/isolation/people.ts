@@ -3,7 +3,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { getOrganization, lockOrganization, setPolicy } from '../../../src/store/organizations.ts';
 import {
   changeUser,
-  countOtherAdministrators,
+  countAdministrators,
   countRecoveryCodes,
   findPasswordHash,
   findWaysIn,
@@ -47,9 +47,12 @@ export const peopleProofs: Proofs = {
     expect(await rowOf(db, theirs)).toEqual(before);
   },
 
-  async countOtherAdministrators({ db, ours }) {
-    const given = { id: ours.userId, withPassword: false };
-    expect(await countOtherAdministrators(db.prisma, ours.scope, given)).toBe(0);
+  async countAdministrators({ db, ours, theirs }) {
+    await changeUser(db.prisma, theirs.scope, theirs.userId, { role: 'administrator', passwordHash: 'theirs' });
+    const given = { besides: null, withoutProvider: false };
+    expect(await countAdministrators(db.prisma, ours.scope, given)).toBe(0);
+    await withSameId(db, ours, theirs);
+    expect(await countAdministrators(db.prisma, ours.scope, given)).toBe(0);
   },
 
   async findPasswordHash({ db, ours, theirs }) {
