@@ -1436,7 +1436,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
             408: components["responses"]["RequestTimeoutException"];
-            /** @description An atomic batch has a change whose `external_id` another parent program of your organization has. Nothing was changed. */
+            /** @description An atomic batch has a change whose `external_id` another parent program of your organization has, or another change of the batch creates. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -10,12 +10,19 @@ import {
 import { entityTagOf } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Operation } from '../../src/contract/document.ts';
-import { type DomainError, invalidField, isOfOneChange, RefusedChangesError } from '../../src/domain/errors.ts';
+import {
+  type DomainError,
+  invalidField,
+  isOfOneChange,
+  RefusedChangesError,
+  takenInBatch,
+} from '../../src/domain/errors.ts';
 import { canonicalJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import type { OwnBodies } from './own-body.ts';
 import { preferenceOf } from './prefer.ts';
 import type { Store } from './store.ts';
+import { TakenError } from './unique-field.ts';
 
 export type BatchDeps = {
   readonly operations: readonly Operation[];
@@ -54,7 +61,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
     if (before !== undefined) return { status: 200, headers: {}, body: before.item };
 
     const undo = store?.remember();
-    const results: object[] = [];
+    const results: Result[] = [];
     const refusals = new Map<number, DomainError>();
     for (const [i, change] of changes.entries()) {
       try {
@@ -66,7 +73,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
         results.push(madeResult({ status, etag, body }));
       } catch (error) {
         if (!isOfOneChange(error)) throw error;
-        refusals.set(i, error);
+        refusals.set(i, atomic ? withoutCreated(error, results) : error);
         results.push(refusedResult(error));
       }
     }
@@ -77,6 +84,16 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
     if (typeof key === 'string') store?.recordCreation(key, { request, item: { results } });
     return { status: 200, headers: {}, body: { results } };
   };
+}
+
+type Result = ReturnType<typeof madeResult> | ReturnType<typeof refusedResult>;
+
+/** The refusal of a change of an atomic batch, which does not keep the items that it has created. */
+function withoutCreated(error: DomainError, results: readonly Result[]): DomainError {
+  if (!(error instanceof TakenError)) return error;
+  const { field, value, holderId } = error;
+  const place = results.findIndex(({ status, body }) => status === 201 && Object(body).id === holderId);
+  return place < 0 ? error : takenInBatch(field, { value, place });
 }
 
 const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };

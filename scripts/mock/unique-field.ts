@@ -6,6 +6,20 @@ import { exampleMessageOf } from './declared-responses.ts';
 const QUOTED = /(\w+) ("(?:[^"\\]|\\.)*")/;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
+/** The contract's 409 for a value that another item has. */
+export class TakenError extends DomainError {
+  readonly field: string;
+  readonly value: unknown;
+  readonly holderId: unknown;
+
+  constructor(message: string, { field, value, holderId }: { field: string; value: unknown; holderId: unknown }) {
+    super('conflict', message);
+    this.field = field;
+    this.value = value;
+    this.holderId = holderId;
+  }
+}
+
 /** The field whose values must differ, which the contract names in its example of a 409. */
 export class UniqueField {
   readonly name: string;
@@ -25,7 +39,7 @@ export class UniqueField {
     return name === undefined || quoted === undefined ? undefined : new UniqueField(name, quoted, message);
   }
 
-  /** Throws the contract's 409 where another item has the same value; null is not a value. */
+  /** Throws a TakenError where another item has the same value; null is not a value. */
   refuseTaken(item: Json, items: readonly Json[]): void {
     const value = item[this.name];
     if (value === null || value === undefined) return;
@@ -34,6 +48,6 @@ export class UniqueField {
     const message = this.#message
       .replace(UUID, () => String(holder['id']))
       .replace(this.#quoted, () => JSON.stringify(value));
-    throw new DomainError('conflict', message);
+    throw new TakenError(message, { field: this.name, value, holderId: holder['id'] });
   }
 }

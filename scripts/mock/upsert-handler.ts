@@ -64,7 +64,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const made = found === undefined ? await create({ ...input, headers, path: {}, body }) : undefined;
     const isCurrent = (tag: string) =>
       store === undefined ? isTagFor(id, tag) : tag === entityTagOf(JSON.stringify(found));
-    if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'in If-None-Match');
+    if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'without If-None-Match');
     if (made !== undefined) {
       refuseStale(operation, ifMatch, isCurrent);
       const item = { ...Object(made.body), id };

@@ -38,7 +38,7 @@ export function unchangedOrAbsent<Row>(
     }
     requireUnchanged(current);
     if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(JSON.stringify(present(current)))))
-      throw unmet(`There is a ${noun} with this ${ownId} already, and its entity tag is in If-None-Match.`);
+      throw unmet(`A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`);
   };
 }
 

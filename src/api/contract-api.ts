@@ -153,15 +153,22 @@ async function openContract(definition: Document, permissions: readonly string[]
 
 const atOnce: RunInTurn = (_request, work) => work();
 
+const SEE_DOCUMENT = 'See the paths in the API document.';
+
 function notFound({ url }: ApiRequest, router: ContractRouter): DomainError {
   const path = url.split('?', 1)[0] ?? '';
+  return new DomainError('not_found', `There is nothing at this path. ${remedyFor(path, router)}`);
+}
+
+function remedyFor(path: string, router: ContractRouter): string {
   // The lookbehind makes it linear: otherwise the search would start again at each slash of a run that is not at the end.
   const shorter = path.replace(/(?<!\/)\/+$/, '');
-  const remedy =
-    shorter !== path && router.hasPath(shorter)
-      ? `Remove the slash at its end: ${shorter}`
-      : 'See the paths in the API document.';
-  return new DomainError('not_found', `There is nothing at this path. ${remedy}`);
+  if (shorter === path) return SEE_DOCUMENT;
+  const template = router.templateOf(shorter);
+  const longer = router.templateOf(`${path}x`);
+  // Without its value, "/by_external_id/{external_id}" looks like the value of another path, "/{id}".
+  if (template !== shorter && longer?.startsWith(path)) return `Its last part is empty: ${longer}`;
+  return template === undefined ? SEE_DOCUMENT : `Remove the slash at its end: ${shorter}`;
 }
 
 function methodNotAllowed({ method, allow }: ApiRequest): HttpError {

@@ -5,7 +5,7 @@ import { PathTree } from './path-tree.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
 /** A path's operations by method, and the methods as the Allow header has them. */
-type PathItem = { readonly byMethod: Map<string, ContractOperation>; allow: string };
+type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };
 
 /** openapi-backend tells the two apart by how the message begins. Thrown often, so created once. */
 const NOT_FOUND = new Error('404-notFound: no route matches request');
@@ -25,7 +25,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     const operations = super.getOperations().map((operation) => describeOperation(operation, permissions));
     this.#byId = new Map(operations.map((operation) => [operation.operationId, operation]));
     for (const operation of operations) {
-      const item = this.#tree.at(operation.path, () => ({ byMethod: new Map(), allow: '' }));
+      const item = this.#tree.at(operation.path, () => ({ template: operation.path, byMethod: new Map(), allow: '' }));
       item.byMethod.set(operation.method.toUpperCase(), operation);
       // RFC 9110 section 9.3.2: HEAD is GET without the content.
       if (operation.method === 'get') item.byMethod.set('HEAD', operation);
@@ -50,9 +50,9 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     throw called.allow === '' ? NOT_FOUND : METHOD_NOT_ALLOWED;
   }
 
-  /** Whether the contract has a path that fits this one. `path` has no query. */
-  hasPath(path: string): boolean {
-    return this.#tree.find(path) !== null;
+  /** The contract's path that fits this one, such as "/api/parent_programs/{id}". `path` has no query. */
+  templateOf(path: string): string | undefined {
+    return this.#tree.find(path)?.target.template;
   }
 
   /** Finds the operation that a request calls and notes it there. Returns `false` if there is none. */

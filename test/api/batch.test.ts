@@ -239,10 +239,12 @@ test.each([
   ['101 changes', Array.from({ length: 101 }, () => ({ action: 'create', body: { name: 'x' } })), 'changes'],
   ['an unknown action', [{ action: 'replace', body: {} }], 'changes.0.action'],
   ['an unknown member', [{ action: 'create', name: 'x' }], 'changes.0.name'],
+  ['changes that are no array', {}, 'changes'],
+  ['a change that is no object', [{ action: 'create', body: { name: 'x' } }, 'x'], 'changes.1'],
   ['a body that is no object', [{ action: 'create', body: [] }], 'changes.0.body'],
 ])('422 for the whole batch with %s; nothing is changed', async (_, changes, field) => {
   const { client } = await createTestOrganization(server);
-  const response = await send(client, changes);
+  const response = await client.post(BATCH, { changes });
   expect(response.status).toBe(422);
   expect(Object.keys(response.body.errors)).toEqual([field]);
   expect(await listed(client)).toEqual([]);
@@ -345,9 +347,9 @@ describe('an atomic batch', () => {
     ];
     const response = await send(client, changes, { atomic: true });
     expect(response.status).toBe(409);
-    // The first row is not named, because it is not created either.
+    // The row of the first change is not named, because it is not created either.
     const taken =
-      'Another parent program in your organization already has the external_id "new". Use a different external_id, or update that parent program.';
+      'The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.';
     expect(response.body).toEqual({
       message: `changes.1: ${taken} See errors for 3 more fields.`,
       errors: {
@@ -360,6 +362,18 @@ describe('an atomic batch', () => {
       },
     });
   });
+});
+
+test('an atomic batch names no row that it has created and will not keep', async () => {
+  const { client } = await createTestOrganization(server);
+  const upsert = (name: string) => ({ action: 'upsert', external_id: 'new', body: { name } });
+  // The second change of the row, before which the first one has been written.
+  const changes = [upsert('x'), upsert('y'), { action: 'create', body: { name: 'z', external_id: 'new' } }];
+  const { status, body } = await send(client, changes, { atomic: true });
+  expect([status, body.message]).toEqual([
+    409,
+    'changes.2: The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.',
+  ]);
 });
 
 describe('with an Idempotency-Key', () => {

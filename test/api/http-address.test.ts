@@ -104,6 +104,14 @@ test.each([
   }
 });
 
+test('404 for a path without its last value names the value', async () => {
+  const { status, body } = await ours.client.put('/api/parent_programs/by_external_id/', { name: 'x' });
+  expect([status, body.message]).toEqual([
+    404,
+    'There is nothing at this path. Its last part is empty: /api/parent_programs/by_external_id/{external_id}',
+  ]);
+});
+
 test.each(['/api/', '/api/unknown/', '/api/key/x/'])('404 for %s suggests no path', async (url) => {
   expect((await ours.client.get(url)).body.message).toBe(
     'There is nothing at this path. See the paths in the API document.',

@@ -83,7 +83,9 @@ describe('If-None-Match', () => {
     expect((await client.put(urlOf('e-1'), FULL, { headers })).status).toBe(201);
     const refused = await client.put(urlOf('e-1'), { name: 'x' }, { headers });
     expect(refused.status).toBe(412);
-    expect(refused.body.message).toContain('There is a parent program with this external_id already');
+    expect(refused.body.message).toBe(
+      'A parent program with this external_id exists already. Send the request without If-None-Match to replace it.',
+    );
     expect(await listed(client)).toMatchObject([FULL]);
   });
 

@@ -119,6 +119,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ],
   ['body is larger than # bytes (# MiB)', MAX_BATCH_BYTES, MAX_BATCH_BYTES / KIB / KIB],
   ['more than # changes, or an unknown action', MAX_CHANGES],
+  ['array of 1 to # objects', MAX_CHANGES],
   ['JSON in UTF-8, up to # KiB', MAX_REQUEST_BODY_BYTES / KIB],
   ['a body of more than # KiB', MAX_REQUEST_BODY_BYTES / KIB],
   ['body is larger than # bytes (# KiB)', MAX_REQUEST_BODY_BYTES, MAX_REQUEST_BODY_BYTES / KIB],

@@ -37,7 +37,10 @@ async function run(client: Client, scenario: Scenario): Promise<Exchanged[]> {
 
 /** Each side chooses its ids, times and cursors. */
 function withoutChosenParts(url: string): string {
-  return url.replace(/[0-9a-f-]{36}/i, '{id}').replace(/(cursor|updated_since)=[^&]+/, '$1');
+  return url
+    .replace(/[0-9a-f-]{36}/i, '{id}')
+    .replace(/(by_external_id)\/.*/, '$1/{external_id}')
+    .replace(/(cursor|updated_since)=[^&]+/, '$1');
 }
 
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -168,6 +171,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     }
     const { body } = await send('GET', `${LIST}?limit=2`);
     await send('GET', `${LIST}?limit=2&sort=name&cursor=${body.page.next_cursor}`);
+  },
+  async 'conditions of an upsert, and an atomic batch that is refused'(send) {
+    const url = `${LIST}/by_external_id/sis-1`;
+    const batch = (...changes: object[]) => send('POST', `${LIST}/batch`, { body: { atomic: true, changes } });
+    await send('PUT', url, { body: { name: 'First' } });
+    await send('PUT', url, { body: { name: 'Second' }, headers: { 'If-None-Match': '*' } });
+    await send('PUT', `${LIST}/by_external_id/sis-2`, { body: { name: 'Second' }, headers: { 'If-Match': '*' } });
+    const create = (externalId: string) => ({ action: 'create', body: { name: 'Third', external_id: externalId } });
+    await batch(create('sis-1'), create('sis-3'), create('sis-3'), { action: 'create', body: {} });
+    await batch({ action: 'create', body: [] });
+    await send('GET', LIST);
   },
   async '422 for an update that is invalid together with the data, which stay as they were'(send) {
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { type DomainError, isOfOneChange, RefusedChangesError } from '../../domain/errors.ts';
+import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
 import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type Checked, checkKeyOfWrite } from '../../store/key-of-write.ts';
@@ -11,7 +11,7 @@ import {
   type Sought,
   type TimesById,
 } from '../../store/row-batches.ts';
-import { type ContentOf, type Stored, storedRow, type Table } from '../../store/table.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/table.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
 import { accepted, takenError, type WriteContext, writerOf } from './writing.ts';
 
@@ -41,7 +41,13 @@ export type Batch<Row extends Stored> = {
 };
 
 /** A row that is present, or that the next statements will write; then `row` is what it was before, if anything. */
-type Entry<Row extends Stored> = { readonly id: string; row: Row | null; pending: ContentOf<Row> | null };
+type Entry<Row extends Stored> = {
+  readonly id: string;
+  row: Row | null;
+  pending: ContentOf<Row> | null;
+  /** The change of this batch that creates the row; null if it existed before. */
+  readonly createdBy: number | null;
+};
 
 /**
  * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every other write does, so
@@ -54,6 +60,8 @@ export class Changing<Row extends Stored> {
   readonly #context: WriteContext;
   readonly #table: Table<Row>;
   #isAtomic = false;
+  /** The place of the present change. */
+  #place = 0;
   readonly #byId = new Map<string, Entry<Row>>();
   /** The rows that have a unique value, by field and value. */
   readonly #holders = new Map<string, Map<string, Entry<Row>>>();
@@ -81,6 +89,7 @@ export class Changing<Row extends Stored> {
     const outcomes: Outcome<Row>[] = [];
     const refusals = new Map<number, DomainError>();
     for (const [i, change] of changes.entries()) {
+      this.#place = i;
       try {
         await this.#decide(change, (outcome) => {
           outcomes[i] = outcome;
@@ -103,7 +112,7 @@ export class Changing<Row extends Stored> {
     const writer = writerOf(this.#context, this.#table);
     this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
     for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
-      this.#keep({ id: row.id, row, pending: null }, row);
+      this.#keep({ id: row.id, row, pending: null, createdBy: null }, row);
   }
 
   #accepted<T>(checked: Checked<T>): T {
@@ -159,7 +168,7 @@ export class Changing<Row extends Stored> {
   }
 
   async #insert(content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
-    const entry: Entry<Row> = { id: newId(), row: null, pending: content };
+    const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place };
     this.#requireFree(entry, content);
     this.#keep(entry, content);
     this.#inserted.push(entry);
@@ -186,8 +195,9 @@ export class Changing<Row extends Stored> {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
       // An atomic batch does not create the rows before the change that it refuses.
-      const id = holder.row === null && this.#isAtomic ? null : holder.id;
-      throw takenError(this.#table, { field, value, id });
+      if (this.#isAtomic && holder.createdBy !== null)
+        throw takenInBatch(columnOf(field), { value, place: holder.createdBy });
+      throw takenError(this.#table, { field, value, id: holder.id });
     }
   }
 
