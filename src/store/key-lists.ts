@@ -152,6 +152,21 @@ export async function findListedKey(
   return found[0] ?? null;
 }
 
+const FIND_MOVED = {
+  name: 'find_moved_key',
+  text: `select ${COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.moved_from_user_id = $2 and k.id = $3`,
+};
+
+/** Returns `null` if no such key was moved from the user to an integration. */
+export async function findMovedKey(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, id }: { userId: string; id: string },
+): Promise<ListedKey | null> {
+  const { rows } = await db.pool.query<ListedKey>({ ...FIND_MOVED, values: [scope.organizationId, userId, id] });
+  return rows[0] ?? null;
+}
+
 const MOVED = {
   name: 'list_moved_keys',
   text: `

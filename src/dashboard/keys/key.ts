@@ -8,7 +8,8 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/key-rotations.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { urlOf } from '../http/url.ts';
-import type { View } from '../http/view.ts';
+import { redirect, type View } from '../http/view.ts';
+import { keysUrlOf } from '../integrations/urls.ts';
 import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
@@ -36,6 +37,9 @@ export async function showKey(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, isOwn, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
+  // Mails, bookmarks and tickets contain the old address.
+  if (found.kind === 'moved')
+    return redirect(keyUrl({ id: keyIdOf(context) }, { ...context, listUrl: keysUrlOf(found.holder) }));
   const { key, holder } = found;
   refuseElsewhere(context, holder);
   const asked = { keyIds: [key.id], after, before };

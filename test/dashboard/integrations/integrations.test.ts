@@ -1,4 +1,5 @@
 import { PERMISSIONS } from '../../../src/domain/role.ts';
+import { changeIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
@@ -90,6 +91,76 @@ test('the page of a moved key names its former user, and links to no rotation th
     expect([path, (await browser.get(path)).status]).toEqual([path, 200]);
   const former = await browser.get(`/people/users/${member.userId}/api-keys/${first.id}`);
   expect(former.status).toBe(200);
+});
+
+// The address that a mail, a bookmark or a ticket contains. The attack: it tells others that the key exists.
+test('the old address of a moved key leads those who may see the key to its new page, and nobody else', async () => {
+  const { administrator, manager, member, viewer } = await createPeople(db);
+  const integration = await giveIntegration(db, viewer);
+  const { id: keyId } = await giveKey(db, member);
+  const { id: ownKeyId } = await giveKey(db, administrator);
+  for (const [userId, moved] of [
+    [member.userId, keyId],
+    [administrator.userId, ownKeyId],
+  ] as const)
+    orThrow(
+      await moveKey(db, administrator, { keyId: moved, userId, integrationId: integration.id, name: `Moved ${moved}` }),
+    );
+  const addressOf = (id: string) => `${INTEGRATIONS}/${integration.id}/api-keys/${id}`;
+  const old = `/people/users/${member.userId}/api-keys/${keyId}`;
+  for (const actor of [administrator, manager]) {
+    const browser = await browserOf(dashboard, actor);
+    expect(await browser.get(old)).toMatchObject({ status: 303, headers: { location: addressOf(keyId) } });
+    const back = encodeURIComponent('?search=Moved');
+    const { headers } = await browser.get(`${old}?back=${back}`);
+    expect(headers['location']).toBe(`${addressOf(keyId)}?back=${back}`);
+    expect((await browser.get(`/people/users/${administrator.userId}/api-keys/${keyId}`)).status).toBe(404);
+  }
+  const own = await (await browserOf(dashboard, administrator)).get(`/profile/api-keys/${ownKeyId}`);
+  expect(own).toMatchObject({ status: 303, headers: { location: addressOf(ownKeyId) } });
+  const statusFor = async (actor: typeof member, path: string) =>
+    (await (await browserOf(dashboard, actor)).get(path)).status;
+  expect(await statusFor(member, `/profile/api-keys/${keyId}`)).toBe(404);
+  expect(await statusFor(viewer, old)).toBe(403);
+  const foreign = (await createPeople(db)).administrator;
+  expect(await statusFor(foreign, old)).toBe(404);
+  orThrow(
+    await changeIntegration(db, administrator, {
+      ...{ id: integration.id, name: integration.name, description: '', role: 'member', noticeEmail: '' },
+      owner: member.email,
+    }),
+  );
+  expect(await statusFor(member, `/profile/api-keys/${keyId}`)).toBe(303);
+});
+
+test('a form for an integration names a wrong owner together with the other mistakes', async () => {
+  const { administrator } = await createPeople(db);
+  const foreign = (await createPeople(db)).member;
+  const { id } = await giveIntegration(db, administrator);
+  const browser = await browserOf(dashboard, administrator);
+  for (const path of [`${INTEGRATIONS}/new`, `${INTEGRATIONS}/${id}/change`]) {
+    for (const owner of [`${crypto.randomUUID()}@example.test`, foreign.email]) {
+      const page = await browser.submit(path, { name: '', notice_email: 'x', owner });
+      expect(page.status).toBe(422);
+      const words = wordsOf(page);
+      for (const mistake of ['Name must', 'E-mail for notices must', 'Owner must be the e-mail of an active user'])
+        expect(words).toContain(mistake);
+    }
+  }
+});
+
+test('the page of an integration says who gets the mails', async () => {
+  const { administrator, manager } = await createPeople(db);
+  const { id } = await giveIntegration(db, manager);
+  const browser = await browserOf(dashboard, administrator);
+  const page = `${INTEGRATIONS}/${id}`;
+  expect(wordsOf(await browser.get(page))).toContain('None besides the owner’s');
+  await db.prisma.user.updateMany({ where: { id: manager.userId }, data: { deactivatedAt: new Date() } });
+  expect(wordsOf(await browser.get(page))).toContain('None. An administrator gets the mails until there is an owner.');
+  await db.prisma.user.updateMany({ where: { id }, data: { noticeEmail: 'team@example.test' } });
+  const words = wordsOf(await browser.get(page));
+  expect(words).toContain('team@example.test');
+  expect(words).not.toContain('An administrator gets');
 });
 
 test('a demotion of an owner by the form of the user page leads to the page that asks for an owner', async () => {

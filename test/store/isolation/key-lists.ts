@@ -8,6 +8,7 @@ import { findKeyHolder } from '../../../src/store/key-holder.ts';
 import {
   countKeysOf,
   findListedKey,
+  findMovedKey,
   listActiveKeysMadeForOthers,
   listKeysMovedFrom,
   listKeysOf,
@@ -75,6 +76,16 @@ export const keyListProofs: Proofs = {
     await db.prisma.apiKey.updateMany({ where: { id, organizationId: theirs.scope.organizationId }, data: moved });
     expect(await listKeysMovedFrom(db, ours.scope, { userId: theirs.userId, limit: 10 })).toEqual([]);
     expect(await listKeysMovedFrom(db, theirs.scope, { userId: theirs.userId, limit: 10 })).toMatchObject([{ id }]);
+  },
+
+  async findMovedKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    const { userId } = theirs;
+    expect(await findMovedKey(db, theirs.scope, { userId, id })).toBeNull();
+    const moved = { movedAt: NOW, movedFromUserId: userId };
+    await db.prisma.apiKey.updateMany({ where: { id, organizationId: theirs.scope.organizationId }, data: moved });
+    expect(await findMovedKey(db, ours.scope, { userId, id })).toBeNull();
+    expect(await findMovedKey(db, theirs.scope, { userId, id })).toMatchObject({ id });
   },
 
   async countKeysOf({ db, ours, theirs }) {
