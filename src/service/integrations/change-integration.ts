@@ -10,6 +10,7 @@ import { isUniqueViolation } from '../../store/database-errors.ts';
 import {
   changeIntegration as changeStored,
   countActiveIntegrations,
+  findActivePerson,
   insertIntegration,
 } from '../../store/integrations.ts';
 import { lockOrganization } from '../../store/organizations.ts';
@@ -29,7 +30,7 @@ import {
   runAction,
 } from '../outcome.ts';
 import { tooMany } from './act-on-integration.ts';
-import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
+import { MAX_ACTIVE_INTEGRATIONS, refuseToManageIntegrations } from './integrations.ts';
 import { lockActorAndOwner, lockIntegration } from './lock-integration.ts';
 
 /** What a form about an integration contains. */
@@ -54,7 +55,7 @@ export async function createIntegration(
   actor: ActorOrOperator,
   { formId, ...request }: IntegrationRequest & OneTimeForm,
 ): Promise<IntegrationCreated | Invalid | Conflict | AlreadySent> {
-  const content = parseRequest(request);
+  const content = await parseRequest(db, actor, request);
   if (content.kind === 'invalid') return content;
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
@@ -84,7 +85,7 @@ export async function changeIntegration(
   actor: Actor,
   { id, ...request }: IntegrationRequest & { readonly id: string },
 ): Promise<Done | Invalid | Conflict> {
-  const content = parseRequest(request);
+  const content = await parseRequest(db, actor, request);
   if (content.kind === 'invalid') return content;
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
@@ -132,7 +133,11 @@ type Parsed = {
   readonly noticeEmail: string;
 };
 
-function parseRequest(request: IntegrationRequest): { readonly kind: 'valid'; readonly value: Parsed } | Invalid {
+async function parseRequest(
+  db: Database,
+  actor: ActorOrOperator,
+  request: IntegrationRequest,
+): Promise<{ readonly kind: 'valid'; readonly value: Parsed } | Invalid> {
   const name = parsed(() => parseName(request.name, { kind: 'integration' }));
   const description = parsed(() =>
     parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
@@ -149,7 +154,7 @@ function parseRequest(request: IntegrationRequest): { readonly kind: 'valid'; re
     owner.kind === 'invalid' ||
     noticeEmail.kind === 'invalid'
   )
-    return joinInvalid([name, description, role, owner, noticeEmail]);
+    return joinInvalid([name, description, role, await findWrongOwner(db, actor, owner), noticeEmail]);
   return {
     kind: 'valid',
     value: {
@@ -160,6 +165,17 @@ function parseRequest(request: IntegrationRequest): { readonly kind: 'valid'; re
       noticeEmail: noticeEmail.value,
     },
   };
+}
+
+/** For a form with other mistakes, so that it tells all of them. The action itself looks the owner up again, and locks the row. */
+async function findWrongOwner(
+  db: Database,
+  actor: ActorOrOperator,
+  owner: Invalid | { readonly kind: 'valid'; readonly value: string },
+): Promise<Invalid | null> {
+  if (owner.kind === 'invalid') return owner;
+  if (!isOperator(actor)) refuseToManageIntegrations(actor);
+  return (await findActivePerson(db.prisma, actor.scope, owner.value)) === null ? wrongOwner('owner') : null;
 }
 
 function parseIntegrationRole(text: string): IntegrationRole {
