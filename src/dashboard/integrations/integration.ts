@@ -95,7 +95,7 @@ function about(integration: IntegrationDetails, { mayManage, now }: { mayManage:
       name: 'Owner',
       value: html`${owner}${!isOwnerActive && html` ${badge('warn', 'Deactivated')}`}<span class="under">${emailText(ownerEmail)}</span>`,
     },
-    { name: 'E-mail for notices', value: noticeEmail === '' ? 'None besides the owner’s' : emailText(noticeEmail) },
+    { name: 'E-mail for notices', value: noticeEmail === '' ? noAddressWords(integration) : emailText(noticeEmail) },
     { name: 'API keys', value: html`<a href="${keysUrlOf({ id, email: null })}">${activeKeys} active</a>` },
     {
       name: 'Last used',
@@ -103,6 +103,10 @@ function about(integration: IntegrationDetails, { mayManage, now }: { mayManage:
     },
     { name: 'Created', value: day(integration.createdAt) },
   ]);
+}
+
+function noAddressWords({ isOwnerActive }: IntegrationDetails): string {
+  return isOwnerActive ? 'None besides the owner’s' : 'None. An administrator gets the mails until there is an owner.';
 }
 
 function manageSection({ formToken }: SignedInContext, { id, suspendedAt }: IntegrationDetails): Html {
