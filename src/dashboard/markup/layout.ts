@@ -69,12 +69,22 @@ function supportLink({ supportUrl }: Dashboard): Html | false {
   );
 }
 
-function guestBody({ dashboard }: RequestContext, main: Html): Html {
+/** On every page for guests but the one to which it leads. */
+function reportLink({ dashboard, commonAddress, path }: RequestContext): Html | false {
+  const { common = null } = dashboard;
+  return (
+    (path !== '/report-key' || commonAddress !== common) &&
+    html` <a class="with-icon" href="${common?.url ?? ''}/report-key">${icon('revoke')}Report a leaked key</a>`
+  );
+}
+
+function guestBody(context: RequestContext, main: Html): Html {
+  const { dashboard } = context;
   return html`<body class="guest">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="guest-head"><span class="brand">${LOGO}Charter</span>${environmentBadge(dashboard.environment)}</header>
 <main id="main" tabindex="-1">${main}</main>
-<footer class="guest-foot">${DOCUMENTATION} <a class="with-icon" href="${dashboard.common?.url ?? ''}/report-key">${icon('revoke')}Report a leaked key</a>${supportLink(dashboard)}</footer>
+<footer class="guest-foot">${DOCUMENTATION}${reportLink(context)}${supportLink(dashboard)}</footer>
 </body>`;
 }
 

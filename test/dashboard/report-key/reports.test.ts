@@ -3,7 +3,7 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, createPeople, giveKey, times } from '../../support/data/actors.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 import { reportAsProgram, reportOnPage } from '../../support/http/reports.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
@@ -52,6 +52,13 @@ test.each(['page', 'program'])(
     ]);
   },
 );
+
+test('the pages for guests link to the report, but not the report to itself', async () => {
+  const LINK = 'href="/report-key">';
+  const browser = new Browser(url);
+  expect((await browser.get('/sign-in')).text).toContain(LINK);
+  expect((await browser.get('/report-key')).text).not.toContain(LINK);
+});
 
 test('the answer is the same for a key that is active, has ended, is of another environment or does not exist', async () => {
   // The attack: probe which keys exist, or which of them are still worth using.
