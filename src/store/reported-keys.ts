@@ -69,15 +69,18 @@ const REVOKE = {
 
 type Row = { readonly isAnyMoving: boolean } & (RevokedKey | { readonly id: null });
 
+export type Revocation = {
+  /** Can belong to several organizations. */
+  readonly revoked: readonly RevokedKey[];
+  /** Whether any of the keys belong to moving organizations, and so were left as they are. */
+  readonly isAnyMoving: boolean;
+};
+
 /**
  * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
- * Returns the revoked keys, which can belong to several organizations. Keys of moving organizations are left as they are, and
- * `isAnyMoving` says whether there were any. Throws a MovingError, and revokes no key, if a move begins meanwhile.
+ * Throws a MovingError, and revokes no key, if a move begins meanwhile.
  */
-export async function revokeReportedKeys(
-  db: Database,
-  { hashes, why, at, auditSource }: Report,
-): Promise<{ readonly revoked: readonly RevokedKey[]; readonly isAnyMoving: boolean }> {
+export async function revokeReportedKeys(db: Database, { hashes, why, at, auditSource }: Report): Promise<Revocation> {
   const { ip, userAgent } = storableClient(auditSource);
   const eventIds = hashes.map(() => newId());
   const values = [hashes, eventIds, at, why, ip, userAgent, storable(auditSource.requestId, 64)];

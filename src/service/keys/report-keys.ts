@@ -1,7 +1,15 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
+import { MovingError } from '../../domain/errors.ts';
 import type { Database } from '../../store/database.ts';
-import { findConcernedPeople, type Person, type RevokedKey, revokeReportedKeys } from '../../store/reported-keys.ts';
+import {
+  findConcernedPeople,
+  type Person,
+  type Report,
+  type Revocation,
+  type RevokedKey,
+  revokeReportedKeys,
+} from '../../store/reported-keys.ts';
 import { admitReport } from '../accounts/attempt-limits.ts';
 import type { Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
@@ -59,7 +67,7 @@ async function revokeLeaked(
 ): Promise<Done | Moving> {
   const { outbox, publicUrl } = deps;
   const hashes = keys.map((key) => Buffer.from(hashKey(key), 'hex'));
-  const { revoked, isAnyMoving } = await revokeReportedKeys(db, { hashes, why: REPORTED, at: now, auditSource });
+  const { revoked, isAnyMoving } = await revokeRepeatedly(db, { hashes, why: REPORTED, at: now, auditSource });
   if (revoked.length > 0 && outbox.canSend && publicUrl !== undefined) {
     outbox.later(async () => {
       for (const told of toldAbout(revoked, await findConcernedPeople(db, revoked))) {
@@ -69,6 +77,18 @@ async function revokeLeaked(
   }
   return isAnyMoving ? { kind: 'moving' } : DONE;
 }
+
+/** A move that begins meanwhile undoes the statement. The next one leaves the keys of that organization as they are. */
+async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCATION_ATTEMPTS): Promise<Revocation> {
+  try {
+    return await revokeReportedKeys(db, report);
+  } catch (error) {
+    if (!(error instanceof MovingError)) throw error;
+    return attempts > 1 ? revokeRepeatedly(db, report, attempts - 1) : { revoked: [], isAnyMoving: true };
+  }
+}
+
+const REVOCATION_ATTEMPTS = 5;
 
 /** Who gets a mail about which keys. Each mail is about keys of one organization. */
 function toldAbout(revoked: readonly RevokedKey[], people: readonly Person[]): Told[] {

@@ -1,11 +1,15 @@
+import { formatKey } from '../../../src/domain/api-key.ts';
+import { MAX_REPORTED_KEYS } from '../../../src/service/keys/report-keys.ts';
 import { transaction } from '../../../src/store/database.ts';
 import { endMove, startMove } from '../../../src/store/organization-moves.ts';
-import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
 import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/http/reports.ts';
 import { startScriptedServer } from '../../support/http/scripted-server.ts';
+import { untilWaiting } from '../../support/postgres/postgres.ts';
+import { inTransaction } from '../../support/postgres/transaction.ts';
 
 const scanner = createScanner();
 const scannerKeys = scanner.keys;
@@ -72,6 +76,38 @@ test.each(REPORTS)(
     expect(await eu1.statusOf(key)).toBe(401);
   },
 );
+
+// The race: the revocation has begun, and sees in its snapshot an organization that does not move.
+test('a report that waits while a move begins revokes the keys of the other organizations, and is to be repeated', async () => {
+  const [moving, other, late] = [await createPeople(eu1.db), await createPeople(eu1.db), await createPeople(eu1.db)];
+  const keyOf = async ({ member }: typeof moving) => (await giveKey(eu1.db, member)).key;
+  const [moved, ...ended] = [await keyOf(moving), await keyOf(other), await keyOf(late)];
+  const [first = '', last = ''] = ended;
+  const fillers = Array.from({ length: MAX_REPORTED_KEYS }, (_, i) => formatKey('live', String(i).padStart(40, '0')));
+  const body = messageAbout([moved, first, ...fillers, last]);
+  const reply = await inTransaction(eu1.db, async (held) => {
+    const { organizationId } = moving.scope;
+    await held.query('select from organizations where id = $1 for update', [organizationId]);
+    const reporting = reportAsProgram(eu1.url, body, { headers: scanner.sign(body) });
+    await untilWaiting(eu1.db.pool, 1);
+    await held.query('insert into organization_moves (organization_id, id) values ($1, $2)', [
+      organizationId,
+      crypto.randomUUID(),
+    ]);
+    await held.query('update organizations set suspended_at = now() where id = $1', [organizationId]);
+    await held.query('commit');
+    return reporting;
+  });
+  expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  for (const key of ended) expect(await eu1.statusOf(key)).toBe(401);
+  expect(
+    (await auditEventsOf(eu1.db, other.administrator)).filter(({ action }) => action === 'key.revoked'),
+  ).toHaveLength(1);
+  await transaction(eu1.db, (tx) => endMove(tx, moving.scope));
+  expect(await eu1.statusOf(moved)).toBe(200);
+  expect(await reportAsProgram(eu1.url, body, { headers: scanner.sign(body) })).toMatchObject({ status: 200 });
+  expect(await eu1.statusOf(moved)).toBe(401);
+});
 
 // The trap: a proxy before the other cell that replaces Host by the common address. Each cell would send the report on to all.
 test('a report that a cell has sent on is not sent on again', async () => {
