@@ -1,4 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
+import { readDomainMap } from '../../../src/service/cells/domain-map.ts';
 import { COMMON_HOST, COMMON_URL, cellOf, useDomainsFile } from '../../support/data/cells.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
@@ -81,6 +82,19 @@ test('a new map is effective at once, and without one people choose, while the l
   expect(page.status).toBe(200);
   expect(linksOf(page)).toHaveLength(3);
   expect(dashboard.logged.slice(logged).join('')).toContain('which cannot be read (ENOENT).');
+});
+
+test.each([
+  ['a name in capital letters or Unicode counts as the domain', 'BÜCHER.test eu1\n', true],
+  ['a word that is no domain is ignored', 'bücher eu1\nbücher.test, eu1\nhttps://bücher.test eu1\n', false],
+])('in a map, %s', async (_, map, isFound) => {
+  await writeFile(domainsFile, map);
+  const { problem } = await readDomainMap({ domainsFile, cells: cells.cells });
+  const page = await submit('mei@bücher.test');
+  await writeFile(domainsFile, MAP);
+  expect('refresh' in page.headers).toBe(isFound);
+  if (isFound) expect(problem).toBeNull();
+  else expect(problem).toMatch(/^Line 1 of CHARTER_CELL_DOMAINS .* is ignored: it is not an e-mail domain/);
 });
 
 test('no log, cookie or query has the e-mail', async () => {
