@@ -102,7 +102,12 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
       '--imported-nowhere',
       'confirms that no other installation has imported the file: two would serve the organization',
     )
-    .action(({ id }: { id: string }) => execute((db) => cancelMoveById(db, id).then(() => ({ move_cancelled: id }))));
+    .action(({ id }: { id: string }) =>
+      execute(async (db) => {
+        await cancelMoveById(db, id);
+        return { move_cancelled: id, note: 'Delete the file of the move: it can still be imported elsewhere.' };
+      }),
+    );
 
   program
     .command('delete-organization')

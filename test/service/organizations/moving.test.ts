@@ -78,7 +78,10 @@ test('a cancelled move leaves the organization as it was: active, or suspended',
   await admin('suspend-organization', '--id', suspended.organizationId);
   for (const { organizationId } of [active, suspended]) {
     await startMove(organizationId);
-    expect(await cancelMove(organizationId)).toMatchObject({ code: 0 });
+    expect(await cancelMove(organizationId)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Delete the file of the move: it can still be imported elsewhere.'),
+    });
   }
   expect((await active.client.get(LIST)).status).toBe(200);
   expect((await suspended.client.get(LIST)).status).toBe(403);
