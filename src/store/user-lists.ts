@@ -162,12 +162,25 @@ export const MAX_ADMINISTRATORS = 20;
 /** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
   const administrators = await db.prisma.user.findMany({
-    where: { organizationId: scope.organizationId, kind: 'person', role: 'administrator', deactivatedAt: null },
+    where: administratorsOf(scope.organizationId),
     select: { id: true, name: true, email: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: MAX_ADMINISTRATORS,
   });
   return administrators.flatMap(({ id, name, email }) => (email === null ? [] : [{ id, name, email }]));
+}
+
+const administratorsOf = (organizationId: string) =>
+  ({ organizationId, kind: 'person', role: 'administrator', deactivatedAt: null }) as const;
+
+/** The first by name of the active administrators with a password and a passkey; `null` if there is none. */
+export async function findBreakGlassCandidate(db: Database, { organizationId }: OrganizationScope) {
+  const found = await db.prisma.user.findFirst({
+    where: { ...administratorsOf(organizationId), passwordHash: { not: null }, passkeys: { some: {} } },
+    select: { id: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+  });
+  return found?.id ?? null;
 }
 
 const FIND_OUTSIDE = {
@@ -177,8 +190,7 @@ const FIND_OUTSIDE = {
     where organization_id = $1 and kind = 'person' and deactivated_at is null
       and substring(email from '[^@]*$') <> all ($2::text[])
       and not exists (select from sso_identities i where i.organization_id = u.organization_id and i.user_id = u.id)
-      and not exists (
-        select from sso_connections c where c.organization_id = u.organization_id and c.break_glass_user_id = u.id)
+      and id is distinct from $4
     order by name, id limit $3`,
 };
 
@@ -190,14 +202,18 @@ export type SomePeople = {
 
 /**
  * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains, in
- * any of their spellings. The break-glass administrator is not one of them.
+ * any of their spellings. `besides`: the break-glass administrator, who is not one of them.
  */
 export async function findPeopleOutside(
   db: Database,
   { organizationId }: OrganizationScope,
-  { domains, limit }: { readonly domains: readonly string[]; readonly limit: number },
+  {
+    domains,
+    besides,
+    limit,
+  }: { readonly domains: readonly string[]; readonly besides: string | null; readonly limit: number },
 ): Promise<SomePeople> {
-  const values = [organizationId, domains, limit];
+  const values = [organizationId, domains, limit, besides];
   type Row = { name: string; email: string; total: number };
   const { rows } = await db.pool.query<Row>({ ...FIND_OUTSIDE, values });
   return { people: rows.map(({ name, email }) => ({ name, email })), total: rows[0]?.total ?? 0 };

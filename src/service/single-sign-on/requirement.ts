@@ -105,15 +105,18 @@ function verifiedIn(domains: readonly SsoDomainRecord[]): string[] {
 
 const SHOWN_PEOPLE = 6;
 
-/** The first of those who cannot sign in where single sign-on is required: the provider would not lead them to their account. */
+/**
+ * The first of those who cannot sign in where single sign-on is required: the provider would not lead them to their account.
+ * `besides`: the break-glass administrator.
+ */
 export async function findShutOut(
   db: Database,
   scope: OrganizationScope,
-  domains: readonly SsoDomainRecord[],
+  { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
 ): Promise<SomePeople> {
   // Domains are stored in ASCII, and an e-mail may have the Unicode form.
   const spellings = verifiedIn(domains).flatMap((domain) => [domain, domainToUnicode(domain)]);
-  return findPeopleOutside(db, scope, { domains: spellings, limit: SHOWN_PEOPLE });
+  return findPeopleOutside(db, scope, { domains: spellings, besides, limit: SHOWN_PEOPLE });
 }
 
 /** Refuses to take the break-glass administrator away while single sign-on is required. */

@@ -158,7 +158,7 @@ test('the pages name no password that nobody can use', async () => {
   expect(made).toContain('It leads to a sign-in at your identity provider once');
   expect(made).not.toContain('password');
   const profile = await browser.get('/profile');
-  expect(wordsOf(profile)).toContain('Your organization requires single sign-on, so you need no password here.');
+  expect(wordsOf(profile)).toContain('Your organization requires single sign-on, so you need no password');
   expect(profile.text).not.toMatch(/href="\/profile\/(password|second-factor)"/);
 });
 
@@ -308,6 +308,16 @@ test('the page that requires single sign-on names the people whom it shuts out',
     expect.stringContaining(`The e-mail guest-0@other-${made}.example must be of a verified domain (${domain})`),
   ]);
   expect(await db.prisma.accessLink.count({ where: { userId: id } })).toBe(0);
+});
+
+test('the page proposes an administrator with a password and a passkey, who is not among the people whom it shuts out', async () => {
+  const { browser, breakGlass, administrator } = await company();
+  const email = `emergency@other-${made}.example`;
+  await db.prisma.user.updateMany({ where: { id: breakGlass.userId }, data: { email } });
+  const page = await browser.get(SETTINGS);
+  expect(page.text).toContain(`<option value="${breakGlass.userId}" selected>`);
+  expect(page.text).toContain(`<option value="${administrator.userId}">`);
+  expect(wordsOf(page)).not.toContain('could not sign in any more');
 });
 
 test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {

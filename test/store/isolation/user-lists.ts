@@ -1,11 +1,14 @@
 import {
   countUsers,
+  findBreakGlassCandidate,
   findMatchingUsers,
   findPeopleOutside,
   findUser,
   listAdministrators,
   listUsers,
 } from '../../../src/store/user-lists.ts';
+import { changeUser } from '../../../src/store/users.ts';
+import { givePasskey } from '../../support/data/accounts.ts';
 import { withSameId } from './people.ts';
 import type { Proofs } from './proof.ts';
 
@@ -36,9 +39,16 @@ export const userListProofs: Proofs = {
   },
 
   async findPeopleOutside({ db, ours, theirs }) {
-    const outside = { domains: [], limit: 100 };
+    const outside = { domains: [], besides: theirs.userId, limit: 100 };
     expect((await findPeopleOutside(db, ours.scope, outside)).people.map(({ email }) => email)).toEqual([ours.email]);
-    expect((await findPeopleOutside(db, theirs.scope, outside)).total).toBe(1);
+    expect((await findPeopleOutside(db, theirs.scope, outside)).total).toBe(0);
+  },
+
+  async findBreakGlassCandidate({ db, ours, theirs }) {
+    for (const { scope, userId } of [ours, theirs]) await changeUser(db.prisma, scope, userId, { passwordHash: 'x' });
+    await givePasskey(db, theirs);
+    expect(await findBreakGlassCandidate(db, ours.scope)).toBeNull();
+    expect(await findBreakGlassCandidate(db, theirs.scope)).toBe(theirs.userId);
   },
 
   async listAdministrators({ db, ours }) {

@@ -13,12 +13,12 @@ export const REQUIREMENT_LABELS = { break_glass: 'Break-glass administrator' };
 
 export function requirementSection(
   { formToken }: SignedInContext,
-  { connection, administrators, shutOut }: SignInSettings,
+  { connection, administrators, breakGlassId, shutOut }: SignInSettings,
   { breakGlass, problem }: Retry,
 ): Html | false {
   if (connection === null) return false;
-  const { enforcedAt, breakGlassUserId } = connection;
-  const chosen = breakGlass ?? breakGlassUserId ?? '';
+  const { enforcedAt } = connection;
+  const chosen = breakGlass ?? breakGlassId;
   const isRequired = enforcedAt !== null;
   return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
 <p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password end.'} Nobody signs in with a password or a passkey any more, except one administrator for emergencies, who has both. All administrators get a mail when that account is used. API keys are not affected.</p>
