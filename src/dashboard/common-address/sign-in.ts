@@ -8,6 +8,7 @@ import { askedUrl, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
+import { continuePage } from '../markup/continue.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { PROFILE, safeNext } from '../sign-in/next.ts';
@@ -32,7 +33,9 @@ export async function submitEmail(context: RequestContext, form: Form<'email' | 
     return cellsPage(context, { email: form.text('email'), next, problem });
   }
   const cell = await findCell(context, email);
-  return cell === null ? unknownPage(context, { email, next }) : continuePage(context, { cell, email, next });
+  if (cell === null) return unknownPage(context, { email, next });
+  const why = 'Your organization is there.';
+  return continuePage(context, { title: `Sign in to ${cell.title}`, why, url: signInAt(cell, { email, next }) });
 }
 
 /** Without the map, people choose. */
@@ -108,18 +111,4 @@ function unknownPage(context: RequestContext, going: Going): View {
 ${cellLinks(commonOf(context), going)}
 <p class="aside"><a href="${urlOf('/sign-in', { next: nextIn(going.next) })}">Use another e-mail</a></p></section>`;
   return page(context, { title, main });
-}
-
-/**
- * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
- * browsers apply "form-action" of the Content-Security-Policy to it.
- */
-function continuePage(context: RequestContext, { cell, ...going }: Going & { readonly cell: Cell }): View {
-  const url = signInAt(cell, going);
-  const title = `Sign in to ${cell.title}`;
-  const main = html`<section class="card guest-card"><h1>${title}</h1>
-<p>Your organization is there. You continue at <strong>${new URL(cell.url).host}</strong>.</p>
-<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p></section>`;
-  const view = page(context, { title, main });
-  return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
 }

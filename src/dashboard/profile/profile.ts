@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
 import { listPasskeys } from '../../service/passkeys/passkeys.ts';
-import { findOwnWaysIn, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
@@ -40,7 +40,7 @@ export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html 
 
 function passwordSetting({ hasPassword, mayUsePassword }: OwnWaysIn): Html {
   if (!mayUsePassword)
-    return html`<div class="setting"><div><h3>Password</h3><p class="quiet">Your organization requires single sign-on, so you need no password here.</p></div></div>`;
+    return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${NO_PASSWORD}</p></div></div>`;
   return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${hasPassword ? 'Changing it' : 'You have none. Setting one'} ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}${hasPassword ? 'Change' : 'Set'} password</a></div>`;
 }
 

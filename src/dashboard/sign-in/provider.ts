@@ -6,6 +6,7 @@ import { type Connection, findConnectionById } from '../../service/single-sign-o
 import { findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
+import { continuePage } from '../markup/continue.ts';
 import { page } from '../markup/layout.ts';
 import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
@@ -53,7 +54,13 @@ type Going = {
 export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
   return begin(context, connection, {
     going,
-    show: (url) => continuePage(context, url, going.aside ?? passwordLink(going.next)),
+    show: (url) =>
+      continuePage(context, {
+        title: 'Sign in at your organization',
+        why: 'Your organization uses single sign-on.',
+        url,
+        aside: going.aside ?? passwordLink(going.next),
+      }),
   });
 }
 
@@ -81,19 +88,6 @@ async function begin(
     default:
       return failurePage(context, begun, back);
   }
-}
-
-/**
- * Leads on by itself and has a link, too. Not a redirect: the response to a form must not lead to another site, because
- * browsers apply "form-action" of the Content-Security-Policy to it.
- */
-function continuePage(context: RequestContext, url: string, aside: Html): View {
-  const main = html`<section class="card guest-card"><h1>Sign in at your organization</h1>
-<p>Your organization uses single sign-on. You continue at <strong>${new URL(url).host}</strong>.</p>
-<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
-<p class="aside">${aside}</p></section>`;
-  const view = page(context, { title: 'Sign in at your organization', main });
-  return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hashToken } from '../../domain/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type OpenLink, openLink, setPassword } from '../../service/accounts/access-links.ts';
+import { NO_PASSWORD } from '../../service/single-sign-on/requirement.ts';
 import { findConnectionById } from '../../service/single-sign-on/scope.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -87,7 +88,7 @@ ${singleSignOn === 'possible' && html`<p class="aside">Or, without a password he
 function providerPage(context: RequestContext, { kind, name, email, organizationName }: OpenLink): View {
   const title = 'Sign in at your organization';
   const main = html`<section class="card guest-card"><h1>${title}</h1>
-<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} Your organization requires single sign-on, so you need no password here. Sign in as <strong>${email}</strong>.</p>
+<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} ${NO_PASSWORD} Sign in as <strong>${email}</strong>.</p>
 ${providerForm(context, { isPrimary: true })}</section>`;
   return page(context, { title, main });
 }

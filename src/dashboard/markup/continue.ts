@@ -1,0 +1,26 @@
+import { type Html, html } from '../../html/html.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
+import { page } from './layout.ts';
+
+type Going = {
+  readonly title: string;
+  /** A sentence that says why the person continues elsewhere. */
+  readonly why: string;
+  readonly url: string;
+  /** What else the person can do. */
+  readonly aside?: Html;
+};
+
+/**
+ * Leads on to another site by itself and has a link, too. Not a redirect: the response to a form must not lead to another site,
+ * because browsers apply "form-action" of the Content-Security-Policy to it.
+ */
+export function continuePage(context: RequestContext, { title, why, url, aside }: Going): View {
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>${why} You continue at <strong>${new URL(url).host}</strong>.</p>
+<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
+${aside !== undefined && html`<p class="aside">${aside}</p>`}</section>`;
+  const view = page(context, { title, main });
+  return { ...view, headers: { ...view.headers, Refresh: `0; url=${url}` } };
+}
