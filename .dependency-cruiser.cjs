@@ -142,7 +142,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator/[a-z]+|accounts/(sign-in|access-links)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
+          '^src/service/(authenticate|operator/[a-z]+|accounts/(sign-in|check-session|access-links)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },

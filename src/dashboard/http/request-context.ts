@@ -10,7 +10,7 @@ import { networkOf } from '../../domain/network.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { ScannerKeys } from '../../domain/secret-scanning.ts';
 import type { SessionEnd } from '../../domain/session.ts';
-import { checkSession } from '../../service/accounts/sign-in.ts';
+import { checkSession } from '../../service/accounts/check-session.ts';
 import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
 import type { ProviderAccess } from '../../service/single-sign-on/provider-access.ts';

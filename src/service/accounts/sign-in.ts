@@ -1,12 +1,11 @@
-import type { Actor, AuditSource } from '../../domain/actor.ts';
+import type { AuditSource } from '../../domain/actor.ts';
 import { normalEmail } from '../../domain/email.ts';
-import { MovingError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { isLongEnough } from '../../domain/password.ts';
-import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/session.ts';
+import { hashToken, judgeSession } from '../../domain/session.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
-import { endSession, touchSession } from '../../store/sessions.ts';
+import { endSession } from '../../store/sessions.ts';
 import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
 import { changeUser, lockUser } from '../../store/users.ts';
@@ -203,52 +202,4 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
     if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
     await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, auditSource });
   });
-}
-
-/** The signed-in user, or why nobody is signed in with a token. */
-export type SessionCheck =
-  | { readonly kind: 'signed-in'; readonly actor: Actor; readonly provedAt: Date | null }
-  | { readonly kind: 'second-factor' }
-  | { readonly kind: 'ended'; readonly end: SessionEnd };
-
-/** Finds the session of a token in one statement. If a token has no session, its session was ended. */
-export async function checkSession(
-  db: Database,
-  token: string,
-  auditSource: AuditSource,
-  now: Date = new Date(),
-): Promise<SessionCheck> {
-  const tokenHash = hashToken(token);
-  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
-  if (tokenHash === null || session === null) return { kind: 'ended', end: 'ended' };
-  const verdict = judgeSession(session, now);
-  if (verdict === 'second-factor') return { kind: 'second-factor' };
-  if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
-  if (session.organizationIsMoving) throw new MovingError();
-  const scope = OrganizationScope.grant(session.organizationId);
-  const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
-  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
-    await touchSession(db, scope, { tokenHash, at: now, auditSource });
-  const { userId, role, name, email, organizationName, hasSecondFactor } = session;
-  const { endpointsDisabledByCharter, ownsIntegrations, lacksOwners, keyNotices } = session;
-  const isSuspended = session.organizationSuspendedAt !== null;
-  return {
-    kind: 'signed-in',
-    provedAt: session.provedAt,
-    actor: {
-      scope,
-      userId,
-      role,
-      name,
-      email,
-      organizationName,
-      isSuspended,
-      hasSecondFactor,
-      endpointsDisabledByCharter,
-      ownsIntegrations,
-      lacksOwners,
-      keyNotices,
-      auditSource,
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeDomain } from '../../../src/service/single-sign-on/domains.ts';
-import { removeConnection, saveConnection, saveRules } from '../../../src/service/single-sign-on/settings.ts';
+import { saveRules } from '../../../src/service/single-sign-on/rules.ts';
+import { removeConnection, saveConnection } from '../../../src/service/single-sign-on/settings.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, LOCAL, urlIn } from '../../support/data/single-sign-on.ts';
 import { type Company, useCompanies } from '../../support/http/companies.ts';

@@ -2,7 +2,7 @@ import { deleteExpired } from '../../../src/observability/housekeeping.ts';
 import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import type { RulesContent } from '../../../src/service/single-sign-on/settings.ts';
+import type { RulesContent } from '../../../src/service/single-sign-on/rules.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { auditEventsOf, createActor, createScope, giveKey } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';

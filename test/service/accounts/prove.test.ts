@@ -1,9 +1,10 @@
 import type { Actor } from '../../../src/domain/actor.ts';
 import { isProofFresh } from '../../../src/domain/session.ts';
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
+import { checkSession } from '../../../src/service/accounts/check-session.ts';
 import { prove } from '../../../src/service/accounts/prove.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/accounts/second-factor.ts';
-import { checkSession, signIn } from '../../../src/service/accounts/sign-in.ts';
+import { signIn } from '../../../src/service/accounts/sign-in.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   addSecondFactor,

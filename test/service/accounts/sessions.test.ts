@@ -1,7 +1,8 @@
 import { hashToken } from '../../../src/domain/session.ts';
 import { changeRole, deactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { checkSession } from '../../../src/service/accounts/check-session.ts';
 import { endOtherSessions, endOwnSession } from '../../../src/service/accounts/sessions.ts';
-import { checkSession, signIn } from '../../../src/service/accounts/sign-in.ts';
+import { signIn } from '../../../src/service/accounts/sign-in.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deleteExpiredSessions } from '../../../src/store/sessions.ts';
 import {

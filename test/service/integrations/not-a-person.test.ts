@@ -10,6 +10,7 @@ import {
 } from '../../../src/service/accounts/access-links.ts';
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { checkSession } from '../../../src/service/accounts/check-session.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/accounts/organization.ts';
 import { getUser, inviteUser, listUsers } from '../../../src/service/accounts/people.ts';
 import { findWaysToProve, prove } from '../../../src/service/accounts/prove.ts';
@@ -24,7 +25,7 @@ import {
   renewRecoveryCodes,
 } from '../../../src/service/accounts/second-factor.ts';
 import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/accounts/sessions.ts';
-import { checkSession, giveSecondFactor, signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
+import { giveSecondFactor, signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
 import { insertAccessLink } from '../../../src/store/access-links.ts';
 import { insertSession } from '../../../src/store/sessions.ts';
@@ -154,8 +155,11 @@ const OF_NO_USER = [
   'mintHashedToken',
   'mintSecret',
   'parseRole',
+  'refuseForLastAdministrator',
   'refuseToGovern',
   'refuseToManage',
+  'refuseToUnlinkLastAdministrator',
+  'refuseWithoutProvider',
   'rememberNetwork',
   'renewSession',
   'replacePassword',

@@ -1,12 +1,12 @@
 import { html } from '../../../html/html.ts';
 import { addDomain, checkDomain, removeDomain } from '../../../service/single-sign-on/domains.ts';
 import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/single-sign-on/enforcement.ts';
+import { saveRules } from '../../../service/single-sign-on/rules.ts';
 import { connectionUrls } from '../../../service/single-sign-on/scope.ts';
 import {
   getSignInSettings,
   removeConnection,
   saveConnection,
-  saveRules,
   tryConnection,
 } from '../../../service/single-sign-on/settings.ts';
 import type { Form } from '../../http/forms.ts';

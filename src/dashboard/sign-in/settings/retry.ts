@@ -1,4 +1,5 @@
-import type { ConnectionContent, RulesContent } from '../../../service/single-sign-on/settings.ts';
+import type { RulesContent } from '../../../service/single-sign-on/rules.ts';
+import type { ConnectionContent } from '../../../service/single-sign-on/settings.ts';
 import type { Problem } from '../../http/problem.ts';
 
 /** What a refused form sent, or what a trial found. */
