@@ -27,7 +27,8 @@ export async function runMockCommand(program: Program): Promise<void> {
   try {
     await run(program);
   } catch (error) {
-    if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${helpOf(program.command)}`);
+    if (error instanceof UsageError)
+      process.stderr.write(`${error.message} To see all options: ${program.command} --help\n`);
     else if (error instanceof StartUpError) process.stderr.write(`${error.message} ${error.remedy}\n`);
     else throw error;
     process.exitCode = 1;

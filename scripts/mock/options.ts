@@ -180,6 +180,7 @@ function parse(parameters: readonly string[]) {
   try {
     return parseArgs({ args: [...parameters], options: OPTIONS }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    // Without the advice that follows, which concerns arguments that begin with a hyphen.
+    throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
   }
 }

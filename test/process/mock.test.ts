@@ -139,11 +139,12 @@ test('--help describes how to select a response, and ends with 0', async () => {
   }
 });
 
-test('invalid options are refused with the help', async () => {
-  const { code, stderr } = await runFile('scripts/mock/main.ts', ['--port', '70000']);
-  expect(code).toBe(1);
-  expect(stderr).toContain('--port is 0 to 65535.\n');
-  expect(stderr).toContain('npm run mock -- [options]');
+test.each([
+  [['--port', '70000'], '--port is 0 to 65535.'],
+  [['--nothing'], "Unknown option '--nothing'."],
+])('%j is refused in one line, which names the help', async (parameters, mistake) => {
+  const { code, stderr } = await runFile('scripts/mock/main.ts', parameters);
+  expect([code, stderr]).toEqual([1, `${mistake} To see all options: npm run mock -- --help\n`]);
 });
 
 test.each([
