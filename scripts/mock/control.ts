@@ -150,7 +150,11 @@ function given(value: unknown): string | undefined {
 
 /** Returns `null` if none is named. Throws if none of the operations has the response. */
 function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
-  const words: ChoiceWords = { code: [`${prefix}status`, 'is'], example: [`${prefix}example`, 'is'] };
+  const words: ChoiceWords = {
+    code: [`${prefix}status`, 'is'],
+    example: [`${prefix}example`, 'is'],
+    isOneMessage: true,
+  };
   let refusal: unknown;
   for (const operation of fitting) {
     try {
@@ -176,6 +180,15 @@ function successOfAll(operations: readonly Operation[], prefix: string): number 
   const [status, ...others] = new Set(operations.map(successOf));
   if (status !== undefined && others.length === 0) return status;
   throw invalidField(`${prefix}status`, 'is missing, because the operations have several.');
+}
+
+/** The contract does not allow a body as a response. `hint` says how to send it nevertheless. */
+export class ForbiddenBodyError extends DomainError {
+  readonly hint = REMEDY;
+
+  constructor({ message, fields }: DomainError) {
+    super('invalid', `${message} ${REMEDY}`, fields);
+  }
 }
 
 const REMEDY = 'With "allowInvalid": true, the mock sends what the contract forbids.';
@@ -205,6 +218,6 @@ function refuseInvalidBody(body: unknown, { status, fitting, prefix, ajv }: Targ
     headerNames: new Map(),
     subject: `the ${code} of ${operation.operationId}`,
   });
-  violations.add(`${prefix}allowInvalid`, 'must be true to send what the contract forbids.');
-  violations.throwIfAny();
+  const refusal = violations.refusal();
+  if (refusal !== null) throw new ForbiddenBodyError(refusal);
 }

@@ -44,8 +44,9 @@ export function readMatch(value: unknown): Match {
   if (path !== undefined && (typeof path !== 'string' || !path.startsWith('/')))
     throw invalidField(
       'match.path',
-      'must be a path such as /api/key, without the query. A * stands for any characters.',
+      'must begin with "/", such as /api/key or /api/parent_programs/*. A * stands for any characters.',
     );
+  if (path?.includes('?')) throw invalidField('match.path', 'must not have a query. Put it into match.query.');
   return {
     ...(path !== undefined && { path }),
     ...(query !== undefined && { query: valuesOf(query, 'match.query') }),

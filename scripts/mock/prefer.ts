@@ -23,11 +23,15 @@ export function preferenceOf(header: string | string[] | undefined, operation: O
 export type Choice = Pick<Preferences, 'code' | 'example'>;
 
 /** How a refusal begins: with the field that names the status or the example, and the words before its value. */
-export type ChoiceWords = Readonly<Record<keyof Choice, readonly [field: string, words: string]>>;
+export type ChoiceWords = Readonly<Record<keyof Choice, readonly [field: string, words: string]>> & {
+  /** Lists the examples in one message, which may be longer than the contract allows. */
+  readonly isOneMessage: boolean;
+};
 
 const OF_HEADER: ChoiceWords = {
   code: ['Prefer', 'asks for the status'],
   example: ['Prefer', 'asks for the example'],
+  isOneMessage: false,
 };
 
 /** `code` and `example` as a `Prefer` header names them. Throws a 422 for a response that the operation does not have. */
@@ -58,7 +62,7 @@ function unknownStatus(code: string, operation: Operation, { code: [field, words
 function unknownExample(
   { code, example }: { readonly code: string | undefined; readonly example: string },
   operation: Operation,
-  { example: [field, words] }: ChoiceWords,
+  { example: [field, words], isOneMessage }: ChoiceWords,
 ): DomainError {
   const statuses = code === undefined ? statusesOf(operation) : [Number(code)];
   const available = statuses.flatMap((status) => {
@@ -68,8 +72,9 @@ function unknownExample(
   const where = code === undefined ? '' : ` with the status ${code}`;
   const quoted = clip(example, MAX_QUOTED_CHARACTERS);
   const message = `${words} ${quoted}, which ${operation.operationId} does not have${where}.`;
-  const lines =
-    available.length === 0 ? ['It has none.'] : joined(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
+  if (available.length === 0) return invalidField(field, `${message} It has none.`);
+  if (isOneMessage) return invalidField(field, `${message} It has ${available.join('; ')}.`);
+  const lines = joined(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
   return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 

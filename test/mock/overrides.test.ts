@@ -93,13 +93,20 @@ test.each([
     { operation: 'getKey', staus: 503 },
     /^staus is not known\. Fields: operation, status, example, times, delay_ms, body, allowInvalid, match, sequence\.$/,
   ],
-  [{ operation: 'getKey', body: { id: 3 } }, /^body\.name is required\. See errors for \d more fields\.$/],
+  [
+    { operation: 'getKey', body: { id: 3 } },
+    /^body\.name is required\. See errors for \d more fields\. With "allowInvalid": true, /,
+  ],
   [{ operation: 'deleteParentProgram', body: {} }, /^body is not allowed: the 204 of deleteParentProgram has none/],
   [{ status: 503, body: { message: 'x' } }, /^body is checked against the response of one operation/],
   [{ operation: 'getKey', example: 'read_only', body: {} }, /^example cannot be combined with body/],
   [{ operation: 'getKey', example: 'read_only', allowInvalid: true }, /^example cannot be combined with allowInvalid/],
   [{ operation: 'getKey', status: 600, body: {}, allowInvalid: true }, /^status must be an integer from 200 to 599/],
-  [{ operation: 'getKey', status: 503, match: { path: 'api' } }, /^match\.path must be a path such as /],
+  [{ operation: 'getKey', status: 503, match: { path: 'api' } }, /^match\.path must begin with "\/", such as /],
+  [
+    { operation: 'getKey', match: { path: '/api/key?a=b' }, status: 503 },
+    /^match\.path must not have a query\. Put it/,
+  ],
   [{ operation: 'getKey', status: 503, match: { header: { 'X-A': {} } } }, /^match\.header\.X-A must be a string/],
   [{ operation: 'getKey', status: 503, match: { cookie: {} } }, /^match\.cookie is not known\. Fields: path, /],
   [{ operation: 'getKey', status: 503, sequence: [{ status: 503 }] }, /^status cannot be combined with sequence/],
@@ -117,8 +124,10 @@ test.each([
 test.each([
   [{ operation: 'getKey', status: 409 }, 'status'],
   [{ operation: 'getKey', example: 'nope' }, 'example'],
-])('the errors of %j name the field %s', async (body, field) => {
-  expect(Object.keys((await add(body)).body.errors ?? {})).toEqual([field]);
+  [{ operation: 'deleteParentProgram', status: 204, body: 'x' }, 'body'],
+  [{ operation: 'getKey', status: 503, body: {} }, 'body.message'],
+])('the errors of %j name one problem, of %s', async (body, field) => {
+  expect((await add(body)).body.errors).toEqual({ [field]: [expect.any(String)] });
 });
 
 // The command "curl -d" sends JSON as a form, unless the Content-Type is set.

@@ -149,6 +149,54 @@ test('each mistake in a seed is named, and the data stay as they were', async ()
   expect(left).toEqual(['First', 'Second']);
 });
 
+test('each wrong option of startMock is named, and a port that is in use', async () => {
+  const mistakes = await printedBy(
+    'options.js',
+    `${START}
+    const mistakesOf = (options) => startMock(options).then((other) => other.close(), (error) => error instanceof MockError && error.problems);
+    const { port } = new URL(mock.url);
+    const wrong = { seeed: {}, now: new Date(), port: '80', host: 1, seed: [], stateful: 1, environment: 'x', dynamicSeed: 1 };
+    console.log(JSON.stringify([
+      await mistakesOf(wrong),
+      await mistakesOf({ now: Date.now }),
+      await mistakesOf({ port: Number(port) }),
+    ]));
+    await mock.close();`,
+  );
+  expect(mistakes).toEqual([
+    [
+      'seeed is not an option of startMock. Options: port, host, seed, stateful, environment, dynamicSeed, now.',
+      'now must be a function that returns a Date.',
+      'port must be an integer from 0 to 65535.',
+      'host must be an address, such as 127.0.0.1.',
+      'seed must be an object with items by the name of their list.',
+      'stateful must be true or false.',
+      'environment must be live or test.',
+      'dynamicSeed must be a text.',
+    ],
+    ['now must be a function that returns a Date.'],
+    [expect.stringMatching(/^Port \d+ of 127\.0\.0\.1 is in use\. Choose another port or host\.$/)],
+  ]);
+});
+
+test('an example that does not exist is one problem, which names those that exist', async () => {
+  const problems = await printedBy(
+    'example.js',
+    `${START}
+    try {
+      mock.respond({ operation: 'createParentProgram', example: 'zzz' });
+    } catch (error) {
+      console.log(JSON.stringify(error.problems));
+    }
+    await mock.close();`,
+  );
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^example is zzz, which createParentProgram does not have\. It has with 201: .*; with 409: external_id_taken;/,
+    ),
+  ]);
+});
+
 test('a response of one’s own is sent to the requests that match, and in sequence', async () => {
   const steps = await printedBy(
     'responses.js',
@@ -175,29 +223,25 @@ test('a response of one’s own is sent to the requests that match, and in seque
 });
 
 test('a body that the contract forbids is refused, unless allowInvalid is true', async () => {
-  const [problems, first, second, third] = await printedBy<[string[], unknown, unknown, unknown]>(
+  const [problems, message, first, second, third] = await printedBy<[string[], string, unknown, unknown, unknown]>(
     'invalid.js',
     `${START}
-    let problems;
+    let problems, message;
     try {
       mock.respond({ operation: 'getKey', body: { name: 3 } });
     } catch (error) {
-      problems = error.problems;
+      ({ problems, message } = error);
     }
     mock.respond({ operation: 'getKey', body: { name: 3 }, allowInvalid: true });
     mock.respond({ operation: 'getKey', status: 502, body: '<h1>Bad gateway</h1>', allowInvalid: true });
     const { status, text } = await send('GET', '/api/key');
     const second = await send('GET', '/api/key');
-    console.log(JSON.stringify([problems, { status, text }, second, (await send('GET', '/api/key')).status]));
+    console.log(JSON.stringify([problems, message, { status, text }, second, (await send('GET', '/api/key')).status]));
     await mock.close();`,
   );
-  expect(problems).toEqual(
-    expect.arrayContaining([
-      'body.name must be a string.',
-      'body.id is required.',
-      expect.stringMatching(/^allowInvalid /),
-    ]),
-  );
+  expect(problems).toEqual(expect.arrayContaining(['body.name must be a string.', 'body.id is required.']));
+  expect(problems.filter((problem) => !problem.startsWith('body.'))).toEqual([]);
+  expect(message).toMatch(/\nWith "allowInvalid": true, the mock sends what the contract forbids\.$/);
   expect(first).toEqual({ status: 200, text: '{"name":3}' });
   expect(second).toEqual({ status: 502, text: '<h1>Bad gateway</h1>', body: null });
   expect(third).toBe(200);

@@ -1,9 +1,12 @@
 // The package charter-mock: the mock for test suites.
 import type { components, operations, paths } from '../../../generated/openapi.d.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
+import { StartUpError } from '../../../src/domain/start-up-error.ts';
+import { ForbiddenBodyError } from '../control.ts';
 import { problemsOf } from '../request-check.ts';
 import { openMock } from '../server.ts';
 import { readAssets } from './assets.ts';
+import { CHECKS, type Check, mistakesIn } from './start-options.ts';
 
 /** The schemas of the contract, by name. */
 export type Schemas = components['schemas'];
@@ -110,22 +113,28 @@ export type CharterMock = {
   close(): Promise<void>;
 };
 
-/** A mistake in what was given to the mock. */
+/** A mistake in what was given to the mock, or an address on which it cannot listen. */
 export class MockError extends Error {
-  /** A sentence for each mistake, which begins with the name of the field. */
+  /** A sentence for each mistake, which begins with the name of the option or the field. */
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.length === 1 ? problems[0] : `There are ${problems.length} mistakes:\n  ${problems.join('\n  ')}`);
+  /** `hint`: a sentence for the end of the message, which is not a mistake. */
+  constructor(problems: readonly string[], hint?: string) {
+    const listed = problems.length === 1 ? '' : `There are ${problems.length} mistakes:\n  `;
+    super(`${listed}${problems.join('\n  ')}${hint === undefined ? '' : `\n${hint}`}`);
     this.name = 'MockError';
     this.problems = problems;
   }
 }
 
-/** Starts a mock of the Charter API. Rejects where the port is in use, or with a `MockError` for mistakes in the seed. */
+/**
+ * Starts a mock of the Charter API. Rejects with a `MockError` for a wrong or unknown option, for mistakes in the seed, and if the
+ * port is in use.
+ */
 export async function startMock(options: StartOptions = {}): Promise<CharterMock> {
+  const mistakes = mistakesIn(options, OF_EACH_OPTION);
+  if (mistakes.length > 0) throw new MockError(mistakes);
   const { stateful = true, port = 0, ...others } = options;
-  const named = (error: unknown) => (error instanceof DomainError ? new MockError(problemsOf(error)) : error);
   const mock = await openMock(await readAssets(), { ...others, port, isStateful: stateful }).catch((error: unknown) => {
     throw named(error);
   });
@@ -145,4 +154,13 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
     requests: () => mock.log.all as readonly MockRequest[],
     close: () => mock.close(),
   };
+}
+
+/** The compiler requires a check of each option. */
+const OF_EACH_OPTION: Readonly<Record<keyof StartOptions, Check>> = CHECKS;
+
+function named(error: unknown): unknown {
+  if (error instanceof StartUpError) return new MockError([`${error.message} Choose another port or host.`]);
+  if (error instanceof ForbiddenBodyError) return new MockError(problemsOf(error), error.hint);
+  return error instanceof DomainError ? new MockError(problemsOf(error)) : error;
 }
