@@ -186,7 +186,7 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   const page = await visit();
   await page.goto(`/single-sign-on/${team.organizationId}/start?target_link_uri=${url}/profile/api-keys`);
   expect(await look(page, 'single-sign-on-asked')).toEqual([]);
-  await page.getByRole('link', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel('Account').fill('nele-7');
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.waitForURL('**/profile/api-keys');

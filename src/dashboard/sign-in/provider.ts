@@ -3,11 +3,13 @@ import { type Html, html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
+import type { Form } from '../http/forms.ts';
 import { findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { continuePage } from '../markup/continue.ts';
 import { page } from '../markup/layout.ts';
+import { hidden, postForm } from '../markup/parts.ts';
 import { showAfterProof } from './after-proof.ts';
 import { safeNext } from './next.ts';
 import { passwordLink } from './password-link.ts';
@@ -51,36 +53,19 @@ type Going = {
 };
 
 /** Begins a sign-in, after a form. */
-export async function goToProvider(context: RequestContext, connection: Connection, going: Going): Promise<View> {
-  return begin(context, connection, {
-    going,
-    show: (url) =>
-      continuePage(context, {
-        title: 'Sign in at your organization',
-        why: 'Your organization uses single sign-on.',
-        url,
-        aside: going.aside ?? passwordLink(going.next),
-      }),
-  });
-}
-
-type Beginning = {
-  readonly going: Going;
-  /** The page that leads to the provider. */
-  readonly show: (url: string) => View;
-};
-
-async function begin(
+export async function goToProvider(
   context: RequestContext,
   connection: Connection,
-  { going: { aside: _, back, ...going }, show }: Beginning,
+  { aside, back, ...going }: Going,
 ): Promise<View> {
   const { browserSecret, auditSource, now } = context;
   const request = { origin: ownOrigin(context), browserSecret, auditSource, now, ...going };
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
-    case 'begun':
-      return show(begun.url);
+    case 'begun': {
+      const [title, why] = ['Sign in at your organization', 'Your organization uses single sign-on.'];
+      return continuePage(context, { title, why, url: begun.url, aside: aside ?? passwordLink(going.next) });
+    }
     case 'lost':
       return lostPage(context, back);
     case 'rate-limited':
@@ -91,29 +76,31 @@ async function begin(
 }
 
 /**
- * Waits for a click: anybody can link to it, and a browser that went on by itself would be signed in to the organization of the
- * attacker who made the link.
+ * The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). It begins nothing: anybody can link
+ * to it, and a browser that went on by itself would be signed in to the organization of the attacker who made the link.
  */
-function askedPage(context: RequestContext, url: string): View {
-  const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
-<p>You continue at <strong>${new URL(url).host}</strong>, which then signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
-<p class="actions"><a class="button primary wide" href="${url}">Continue</a></p>
-<p class="aside"><a href="/profile">Cancel</a></p></section>`;
-  return page(context, { title: 'Sign in to Charter?', main });
-}
-
-/** The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). */
-export async function startAtProvider(context: RequestContext): Promise<View> {
-  const { query } = context;
-  const connection = await getConnection(context);
-  const issuer = query.get('iss') ?? connection.record.issuer;
-  if (issuer !== connection.record.issuer) throw new RequestError('not-found');
-  const email = normalEmail(query.get('login_hint') ?? '') ?? '';
+export async function showStart(context: RequestContext): Promise<View> {
+  const { query, path, formToken } = context;
+  const { issuer } = (await getConnection(context)).record;
+  if ((query.get('iss') ?? issuer) !== issuer) throw new RequestError('not-found');
   const origin = ownOrigin(context);
   const target = query.get('target_link_uri') ?? '';
   // It is a whole URL, and only a path of ours is followed.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
-  return begin(context, connection, { going: { email, next }, show: (url) => askedPage(context, url) });
+  const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
+<p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
+${postForm(
+  { action: path, formToken },
+  html`${hidden('email', query.get('login_hint') ?? '')}${hidden('next', next)}
+<div class="actions"><button class="button primary wide">Continue</button></div>`,
+)}
+<p class="aside"><a href="/profile">Cancel</a></p></section>`;
+  return page(context, { title: 'Sign in to Charter?', main });
+}
+
+export async function startAtProvider(context: RequestContext, form: Form<'email' | 'next'>): Promise<View> {
+  const email = normalEmail(form.text('email')) ?? '';
+  return goToProvider(context, await getConnection(context), { email, next: safeNext(form.text('next')) });
 }
 
 /** Where the provider sends the browser back. */

@@ -2,7 +2,7 @@ import { form, type PublicPage } from '../http/page-routes.ts';
 import { confirm, showConfirmation } from './confirm.ts';
 import { requestLink, showForgottenPassword } from './forgotten-password.ts';
 import { sendSignInOptions, submitPasskey } from './passkey.ts';
-import { comeBack, startAtProvider } from './provider.ts';
+import { comeBack, showStart, startAtProvider } from './provider.ts';
 import { giveCode, showCode } from './second-factor.ts';
 import { PASSKEY_OPTIONS_URL, PASSKEY_URL, showSignIn, submitSignIn } from './sign-in.ts';
 import { choosePassword, showWelcome, welcomeByProvider } from './welcome.ts';
@@ -22,7 +22,7 @@ export const signInPages: readonly PublicPage[] = [
   { path: '/forgotten-password', get: showForgottenPassword, post: form(['email'], requestLink) },
   { path: '/welcome/:token', get: showWelcome, post: form(['password'], choosePassword) },
   { path: '/welcome/:token/single-sign-on', get: showWelcome, post: form([], welcomeByProvider, { takesTurns }) },
-  { path: `${PROVIDER}/start`, get: startAtProvider, takesTurns },
+  { path: `${PROVIDER}/start`, get: showStart, post: form(['email', 'next'], startAtProvider, { takesTurns }) },
   { path: `${PROVIDER}/callback`, get: comeBack, takesTurns },
   { path: `${PROVIDER}/confirm/:token`, get: showConfirmation, post: form(['password', 'code'], confirm) },
 ];

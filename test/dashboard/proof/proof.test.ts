@@ -361,6 +361,7 @@ const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
     '/welcome/:token/single-sign-on',
     '/single-sign-on/:organizationId/confirm/:token',
     '/single-sign-on/:organizationId/logout',
+    '/single-sign-on/:organizationId/start',
   ],
   'it belongs to a proof, or to a form that needs one': [
     '/profile/proof/options',

@@ -1,6 +1,6 @@
-import { createScope } from '../../support/data/actors.ts';
+import { createScope, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, buttonUrlIn } from '../../support/data/single-sign-on.ts';
+import { beginAtTile, beginWith } from '../../support/data/single-sign-on.ts';
 import { useCompanies } from '../../support/http/companies.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
 import { startIdentityProvider } from '../../support/http/identity-provider.ts';
@@ -27,8 +27,8 @@ describe('redirects', () => {
     const { administrator, person } = await company();
     const browser = newBrowser();
     const start = `/single-sign-on/${administrator.scope.organizationId}/start`;
-    const begun = await browser.get(`${start}?target_link_uri=${encodeURIComponent(target)}`);
-    const response = provider.authorize(buttonUrlIn(begun), person);
+    const url = await beginAtTile(browser, `${start}?target_link_uri=${encodeURIComponent(target)}`);
+    const response = provider.authorize(url, person);
     expect((await browser.get(response)).headers['location']).toBe('/profile');
   });
 
@@ -36,7 +36,19 @@ describe('redirects', () => {
     const { administrator } = await company();
     const begun = await newBrowser().get(`/single-sign-on/${administrator.scope.organizationId}/start`);
     expect([begun.status, begun.headers['location'], begun.headers['refresh']]).toEqual([200, undefined, undefined]);
-    expect(begun.text).toContain(new URL(buttonUrlIn(begun)).host);
+    expect(begun.text).toContain(new URL(provider.issuer).host);
+  });
+
+  test('links to the start begin nothing and use up nobody’s attempts', async () => {
+    // The attack: a page of another site has pictures at these addresses, and locks its visitors out of single sign-on.
+    const { administrator, member } = await company();
+    const { organizationId } = administrator.scope;
+    const browser = newBrowser();
+    provider.requested.length = 0;
+    await times(30, () => browser.get(`/single-sign-on/${organizationId}/start?login_hint=${member.email}`));
+    expect(await db.prisma.ssoSignIn.count({ where: { organizationId } })).toBe(0);
+    expect(provider.requested).toEqual([]);
+    expect(await beginWith(browser, member.email)).toContain(provider.issuer);
   });
 
   test('a sign-in from a tile ends the session that the browser had before', async () => {
@@ -46,9 +58,9 @@ describe('redirects', () => {
     const copy = newBrowser();
     copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
     expect(await isIn(copy)).toBe(true);
-    const begun = await browser.get(`/single-sign-on/${administrator.scope.organizationId}/start`);
-    expect(wordsOf(begun)).toContain('Another session of this browser ends.');
-    await browser.get(provider.authorize(buttonUrlIn(begun), person));
+    const start = `/single-sign-on/${administrator.scope.organizationId}/start`;
+    expect(wordsOf(await browser.get(start))).toContain('Another session of this browser ends.');
+    await browser.get(provider.authorize(await beginAtTile(browser, start), person));
     expect(wordsOf(await browser.get('/profile'))).toContain(member.email);
     expect(await isIn(copy)).toBe(false);
   });
@@ -103,7 +115,8 @@ describe('a provider that lies about itself', () => {
     'its authorization_endpoint %j is no link of ours',
     async (authorization_endpoint) => {
       const { lying, page } = await start({ authorization_endpoint });
-      expect([page.status, page.headers['refresh'], buttonUrlIn(page)]).toEqual([502, undefined, '']);
+      const isLinked = page.text.includes(`href="${authorization_endpoint}`);
+      expect([page.status, page.headers['refresh'], isLinked]).toEqual([502, undefined, false]);
       await lying.close();
     },
   );

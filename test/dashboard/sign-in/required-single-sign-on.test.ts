@@ -13,8 +13,8 @@ import {
 import { auditEventsOf, createScope, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import {
+  beginAtTile,
   beginWith,
-  buttonUrlIn,
   connect,
   LOCAL,
   PUBLIC_URL as publicUrl,
@@ -124,7 +124,7 @@ test('a right password signs nobody in, and its page leads to the provider and o
   ]);
   expect(await isIn(browser)).toBe(false);
   expect(await whysOf(administrator)).toEqual(['the organization requires single sign-on']);
-  const url = buttonUrlIn(await browser.get(continueUrlIn(refused)));
+  const url = await beginAtTile(browser, continueUrlIn(refused));
   const toConfirm = await browser.get(provider.authorize(url, { sub: `mei-${made}`, email: member.email }));
   const done = await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD });
   expect(done.headers['location']).toBe('/profile/api-keys');

@@ -7,7 +7,7 @@ import { createAccount } from '../../support/data/accounts.ts';
 import { auditEventsOf, createActor, createScope, giveKey } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, buttonUrlIn, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
+import { beginAtTile, beginWith, connect, LOCAL, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
 import { type Making, useIdentityProvider } from '../../support/http/identity-provider.ts';
@@ -110,8 +110,7 @@ test('a tile of the provider leads to a page of the dashboard', async () => {
   const browser = newBrowser();
   const hint = `new@${administrator.email.split('@')[1]}`;
   const start = `/single-sign-on/${scope.organizationId}/start?iss=${provider.issuer}&login_hint=${hint}&target_link_uri=/profile/api-keys`;
-  const begun = await browser.get(start);
-  const url = buttonUrlIn(begun);
+  const url = await beginAtTile(browser, start);
   expect(new URL(url).searchParams.get('login_hint')).toBe(hint);
   const back = await browser.get(provider.authorize(url, { sub: hint, email: hint }));
   expect([back.status, back.headers['location']]).toEqual([303, '/profile/api-keys']);

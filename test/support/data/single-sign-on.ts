@@ -47,9 +47,10 @@ export async function beginWith(browser: Browser, email: string, next = '/profil
   return url;
 }
 
-/** Where the button of the page leads, which a tile of the provider opens. */
-export function buttonUrlIn({ text }: Page): string {
-  return (/<a class="button primary wide" href="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+/** Continues at the page that a tile of the provider opens. Returns the URL at the provider. */
+export async function beginAtTile(browser: Browser, start: string): Promise<string> {
+  const [path = ''] = start.split('?');
+  return urlIn(await browser.submit(start, {}, path)) ?? '';
 }
 
 /** Where a page leads on by itself. */
