@@ -45,7 +45,7 @@ test('every operation is shown with its samples, in each language', async () => 
       expect(await sampleIn(reference, place)).toBe(sample);
     }
   }
-}, 120_000);
+});
 
 test('every webhook is shown with its headers and the example of its event', async () => {
   expect(contract.webhooks).not.toEqual([]);
@@ -299,4 +299,4 @@ test('every kind of page passes the layout and accessibility checks', async () =
   await again();
   wrong.push(...(await look(reference, 'docs-operation', { fullPage: false, again })));
   expect(wrong).toEqual([]);
-}, 180_000);
+});

@@ -13,7 +13,7 @@ import { until } from '../support/wait.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENTS = 64;
 /** Fewer, because several processes that have just started want more than the cores of a small machine. */
-const CLIENTS_OF_WORKERS = 24;
+const CLIENTS_OF_WORKERS = 12;
 const STOPS = length({ short: 1, full: 20 });
 
 const database = await useScratchDatabase();
