@@ -167,15 +167,17 @@ type Begun = {
 };
 
 /**
- * The network becomes one of the account that was signed in, and not of the one whose e-mail was typed: anybody can type the
- * e-mail of somebody else, to whose account more passwords could be tried then.
+ * The network becomes one of the organization, and of the account that was signed in, not of the one whose e-mail was typed: anybody
+ * can type the e-mail of somebody else, to whose account more passwords could be tried then.
  */
 export async function countSignIn(
   db: Database,
   { signedIn, ...begun }: Begun & { readonly signedIn: Pick<SignedInByProvider, 'email'> },
 ): Promise<void> {
   await takeBack(db, begun);
-  await rememberNetwork(db, { account: signedIn.email, ip: begun.auditSource.ip });
+  const { organizationId } = begun.scope;
+  for (const account of [signedIn.email, organizationId])
+    await rememberNetwork(db, { account, ip: begun.auditSource.ip });
 }
 
 /** Takes the attempt back from the limits, under which it was counted when it began. */

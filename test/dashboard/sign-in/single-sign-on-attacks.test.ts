@@ -3,7 +3,7 @@ import { consumeAttempt } from '../../../src/service/accounts/attempt-limits.ts'
 import { transaction } from '../../../src/store/database.ts';
 import { startMove } from '../../../src/store/organization-moves.ts';
 import { times } from '../../support/data/actors.ts';
-import { beginWith, connect } from '../../support/data/single-sign-on.ts';
+import { beginAtTile, beginWith, connect } from '../../support/data/single-sign-on.ts';
 import { type Company, useCompanies } from '../../support/http/companies.ts';
 import { type Making, startIdentityProvider } from '../../support/http/identity-provider.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
@@ -248,6 +248,21 @@ test('typing the e-mail of somebody else opens no way around the limits of passw
   attacker.cookies.clear();
   const guess = { email: victim.email, password: 'wrong' };
   expect((await attacker.submit('/sign-in?with=password', guess, '/sign-in')).status).toBe(429);
+});
+
+test('a flood at the tile of an organization locks nobody out who has signed in from their network before', async () => {
+  // The attack: a stranger at a few addresses uses up the attempts that the people of the organization share.
+  const { member, person } = await company();
+  const { organizationId } = member.scope;
+  const start = `/single-sign-on/${organizationId}/start`;
+  const [familiar, stranger] = [newBrowser(), newBrowser()];
+  expect((await familiar.get(provider.authorize(await beginAtTile(familiar, start), person))).status).toBe(303);
+  const ip = stranger.localAddress ?? '';
+  await consumeAttempt(db, { at: 'single-sign-on-tile', account: organizationId, ip });
+  await db.pool.query("update sign_in_failures set points = 100000 where key like 'sso-tile-account:%'");
+  expect(await beginAtTile(stranger, start)).toBe('');
+  familiar.cookies.clear();
+  expect(await beginAtTile(familiar, start)).toContain(provider.issuer);
 });
 
 test('a role that follows groups waits for a write of the API, whose key may do less then', async () => {
