@@ -120,12 +120,16 @@ const ATTEMPTS = 10;
  * Issues an API key of the demonstration's administrator; `null` without demonstration data. Keys are not stored, so
  * each start issues a new one, and revokes the oldest one if the user has too many.
  */
-export async function issueDemonstrationKey(db: Database, environment: Environment): Promise<string | null> {
+export async function issueDemonstrationKey(
+  db: Database,
+  environment: Environment,
+  cell: string | null = null,
+): Promise<string | null> {
   const user = await findUserByEmail(db, USERS[0]?.email ?? '');
   if (user === null || user.organization.name !== ORGANIZATION) return null;
   const scope = OrganizationScope.grant(user.organizationId);
   const operator = { kind: 'operator', scope } as const;
-  const request = { userId: user.id, permissions: PERMISSIONS, lifeDays: 30, environment };
+  const request = { userId: user.id, permissions: PERMISSIONS, lifeDays: 30, environment, cell };
   for (let attempt = 1; ; attempt += 1) {
     await makeRoom(db, operator, user.id);
     const outcome = await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` });

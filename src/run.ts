@@ -191,9 +191,11 @@ async function serve(
   // A failed welcome must not stop the server.
   const welcome = !speaksForAll
     ? undefined
-    : demonstration?.welcome(db, { url: server.url, publicUrl, environment }).catch((error: unknown) => {
-        logger.warn({ err: error }, 'could not print the demonstration sign-ins');
-      });
+    : demonstration
+        ?.welcome(db, { url: server.url, publicUrl, environment, cell: config.cell })
+        .catch((error: unknown) => {
+          logger.warn({ err: error }, 'could not print the demonstration sign-ins');
+        });
   process.stdout.write((await welcome) ?? '');
   const reason = await shutdown.reason;
   app.announceShutdown();

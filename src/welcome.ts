@@ -9,7 +9,12 @@ export { seed };
 /** Addresses, demonstration sign-ins and a curl command with a new key. Not for production, where there is no demonstration. */
 export async function welcome(
   db: Database,
-  { url, publicUrl = url, environment }: { url: string; publicUrl: string | undefined; environment: Environment },
+  {
+    url,
+    publicUrl = url,
+    environment,
+    cell,
+  }: { url: string; publicUrl: string | undefined; environment: Environment; cell: string | null },
 ): Promise<string> {
   const addresses = `
   Charter is listening at ${url}
@@ -20,7 +25,7 @@ export async function welcome(
     Health     ${url}/livez  ${url}/readyz
 `;
   // Without a key, the text says why.
-  const key = await issueDemonstrationKey(db, environment).catch((error: unknown) => {
+  const key = await issueDemonstrationKey(db, environment, cell).catch((error: unknown) => {
     if (error instanceof DomainError) return error;
     throw error;
   });

@@ -191,7 +191,9 @@ function refuseByFormat(key: string, environment: Environment): void {
   const format = inspectKey(key);
   switch (format.kind) {
     case 'not-a-key':
-      throw malformed(`This is not an API key: a key is charter_${environment}_ and 46 letters and digits.`);
+      throw malformed(
+        `This is not an API key: a key begins with charter_${environment}_ and ends with 46 letters and digits.`,
+      );
     case 'incomplete':
       throw malformed(`This API key is incomplete: it has ${format.characters} of ${format.of} characters. ${COPY}`);
     case 'too-long':

@@ -121,7 +121,9 @@ test.each([
 
 test('401 for a key in capitals', async () => {
   const response = await getKeyWith(`Bearer ${ours.key.toUpperCase()}`);
-  expect(response.body.message).toBe('This is not an API key: a key is charter_live_ and 46 letters and digits.');
+  expect(response.body.message).toBe(
+    'This is not an API key: a key begins with charter_live_ and ends with 46 letters and digits.',
+  );
 });
 
 test('401 that names both environments, for a key of the other environment', async () => {

@@ -66,8 +66,12 @@ test('in development, two processes that start on an empty database both serve a
       expect(text).toContain(printed);
     for (const role of ['administrator', 'manager', 'member', 'viewer'])
       expect(text).toContain(`${role}@northwind.example`);
-    const later = await welcomeOf({ ...env, PUBLIC_URL: 'http://localhost:4937' });
+    const later = await welcomeOf({ ...env, PUBLIC_URL: 'http://localhost:4937', CHARTER_CELL: 'us1' });
     expect(later.text).toContain('Dashboard  http://localhost:4937/sign-in');
+    for (const written of ['Authorization: Bearer ', 'CHARTER_API_KEY=']) {
+      expect(text).toMatch(new RegExp(`${written}charter_live_[0-9A-Za-z]{46}`));
+      expect(later.text).toMatch(new RegExp(`${written}charter_live_us1_[0-9A-Za-z]{46}`));
+    }
     expect(await contents(DATABASE_URL)).toEqual(SEEDED);
   }, 'empty');
 });

@@ -24,7 +24,7 @@ export async function submitReport(context: RequestContext, form: Form<'text'>):
   const found = findKeysIn(form.text('text'));
   if (found.length === 0) {
     const message =
-      'must contain a whole API key. It begins with charter_live_ or charter_test_, and 46 letters and digits follow.';
+      'must contain a whole API key. It begins with charter_live_ or charter_test_, and ends with 46 letters and digits.';
     return reportPage(context, problemOf(invalid('text', message)));
   }
   const keys = found.slice(0, MAX_REPORTED_KEYS);
