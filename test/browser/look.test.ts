@@ -255,6 +255,23 @@ test('a typical row of the key list takes at most two lines at 1280 px', async (
   expect(lines.filter((each) => each > 2.1)).toEqual([]);
 });
 
+test('the name of a resource is in one line in the narrowest tables of keys', async () => {
+  await site.switchTo(team.administrator, page);
+  const heights: number[] = [];
+  for (const width of [1090, 1150, 1200]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of ['/profile/api-keys', '/organization/api-keys']) {
+      await page.goto(path);
+      // Not as cards, which have the place.
+      expect((await page.locator('thead').boundingBox())?.width).toBeGreaterThan(700);
+      heights.push(...(await page.locator('.chips code').evaluateAll((all) => all.map((each) => each.clientHeight))));
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(heights.length).toBeGreaterThan(10);
+  expect(Math.max(...heights)).toBeLessThan(24);
+});
+
 test('on a phone, an event of the audit log takes at most 190 px on average', async () => {
   await site.switchTo(team.administrator, page);
   await page.setViewportSize({ width: 390, height: 800 });
