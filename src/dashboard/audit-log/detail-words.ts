@@ -5,6 +5,7 @@ import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { UNUSED } from '../../store/key-checks.ts';
+import { emailText } from '../markup/parts.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 
@@ -59,16 +60,16 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.revoked days', (text) => `Unused keys end after ${formatCount(Number(text), 'day')}`],
   ['key.renamed from', (text, { to }) => `From “${text}” to “${to}”`],
   ['key.renamed to', NOTHING],
-  ['key.restricted before', (text) => `Allowed addresses before: ${text}`],
-  ['key.restricted addresses', (text) => `Allowed addresses: ${text}`],
-  ['key.created addresses', (text) => `Allowed addresses: ${text}`],
-  ['key.rotated addresses', (text) => `Allowed addresses: ${text}`],
+  ['key.restricted before', (text) => `Allowed addresses before: ${listed(text)}`],
+  ['key.restricted addresses', (text) => `Allowed addresses: ${listed(text)}`],
+  ['key.created addresses', (text) => `Allowed addresses: ${listed(text)}`],
+  ['key.rotated addresses', (text) => `Allowed addresses: ${listed(text)}`],
   ['key.moved to', (text) => `To ${text}`],
   ['key.moved from', (text) => `From ${text}`],
   ['key.moved before', formerName],
   ['integration.created role', (text) => `As ${roleName(text)}`],
-  ['integration.created owner', (text) => `Owner: ${text}`],
-  ['integration.owner_changed to', (text) => `To ${text}`],
+  ['integration.created owner', (text) => html`Owner: ${emailText(text)}`],
+  ['integration.owner_changed to', (text) => html`To ${emailText(text)}`],
   ['user.invited role', (text) => `As ${roleName(text)}`],
   ['user.invited link', () => 'With a new link'],
   ['user.role_changed before', (text, { after = '' }) => `From ${roleName(text)} to ${roleName(after)}`],
@@ -130,6 +131,11 @@ function asRecorded(name: string): ToWords {
     const [before, after] = text.split(' -> ');
     return after === undefined ? `${label}: ${text}` : `${label}: from ${before} to ${after}`;
   };
+}
+
+/** A list is recorded with spaces between its entries. */
+function listed(text: string): string {
+  return text.replaceAll(' ', ', ');
 }
 
 function roleName(text: string): string {
