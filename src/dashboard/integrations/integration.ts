@@ -19,8 +19,12 @@ import { integrationHead } from './integration-head.ts';
 import { integrationIdOf, integrationUrl, keysUrlOf } from './urls.ts';
 
 /** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
-const DONE = new Map<string, (integration: IntegrationDetails) => string | undefined>([
-  ['created', ({ name }) => `${name} is created. Create its first API key next.`],
+const DONE = new Map<string, (integration: IntegrationDetails) => string | Html | undefined>([
+  [
+    'created',
+    ({ id, name }) =>
+      html`${name} is created. <a href="${keysUrlOf({ id, email: null })}/new">Create its first API key</a> next.`,
+  ],
   ['changed', () => 'The changes are saved. They apply at once, to all keys of the integration too.'],
   [
     'suspended',
