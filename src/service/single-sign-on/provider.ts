@@ -182,9 +182,13 @@ export async function redeemCode(
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('The response has no ID token.');
     const isThin = claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+    const more: Readonly<Record<string, unknown>> = isThin
+      ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
+      : {};
+    // What gives the e-mail says whether it is verified.
+    const { email_verified = claims['email_verified'] } = more;
     // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
-    const more = isThin ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
-    return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time } };
+    return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
   });
 }
 

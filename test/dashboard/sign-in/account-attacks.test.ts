@@ -4,10 +4,10 @@ import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { urlIn } from '../../support/data/single-sign-on.ts';
+import { beginWith, urlIn } from '../../support/data/single-sign-on.ts';
 import { useCompanies } from '../../support/http/companies.ts';
 import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import type { TestPerson } from '../../support/http/identity-provider.ts';
+import { startIdentityProvider, type TestPerson } from '../../support/http/identity-provider.ts';
 import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
 
 // Attacks on accounts by somebody who can sign in at the provider.
@@ -24,6 +24,37 @@ describe('the e-mail', () => {
     const browser = newBrowser();
     const page = await signIn(browser, member.email, stranger(administrator.email, { email_verified }));
     await expectNobody(browser, page, 403);
+  });
+
+  test.each([
+    ['verified there', { email_verified: true }, {}, 303],
+    [
+      'verified there, although the ID token says that it is not',
+      { email_verified: true },
+      { email_verified: false },
+      303,
+    ],
+    ['not verified there', { email_verified: false }, {}, 403],
+    [
+      'not verified there, although the ID token says that it is',
+      { email_verified: false },
+      { email_verified: true },
+      403,
+    ],
+    ['of another person', { email_verified: true, sub: 'another' }, {}, 502],
+  ])('of the UserInfo endpoint counts as that endpoint says: %s', async (_, more, claims, status) => {
+    const at = await startIdentityProvider();
+    at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
+    const { member, domain } = await company({ rules: { newPeople: 'member' }, at });
+    const [browser, sub, email] = [newBrowser(), crypto.randomUUID(), `new@${domain}`];
+    at.override = (res, path) => {
+      if (path !== '/userinfo') return false;
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ sub, email, ...more }));
+      return true;
+    };
+    const page = await browser.get(at.authorize(await beginWith(browser, member.email), { sub, ...claims }));
+    expect([page.status, await db.prisma.user.count({ where: { email } })]).toEqual([status, status === 303 ? 1 : 0]);
+    await at.close();
   });
 
   test.each([
