@@ -65,7 +65,10 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
       { timeoutSeconds: DAY_SECONDS },
     );
   } catch (error) {
-    throw error instanceof TakenError ? await refusalOfTaken(db, error) : refusalOf(error, archive);
+    if (!(error instanceof TakenError)) throw refusalOf(error, archive);
+    // Another import of this archive may have been committed meanwhile.
+    if (await transaction(db, (tx) => isImported(tx, scope, moveId))) return { rows: 0, isNew: false };
+    throw await refusalOfTaken(db, scope, error);
   }
 }
 
@@ -171,14 +174,26 @@ async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<RowsOfTa
   if (!isWhole) throw damaged();
 }
 
-async function refusalOfTaken(db: Database, { batch, cause }: TakenError): Promise<DomainError> {
+async function refusalOfTaken(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { batch, cause }: TakenError,
+): Promise<DomainError> {
   const taken = await findTaken(db, batch);
-  return new DomainError(
-    'conflict',
+  const what =
     taken === null
-      ? `This database has a row that the archive has, too: ${violatedUnique(cause)}. Change it, or delete its organization here.`
-      : `The organization "${taken.name}" (${taken.id}) of this database has ${taken.value} already. Only one organization of a database can have an e-mail or a verified domain: remove it from one of the two, or cancel the move.`,
-  );
+      ? `This database has a row that the archive has, too: ${violatedUnique(cause)}.`
+      : `The organization "${taken.name}" (${taken.id}) of this database has ${taken.value} already.`;
+  const cancel = `run cancel-move --id ${organizationId} --imported-nowhere in the installation that it is from.`;
+  return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : batch.table)} ${cancel}`);
+}
+
+/** `table`: that of an e-mail or a domain that is taken. The text goes on with how to cancel the move. */
+function remedyOf(table: string | null): string {
+  if (table === null) return 'If another export of the organization does not help,';
+  return table === 'sso_domains'
+    ? 'Only one organization of a database can have a verified domain. Remove it there (Organization, Sign-in) and repeat the import, or'
+    : 'Only one user of a database can have an e-mail, which can be neither changed nor removed. So the organization cannot move here:';
 }
 
 /** An error that the operator can fix, in words. */

@@ -117,6 +117,24 @@ test('the database that an organization leaves does not import it', async () => 
   });
 });
 
+test('of two imports of a move that run at once, one imports the organization, and the other says that it is here', async () => {
+  const { organizationId, key } = await teamWithKey();
+  await startMove(organizationId);
+  const ended = await inTransaction(target.db, async (held) => {
+    await held.query('lock table organizations in share mode');
+    const imports = Promise.all([importTo(organizationId), importTo(organizationId)]);
+    await untilWaiting(target.db.pool, 2);
+    await held.query('commit');
+    return imports;
+  });
+  expect(ended).toMatchObject([
+    { code: 0, stderr: '' },
+    { code: 0, stderr: '' },
+  ]);
+  expect(ended.filter(({ stdout }) => stdout.includes('It was imported before.'))).toHaveLength(1);
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
+});
+
 test('an export does not replace the file of another organization', async () => {
   const [moving, other] = [await teamWithKey(), await teamWithKey()];
   const file = fileOf(moving.organizationId);
@@ -440,7 +458,10 @@ test.each(['an e-mail', 'a domain'])(
       1,
       expect.stringContaining(`(${other.id}) of this database has ${value} already.`),
     ]);
-    expect(stderr).toContain('remove it from one of the two, or cancel the move');
+    expect(stderr).toContain(
+      what === 'an e-mail' ? 'cannot move here' : 'Remove it there (Organization, Sign-in) and repeat the import',
+    );
+    expect(stderr).toContain(`cancel-move --id ${organizationId} --imported-nowhere`);
     expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
   },
 );
