@@ -2,7 +2,7 @@ import { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { canonicalJson } from '../domain/json.ts';
 import type { PatchOf } from '../domain/merge-patch.ts';
 import { changeRowsOnce } from '../service/resources/batch.ts';
-import type { Change, Outcome } from '../service/resources/changing.ts';
+import type { Change, Outcome } from '../service/resources/changes.ts';
 import type { ContentOf, Stored, Table } from '../store/table.ts';
 import {
   type Action,

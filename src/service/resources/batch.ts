@@ -1,6 +1,7 @@
 import { type Transaction, transaction } from '../../store/database.ts';
 import type { ContentOf, Stored, Table } from '../../store/table.ts';
-import { type Batch, Changing, type Conditional, dependsOnRows, type Outcome, soughtBy } from './changing.ts';
+import { type Batch, type Conditional, dependsOnRows, type Outcome, soughtBy } from './changes.ts';
+import { Changing } from './changing.ts';
 import { once } from './once.ts';
 import type { WriteContext } from './writing.ts';
 
