@@ -1,6 +1,6 @@
 import { exportedFunctions } from '../support/contract/exports.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
-import { apiKeyProofs } from './isolation/api-keys.ts';
+import { apiKeyProofs, keyRestrictionProofs } from './isolation/api-keys.ts';
 import { auditProofs } from './isolation/audit.ts';
 import { eventProofs } from './isolation/events.ts';
 import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
@@ -46,6 +46,7 @@ const PROOFS: Record<string, Proofs> = {
   'key-checks.ts': keyCheckProofs,
   'key-notices.ts': keyNoticeProofs,
   'shown-notices.ts': shownNoticeProofs,
+  'key-restrictions.ts': keyRestrictionProofs,
   'key-rotations.ts': keyRotationProofs,
   'key-uses.ts': keyUseProofs,
   'organization-keys.ts': organizationKeyProofs,

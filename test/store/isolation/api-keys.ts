@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import {
-  findRestrictedKey,
   insertApiKey,
   listCurrentKeys,
   moveApiKey,
   recordExpiry,
   renameApiKey,
   replaceApiKey,
-  restrictApiKey,
   revokeApiKey,
   revokeApiKeysOf,
 } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { findRestrictedKey, restrictApiKey } from '../../../src/store/key-restrictions.ts';
 import { createKeyRow, type Tenant } from '../../support/postgres/store.ts';
 import type { Proofs } from './proof.ts';
 
@@ -57,24 +56,6 @@ export const apiKeyProofs: Proofs = {
     // The same id and name are available.
     await createKeyRow(db, ours, { id, name: 'Same' });
     expect(await listCurrentKeys(db.prisma, theirs.scope, theirs.userId)).toMatchObject([{ id }]);
-  },
-
-  async findRestrictedKey({ db, ours, theirs }) {
-    const { id } = await createKeyRow(db, theirs);
-    for (const { userId } of [ours, theirs])
-      expect(await findRestrictedKey(db.prisma, ours.scope, { id, userId })).toBeNull();
-    const { userId } = theirs;
-    expect(await findRestrictedKey(db.prisma, theirs.scope, { id, userId })).toMatchObject({ addresses: [] });
-  },
-
-  async restrictApiKey({ db, ours, theirs }) {
-    const { id } = await createKeyRow(db, theirs);
-    const restriction = { id, addresses: ['192.0.2.1'], requestsPerSecond: 1 };
-    await expect(restrictApiKey(db.prisma, ours.scope, restriction)).rejects.toMatchObject({ code: 'P2025' });
-    await createKeyRow(db, ours, { id });
-    await restrictApiKey(db.prisma, ours.scope, restriction);
-    expect(await rowOf(db, ours, id)).toMatchObject({ allowedAddresses: ['192.0.2.1'], requestsPerSecond: 1 });
-    expect(await rowOf(db, theirs, id)).toMatchObject({ allowedAddresses: [], requestsPerSecond: null });
   },
 
   async recordExpiry({ db, ours, theirs }) {
@@ -147,5 +128,25 @@ export const apiKeyProofs: Proofs = {
     const renaming = { id, userId: ours.userId, at: AT, name: 'Renamed' };
     expect(await renameApiKey(db.prisma, ours.scope, renaming)).toEqual({ oldName: 'Ours' });
     expect(await rowOf(db, theirs, id)).toMatchObject({ name: 'Theirs' });
+  },
+};
+
+export const keyRestrictionProofs: Proofs = {
+  async findRestrictedKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    for (const { userId } of [ours, theirs])
+      expect(await findRestrictedKey(db.prisma, ours.scope, { id, userId })).toBeNull();
+    const { userId } = theirs;
+    expect(await findRestrictedKey(db.prisma, theirs.scope, { id, userId })).toMatchObject({ addresses: [] });
+  },
+
+  async restrictApiKey({ db, ours, theirs }) {
+    const { id } = await createKeyRow(db, theirs);
+    const restriction = { id, addresses: ['192.0.2.1'], requestsPerSecond: 1 };
+    await expect(restrictApiKey(db.prisma, ours.scope, restriction)).rejects.toMatchObject({ code: 'P2025' });
+    await createKeyRow(db, ours, { id });
+    await restrictApiKey(db.prisma, ours.scope, restriction);
+    expect(await rowOf(db, ours, id)).toMatchObject({ allowedAddresses: ['192.0.2.1'], requestsPerSecond: 1 });
+    expect(await rowOf(db, theirs, id)).toMatchObject({ allowedAddresses: [], requestsPerSecond: null });
   },
 };
