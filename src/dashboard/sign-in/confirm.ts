@@ -1,13 +1,19 @@
 import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import { type Confirmation, confirmAccount, openConfirmation } from '../../service/single-sign-on/confirm.ts';
+import type { GivenForAccount } from '../../service/single-sign-on/confirmation-proof.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { passkeyForm } from '../passkeys/form.ts';
+import { askedBy, noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
+import { PASSKEY_OPTIONS_URL } from './sign-in.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
 // Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
@@ -16,11 +22,13 @@ export async function showConfirmation(context: RequestContext): Promise<View> {
   return confirmationPage(context, null);
 }
 
-export async function confirm(context: RequestContext, form: Form<'password' | 'code'>): Promise<View> {
+type ConfirmationForm = Form<'password' | 'code' | 'credential'>;
+
+export async function confirm(context: RequestContext, form: ConfirmationForm): Promise<View> {
   const { dashboard, auditSource } = context;
   const connection = await getConnection(context);
-  const given = { ...keyOf(context), password: form.text('password'), code: form.text('code'), auditSource };
-  const outcome = await confirmAccount(dashboard.db, connection, given);
+  const confirming = { ...keyOf(context), given: givenIn(context, form), auditSource };
+  const outcome = await confirmAccount(dashboard.db, connection, confirming);
   switch (outcome.kind) {
     case 'signed-in':
       return startInBrowser(context, outcome);
@@ -34,6 +42,14 @@ export async function confirm(context: RequestContext, form: Form<'password' | '
   }
 }
 
+function givenIn(context: RequestContext, form: ConfirmationForm): GivenForAccount {
+  if (!form.has('credential')) return { kind: 'password', password: form.text('password'), code: form.text('code') };
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') throw new RequestError('not-found');
+  const { relyingParty } = site;
+  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askedBy(context) };
+}
+
 function keyOf({ params, browserSecret, now }: RequestContext) {
   return { token: params['token'] ?? '', browserSecret, now };
 }
@@ -45,10 +61,37 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
   const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
 <p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
 ${problemSummary(problem, { password: 'Password', code: 'Code' })}
-${found.by !== 'none' ? proofForm(context, found, problem) : html`<p>It has no password. <a href="/forgotten-password">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`}
-${found.by === 'password' && html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`}
+${found.by !== 'none' && proofForm(context, found, problem)}
+${found.by !== 'none' && found.hasPasskey && html`<div class="or"><span>or</span></div>`}
+${found.hasPasskey && passkeyPart(context, found)}
+${WITHOUT_PROOF[found.by](found)}
 <p class="aside">Not your account? <a href="/sign-in">Go back to the sign-in</a>, and tell an administrator of your organization.</p></section>`;
-  return page(context, { title: 'Is this account yours?', main, problem });
+  return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
+}
+
+/** What helps people who cannot give what the page asks for. */
+const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
+  password: () =>
+    html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
+  link: () => false,
+  none: ({ hasPasskey }) =>
+    html`<p>${hasPasskey ? 'Without the passkey:' : 'It has no password.'} <a href="/forgotten-password">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`,
+};
+
+/** The options name no passkey: that the account is theirs is not known yet. */
+function passkeyPart(context: RequestContext, { by }: Confirmation): Html {
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') return html`<p class="quiet">${noPasskeys(site)}</p>`;
+  return passkeyForm({
+    site: site.relyingParty,
+    action: context.path,
+    formToken: context.formToken,
+    use: 'get',
+    optionsUrl: PASSKEY_OPTIONS_URL,
+    purpose: 'to confirm with a passkey',
+    content: html`${by === 'none' && html`<p>Confirm it once with a passkey of the account. From then on you sign in by single sign-on.</p>`}
+<div class="actions"><button class="button wide">${icon('passkey')}Confirm with a passkey</button></div>`,
+  });
 }
 
 function proofForm(

@@ -24,5 +24,9 @@ export const signInPages: readonly PublicPage[] = [
   { path: '/welcome/:token/single-sign-on', get: showWelcome, post: form([], welcomeByProvider, { takesTurns }) },
   { path: `${PROVIDER}/start`, get: showStart, post: form(['email', 'next'], startAtProvider, { takesTurns }) },
   { path: `${PROVIDER}/callback`, get: comeBack, takesTurns },
-  { path: `${PROVIDER}/confirm/:token`, get: showConfirmation, post: form(['password', 'code'], confirm) },
+  {
+    path: `${PROVIDER}/confirm/:token`,
+    get: showConfirmation,
+    post: form(['password', 'code', 'credential'], confirm),
+  },
 ];

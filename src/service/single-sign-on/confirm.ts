@@ -13,14 +13,13 @@ import {
   type SsoSignInRecord,
   type UnconfirmedPerson,
 } from '../../store/sso-sign-ins.ts';
-import { changeUser, type LockedUser, lockUser } from '../../store/users.ts';
-import { type Attempt, clearAttempt, consumeAttempt } from '../accounts/attempt-limits.ts';
-import { verifyPassword } from '../accounts/password.ts';
-import { spendCode } from '../accounts/second-factor-code.ts';
-import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
+import { findWaysIn, type LockedUser, lockUser } from '../../store/users.ts';
+import { clearAttempt, consumeAttempt } from '../accounts/attempt-limits.ts';
+import type { Invalid, RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
 import { countSignIn } from './complete.ts';
 import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
+import { type ConfirmationRefusal, type GivenForAccount, proofOf } from './confirmation-proof.ts';
 import { findLink, useLink } from './from-access-link.ts';
 import { type Connection, shareConnection } from './scope.ts';
 import { linkUser, signInLinked } from './sign-in-linked.ts';
@@ -37,6 +36,7 @@ export type Confirmation = {
   /** "link": it was confirmed by an access link, and the second factor is missing. "none": there is no password. */
   readonly by: 'password' | 'link' | 'none';
   readonly hasSecondFactor: boolean;
+  readonly hasPasskey: boolean;
 };
 
 /** `null` if there is nothing to confirm in this browser. */
@@ -49,7 +49,8 @@ export async function openConfirmation(
   if (found === null) return null;
   const { email, passwordHash, totpSince } = found.user;
   const by = found.link !== null ? 'link' : passwordHash === null ? 'none' : 'password';
-  return { email, by, hasSecondFactor: totpSince !== null };
+  const { passkeys } = await findWaysIn(db.prisma, connection.scope, found.user.id);
+  return { email, by, hasSecondFactor: totpSince !== null, hasPasskey: passkeys > 0 };
 }
 
 type Found = {
@@ -86,44 +87,34 @@ async function find(
 }
 
 /**
- * Links a user to the person who has just signed in at the provider, and has given the password of the user, or come by an access
- * link, and the code where there is a second factor. The provider alone does not prove who they are: at some, people choose their
- * e-mail themselves.
+ * Links a user to the person who has just signed in at the provider, and has given a passkey of the user; or the password, or come
+ * by an access link, and the code where there is a second factor. The provider alone does not prove who they are: at some, people
+ * choose their e-mail themselves.
  */
 export async function confirmAccount(
   db: Database,
   connection: Connection,
-  {
-    password,
-    code,
-    auditSource,
-    ...key
-  }: ConfirmationKey & { password: string; code: string; auditSource: AuditSource },
+  { given, auditSource, ...key }: ConfirmationKey & { given: GivenForAccount; auditSource: AuditSource },
 ): Promise<SignedInByProvider | Lost | NotAdmitted | Invalid | RateLimited> {
   const found = await find(db, connection, key);
   if (found === null) return LOST;
   const { scope, record } = connection;
-  const { signIn, person, user, link } = found;
-  const attempts: Attempt[] = link !== null ? [] : [{ at: 'password', account: user.email, ip: auditSource.ip }];
-  if (user.totpSince !== null) attempts.push({ at: 'second-factor', account: user.id, ip: auditSource.ip });
-  for (const attempt of attempts) {
+  const { signIn, person, user } = found;
+  const { now } = key;
+  const link = given.kind === 'passkey' ? null : found.link;
+  const proof = proofOf(db, scope, { given, user, hasLink: link !== null, ip: auditSource.ip, now });
+  for (const attempt of proof.attempts) {
     const admission = await consumeAttempt(db, attempt);
     if (admission.kind === 'rate-limited') return admission;
   }
-  const { now } = key;
-  const refuse = async (field: 'password' | 'code') => {
-    const detail = { step: 'confirmation for single sign-on' };
-    const event = {
-      action: 'user.sign_in_failed',
-      actorUserId: null,
-      targetUserId: user.id,
-      detail,
-      auditSource,
-    } as const;
-    await transaction(db, (tx) => recordAudit(tx, scope, event));
-    return invalid(field, field === 'code' ? 'is not right, or was used already.' : 'is not right.');
+  const refuse = async ({ invalid, why }: ConfirmationRefusal): Promise<Invalid> => {
+    const detail = { step: 'confirmation for single sign-on', ...why };
+    const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: user.id, auditSource } as const;
+    await transaction(db, (tx) => recordAudit(tx, scope, { ...event, detail }));
+    return invalid;
   };
-  if (link === null && !(await verifyPassword(user.passwordHash, password))) return refuse('password');
+  const spend = await proof.verify();
+  if (typeof spend !== 'function') return refuse(spend);
   const linking = { userId: user.id, auditSource, now };
   try {
     const outcome = await transaction(db, async (tx) => {
@@ -132,17 +123,16 @@ export async function confirmAccount(
       if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
       if ((await shareConnection(tx, connection)) === null) return LOST;
       if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email)))) return notAdmitted('foreign-domain');
-      const spent = current.totpSince === null ? null : spendCode(current, { keyring: db.keyring, code, now });
-      if (current.totpSince !== null && spent === null) return 'wrong-code';
+      const refusal = await spend(tx, current);
+      if (refusal !== null) return refusal;
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
       if (link !== null && !(await useLink(tx, scope, { signIn, link, user: current, now }))) return LOST;
-      if (spent !== null) await changeUser(tx, scope, user.id, spent.change);
       await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
       return signInLinked(tx, scope, { ...linking, ...person, user: current, provedAt: now, signIn });
     });
-    if (outcome === 'wrong-code') return refuse('code');
+    if (outcome.kind === 'refusal') return refuse(outcome);
     if (outcome.kind === 'signed-in') {
-      for (const attempt of attempts) await clearAttempt(db, attempt);
+      for (const attempt of proof.attempts) await clearAttempt(db, attempt);
       await countSignIn(db, { scope, signIn, signedIn: outcome, auditSource });
     }
     return outcome;
