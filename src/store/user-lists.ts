@@ -12,7 +12,6 @@ export type UserDetails = {
   readonly createdAt: Date;
   /** `null` if the user is active. */
   readonly deactivatedAt: Date | null;
-  /** `false` if the user is invited and has not set a password. */
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
   /** The number of passkeys. */
@@ -75,6 +74,7 @@ const STATE_CONDITIONS: Record<UserState, readonly string[]> = {
   invited: [
     'deactivated_at is null',
     'password_hash is null',
+    'not exists (select from passkeys p where p.organization_id = users.organization_id and p.user_id = users.id)',
     'not exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id)',
   ],
   deactivated: ['deactivated_at is not null'],

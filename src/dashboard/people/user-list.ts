@@ -92,11 +92,12 @@ function cells(user: UserDetails, actorId: string) {
   ];
 }
 
-export function userState({
-  deactivatedAt,
-  hasPassword,
-  isLinked,
-}: Pick<UserDetails, 'deactivatedAt' | 'hasPassword' | 'isLinked'>): Html {
-  if (deactivatedAt !== null) return badge('neutral', 'Deactivated');
-  return hasPassword || isLinked ? badge('good', 'Active') : badge('warn', 'Invited');
+export function userState(user: UserDetails): Html {
+  if (user.deactivatedAt !== null) return badge('neutral', 'Deactivated');
+  return hasAccepted(user) ? badge('good', 'Active') : badge('warn', 'Invited');
+}
+
+/** Whether the user has a way to sign in, so an invitation is no longer open. */
+export function hasAccepted({ hasPassword, passkeys, isLinked }: UserDetails): boolean {
+  return hasPassword || passkeys > 0 || isLinked;
 }

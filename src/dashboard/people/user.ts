@@ -19,7 +19,7 @@ import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
 import { userHead, userIdOf, userUrl } from './user-head.ts';
-import { userState } from './user-list.ts';
+import { hasAccepted, userState } from './user-list.ts';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
@@ -121,7 +121,7 @@ function linkSetting(context: SignedInContext, user: FoundUser): Html {
       }
     : {
         kind: 'invitation',
-        title: 'Invitation',
+        title: hasAccepted(user) ? 'Sign-in link' : 'Invitation',
         hint: `Makes a new link and voids the earlier one. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.`,
         button: 'Make a new link',
       };

@@ -40,6 +40,14 @@ async function reconnected() {
   return { administrator, domain, email, authenticator };
 }
 
+test('without a link to the provider, the passkey makes the account one that is not merely invited', async () => {
+  const { administrator, email } = await reconnected();
+  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const words = wordsOf(await (await browserOf(dashboard, administrator)).get(`/people/users/${id}`));
+  expect(words).toMatch(/Status Active .*Sign-in link Makes a new link/);
+  expect(words).not.toContain('Invit');
+});
+
 /** The page that asks whether the account is theirs. */
 async function toConfirm(browser: Browser, email: string, sub = email): Promise<Page> {
   const { headers } = await signIn(browser, email, sub);

@@ -1,6 +1,6 @@
 import { getUser, listUsers } from '../../../src/service/accounts/people.ts';
 import { userListStatement, userMatchStatement } from '../../../src/store/user-lists.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { codeOf } from '../../support/data/actors.ts';
 import { planOf } from '../../support/postgres/explain.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
@@ -56,17 +56,22 @@ test('pages lead back the same way, and say which of how many people they have',
 });
 
 test('people can be listed by their state: all, those with an unused invitation, and the deactivated', async () => {
-  const [invited, gone, active] = [
+  const [invited, gone, active, withPasskey] = [
+    await createAccount(db, { role: 'member', scope: actor.scope }),
     await createAccount(db, { role: 'member', scope: actor.scope }),
     await createAccount(db, { role: 'member', scope: actor.scope }),
     await createAccount(db, { role: 'member', scope: actor.scope }),
   ];
   await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { passwordHash: null } });
+  await givePasskey(db, withPasskey);
+  await db.prisma.user.updateMany({ where: { id: withPasskey.userId }, data: { passwordHash: null } });
   await db.prisma.user.updateMany({ where: { id: gone.userId }, data: { deactivatedAt: new Date() } });
   for (const { account, states } of [
     { account: invited, states: ['all', 'invited'] },
     { account: gone, states: ['all', 'deactivated'] },
     { account: active, states: ['all'] },
+    // Somebody who got the account by single sign-on and added a passkey, before the connection was removed.
+    { account: withPasskey, states: ['all'] },
   ]) {
     const found: string[] = [];
     for (const state of ['all', 'invited', 'deactivated'] as const) {
