@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { getSystemErrorMessage } from 'node:util';
 import type { Command } from 'commander';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -16,6 +16,7 @@ import { codeOf, memberOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
 import { listOperatorActions } from '../../src/store/operator-actions.ts';
 import { type Context, uuid } from './context.ts';
+import { afterExport, afterImport } from './move-steps.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
@@ -51,7 +52,8 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
             ? new DomainError(error.code, `${error.message} ${STILL_STOPPED}`)
             : error;
         });
-        return { organization_id: id, name, move_id: moveId, rows: sum(rows.values()), file };
+        const exported = { organization_id: id, name, move_id: moveId, rows: sum(rows.values()), file };
+        return move ? { ...exported, next: afterExport({ id, file }) } : exported;
       }),
     );
 
@@ -68,9 +70,10 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
         const sourceKeyring = sourceKey === undefined ? undefined : await readKeyring(sourceKey);
         const imported = await importOrganizationFrom(db, linesOf(file), { sourceKeyring });
         const { id, name, rows, isNew } = imported;
+        const next = afterImport({ id, name, isCell: config.cell !== null });
         return isNew
-          ? { organization_id: id, name, rows }
-          : { organization_id: id, name, note: 'It was imported before.' };
+          ? { organization_id: id, name, rows, next }
+          : { organization_id: id, name, note: 'It was imported before.', next };
       }),
     );
 
@@ -114,8 +117,12 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .description('delete an organization and all its data, irrevocably')
     .requiredOption('--id <uuid>', "the organization's id", uuid)
     .requiredOption('--name <text>', "the organization's name, as a confirmation")
-    .action(({ id, name }: { id: string; name: string }) =>
-      execute(async (db) => ({ deleted: id, rows: await deleteOrganizationById(db, id, { name }) })),
+    .option('--erase', 'confirms that the organization is to be deleted here although it has not moved away')
+    .action(({ id, name, erase = false }: { id: string; name: string; erase?: boolean }) =>
+      execute(async (db) => ({
+        deleted: id,
+        rows: await deleteOrganizationById(db, id, { name, hasNotMoved: erase }),
+      })),
     );
 
   program
@@ -152,6 +159,9 @@ async function writeWhole<T>(
   produce: (write: (text: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
+  // At the end, it could not be replaced.
+  if ((await stat(path).catch(() => null))?.isDirectory() === true)
+    throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
     // A new file, because one that is there may be readable by others.
     await rm(partial, { force: true });
@@ -168,7 +178,7 @@ async function writeWhole<T>(
       await file.close();
     }
   } catch (error) {
-    throw fileError(error, partial);
+    throw fileError(error, path);
   }
 }
 

@@ -1,7 +1,7 @@
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../../store/database.ts';
 import { type ArchiveHead, readHead } from '../organizations/archive-format.ts';
-import { deleteOrganization } from '../organizations/delete-organization.ts';
+import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
 import { type Archive, type Imported, importOrganization } from '../organizations/import-organization.ts';
 import { scopeOf } from './scope.ts';
@@ -31,6 +31,6 @@ export async function importOrganizationFrom(
   return { ...imported, ...head.organization };
 }
 
-export async function deleteOrganizationById(db: Database, id: string, request: { name: string }): Promise<number> {
+export async function deleteOrganizationById(db: Database, id: string, request: Deletion): Promise<number> {
   return deleteOrganization(db, await scopeOf(db, id), request);
 }

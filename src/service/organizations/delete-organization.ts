@@ -10,15 +10,21 @@ import { deleteRows } from '../../store/organization-rows.ts';
 import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
 import { silencingRefused } from './import-organization.ts';
 
+export type Deletion = {
+  /** Repeats the name of the organization, so that no other one is deleted by mistake. */
+  readonly name: string;
+  /** Confirms the deletion of an organization that has not moved away, so that none is deleted where it has moved to. */
+  readonly hasNotMoved: boolean;
+};
+
 /**
- * Deletes every row of the organization, in batches, the organization itself last. `name`: repeats its name, so that no other
- * one is deleted by mistake. From the start on, its requests get 503, and 401 once its keys are gone. Returns the number of
- * rows. If it was stopped, it can only be repeated.
+ * Deletes every row of the organization, in batches, the organization itself last. From the start on, its requests get 503, and
+ * 401 once its keys are gone. Returns the number of rows. If it was stopped, it can only be repeated.
  */
 export async function deleteOrganization(
   db: Database,
   scope: OrganizationScope,
-  { name }: { name: string },
+  { name, hasNotMoved }: Deletion,
 ): Promise<number> {
   const organization = { id: scope.organizationId, name };
   await transaction(db, async (tx) => {
@@ -27,6 +33,12 @@ export async function deleteOrganization(
       throw new DomainError('conflict', 'The organization has another name. Nothing was deleted.');
     // So that nobody signs in or changes anything meanwhile.
     const move = await findMove(tx, scope);
+    if (move === null && !hasNotMoved)
+      throw new DomainError(
+        'conflict',
+        'The organization has not moved away from this database, so nothing was deleted. After a move, run this command in ' +
+          'the old installation. To erase the organization, add --erase.',
+      );
     const moveId = move?.id ?? newId();
     if (move === null) await startMove(tx, scope, moveId);
     const detail = { move: moveId };

@@ -162,7 +162,7 @@ describe('a move between two databases with different encryption keys', () => {
 test('a deletion leaves no row of the organization, and every row of others', async () => {
   const neighbour = await rowsIn(sourceClient, KEYRING, neighbourId);
   const { rows } = await sourceClient.query('select name from organizations where id = $1', [deletedId]);
-  const deletion = ['delete-organization', '--id', deletedId, '--name'];
+  const deletion = ['delete-organization', '--erase', '--id', deletedId, '--name'];
   expect(await runAdminCommand(source.url, [...deletion, 'Another'])).toMatchObject({ code: 1 });
   expect((await rowsIn(sourceClient, KEYRING, deletedId))['users']).toHaveLength(1);
   expect(await runAdminCommand(source.url, [...deletion, rows[0].name])).toMatchObject({ code: 0, stderr: '' });

@@ -298,6 +298,37 @@ test('an organization that moves goes on with its keys, cursors and idempotency 
   expect((await after.get(`${LIST}?limit=2&cursor=${list.body.page.next_cursor}`)).status).toBe(200);
 });
 
+// The attack on oneself: the last step of a move, in the wrong shell.
+test('a deletion without --erase deletes an organization only where it has moved away', async () => {
+  const { organizationId, key, client } = await teamWithKey();
+  const deleting = ['delete-organization', '--id', organizationId, '--name', ORGANIZATION];
+  const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/has not moved away.*nothing was deleted/) };
+  expect(await admin(...deleting)).toMatchObject(refused);
+  expect((await client.get(LIST)).status).toBe(200);
+  await startMove(organizationId);
+  await importTo(organizationId);
+  expect(await adminOfTarget(...deleting)).toMatchObject(refused);
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
+  expect(await admin(...deleting)).toMatchObject({ code: 0, stderr: '' });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
+});
+
+test('an export for a move and an import name the commands of the next step', async () => {
+  const { organizationId } = await teamWithKey();
+  const { stdout: exported } = await startMove(organizationId);
+  expect(exported).toContain('get 503 now');
+  expect(exported).toContain(`npm run admin -- import-organization --file ${fileOf(organizationId)}`);
+  expect(exported).toContain(`npm run admin -- cancel-move --id ${organizationId} --imported-nowhere`);
+  const importing = ['import-organization', '--file', fileOf(organizationId)];
+  const deletion = `npm run admin -- delete-organization --id ${organizationId} --name "${ORGANIZATION}"`;
+  const { stdout: imported } = await adminOfTarget(...importing);
+  expect(imported).toContain(deletion);
+  expect(imported).not.toContain('moved-keys');
+  const { stdout: again } = await runAdminCommand(target.databaseUrl, importing, { CHARTER_CELL: 'us1' });
+  expect(again).toContain('npm run admin -- moved-keys --file moved-keys.map');
+  expect(again).toContain(deletion);
+});
+
 test('it can move back once it was deleted where it came from', async () => {
   const { organizationId, client, administrator } = await teamWithKey();
   await startMove(organizationId);
@@ -323,7 +354,7 @@ test.each(['users', 'parent_programs', 'api_keys'])(
   async (table) => {
     const { organizationId, client } = await teamWithKey();
     await client.post(LIST, { name: 'Program' });
-    const deleting = ['delete-organization', '--id', organizationId, '--name', ORGANIZATION];
+    const deleting = ['delete-organization', '--id', organizationId, '--name', ORGANIZATION, '--erase'];
     const interrupted = await interruptedBy(`lock table ${table} in share mode`, () => admin(...deleting));
     expect(interrupted).toMatchObject({ code: 1, stdout: '' });
     expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(1);
@@ -352,11 +383,20 @@ describe('an export for a move that fails', () => {
 
   test('says that the organization is still stopped', async () => {
     const { organizationId, client } = await teamWithKey();
-    // It cannot be replaced by a file.
-    await mkdir(join(fileOf(organizationId), 'folder'), { recursive: true });
-    expect(await startMove(organizationId)).toMatchObject({
+    const failed = await inTransaction(source.db, async (held) => {
+      await held.query('lock table parent_programs in access exclusive mode');
+      const move = startMove(organizationId);
+      await untilWaiting(source.db.pool, 1);
+      // It cannot be replaced by a file.
+      await mkdir(fileOf(organizationId));
+      await held.query('commit');
+      return move;
+    });
+    expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/cannot be read or written: .*still get 503\. Repeat the command.*cancel-move/),
+      stderr: expect.stringMatching(
+        /jsonl cannot be read or written: .*still get 503\. Repeat the command.*cancel-move/,
+      ),
     });
     expect(await client.get(LIST)).toMatchObject(MOVING);
     expect(await cancelMove(organizationId)).toMatchObject({ code: 0 });
@@ -466,6 +506,17 @@ test.each(['an e-mail', 'a domain'])(
   },
 );
 
+test('an export to a folder is refused before anything is recorded, or the organization stopped', async () => {
+  const { organizationId, client } = await teamWithKey();
+  for (const options of [[], ['--move']])
+    expect(await admin('export-organization', '--id', organizationId, '--file', folder, ...options)).toMatchObject({
+      code: 1,
+      stderr: `${folder} is a folder. Give the path of a file.\n`,
+    });
+  expect((await client.get(LIST)).status).toBe(200);
+  expect(await source.db.prisma.operatorAction.count({ where: { aboutId: organizationId } })).toBe(0);
+});
+
 test.each([
   ['export-organization', '--file', '/nowhere/archive.jsonl'],
   ['import-organization', '--file', '/nowhere/archive.jsonl'],
@@ -475,7 +526,7 @@ test.each([
   expect(await admin(command, ...id, ...parameters)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^\/nowhere\/archive\.jsonl.* cannot be read or written: no such file or directory \(ENOENT\)\.\n$/,
+      /^\/nowhere\/archive\.jsonl cannot be read or written: no such file or directory \(ENOENT\)\.\n$/,
     ),
   });
 });
