@@ -1,3 +1,4 @@
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
@@ -161,26 +162,26 @@ export const MAX_ADMINISTRATORS = 20;
 
 /** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
-  const administrators = await db.prisma.user.findMany({
-    where: administratorsOf(scope.organizationId),
+  return findAdministrators(db, scope, {});
+}
+
+/** The first 20 who can be the break-glass administrator: active administrators with a password and a passkey. */
+export async function listBreakGlassCandidates(db: Database, scope: OrganizationScope) {
+  return findAdministrators(db, scope, { passwordHash: { not: null }, passkeys: { some: {} } });
+}
+
+async function findAdministrators(
+  { prisma }: Database,
+  { organizationId }: OrganizationScope,
+  where: Prisma.UserWhereInput,
+) {
+  const administrators = await prisma.user.findMany({
+    where: { ...where, organizationId, kind: 'person', role: 'administrator', deactivatedAt: null },
     select: { id: true, name: true, email: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: MAX_ADMINISTRATORS,
   });
   return administrators.flatMap(({ id, name, email }) => (email === null ? [] : [{ id, name, email }]));
-}
-
-const administratorsOf = (organizationId: string) =>
-  ({ organizationId, kind: 'person', role: 'administrator', deactivatedAt: null }) as const;
-
-/** The first by name of the active administrators with a password and a passkey; `null` if there is none. */
-export async function findBreakGlassCandidate(db: Database, { organizationId }: OrganizationScope) {
-  const found = await db.prisma.user.findFirst({
-    where: { ...administratorsOf(organizationId), passwordHash: { not: null }, passkeys: { some: {} } },
-    select: { id: true },
-    orderBy: [{ name: 'asc' }, { id: 'asc' }],
-  });
-  return found?.id ?? null;
 }
 
 const FIND_OUTSIDE = {

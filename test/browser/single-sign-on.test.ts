@@ -123,6 +123,7 @@ test('an administrator sets single sign-on up, step by step, on pages without a 
   await page.getByRole('button', { name: 'Add the domain' }).click();
   await page.getByText('Not verified').waitFor();
   wrong.push(...(await look(page, 'sso-settings-domain')));
+  await givePasskey(db, team.administrator);
   await vouchForDomainOf(db, team.organizationId, domain);
   await page.getByLabel('Claim with groups').fill('groups');
   await page.getByLabel('Roles by group').fill('Integration team = member\nIntegration leads = manager');

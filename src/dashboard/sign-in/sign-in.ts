@@ -42,7 +42,7 @@ const DONE = new Map([
 const ENDED: Record<SessionEnd, string> = {
   idle: `It was not used for ${SESSION_IDLE_MINUTES} minutes.`,
   'too-old': `It reached its maximum of ${SESSION_HOURS} hours.`,
-  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. A session by single sign-on also ends when you sign out at your identity provider, when your account is unlinked, and when the connection is changed or removed. A session by password ends when your organization requires single sign-on.`,
+  ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. A session by single sign-on also ends when you sign out at your identity provider, when your account is unlinked, and when the connection is changed or removed. A session by password or passkey ends when your organization requires single sign-on.`,
 };
 
 /**

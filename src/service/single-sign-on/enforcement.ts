@@ -22,7 +22,7 @@ import { lockSettings, NO_CONNECTION } from './settings.ts';
 
 /**
  * Requires everybody to sign in by the connection, except one administrator for emergencies. The actor has shown that it works
- * by signing in with it. Ends all sessions by password. Called again, it changes who is the exception.
+ * by signing in with it. Ends all sessions by password or passkey. Called again, it changes who is the exception.
  */
 export async function requireSingleSignOn(
   db: Database,

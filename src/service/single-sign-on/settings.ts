@@ -17,7 +17,7 @@ import {
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
 import { deleteSsoIdentities } from '../../store/sso-identities.ts';
 import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
-import { findBreakGlassCandidate, listAdministrators, type SomePeople } from '../../store/user-lists.ts';
+import { listBreakGlassCandidates, type SomePeople } from '../../store/user-lists.ts';
 import { refuseWithoutProvider } from '../accounts/last-administrator.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';
@@ -34,7 +34,8 @@ export type SignInSettings = {
   /** `null` if there is no connection. */
   readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
   readonly domains: readonly SsoDomainRecord[];
-  readonly administrators: readonly { readonly id: string; readonly name: string; readonly email: string }[];
+  /** The administrators who can be the break-glass administrator. */
+  readonly candidates: readonly { readonly id: string; readonly name: string; readonly email: string }[];
   /** The break-glass administrator, or one to propose; `null` if nobody can be it. */
   readonly breakGlassId: string | null;
   /** The first of those who cannot sign in where single sign-on is required. */
@@ -45,13 +46,13 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   refuseToGovern(role);
   const found = await findSsoConnection(db.prisma, scope);
   const domains = await listSsoDomains(db.prisma, scope);
-  const administrators = await listAdministrators(db, scope);
   if (found === null)
-    return { connection: null, domains, administrators, breakGlassId: null, shutOut: { people: [], total: 0 } };
+    return { connection: null, domains, candidates: [], breakGlassId: null, shutOut: { people: [], total: 0 } };
   const { clientSecret: _, ...connection } = found;
-  const breakGlassId = connection.breakGlassUserId ?? (await findBreakGlassCandidate(db, scope));
+  const candidates = await listBreakGlassCandidates(db, scope);
+  const breakGlassId = connection.breakGlassUserId ?? candidates[0]?.id ?? null;
   const shutOut = await findShutOut(db, scope, { domains, besides: breakGlassId });
-  return { connection, domains, administrators, breakGlassId, shutOut };
+  return { connection, domains, candidates, breakGlassId, shutOut };
 }
 
 /** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */

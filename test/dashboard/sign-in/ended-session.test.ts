@@ -12,7 +12,7 @@ const ENDED =
   'Your session has ended. A session ends after 30 minutes without use, if somebody ends it in another browser, and if the ' +
   'account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. ' +
   'A session by single sign-on also ends when you sign out at your identity provider, when your account is unlinked, and when ' +
-  'the connection is changed or removed. A session by password ends when your organization requires single sign-on. ' +
+  'the connection is changed or removed. A session by password or passkey ends when your organization requires single sign-on. ' +
   'Sign in to continue.';
 
 /** What the browser is told instead of the page that it asks for, and where it is after signing in there. */

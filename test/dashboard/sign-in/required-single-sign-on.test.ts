@@ -34,6 +34,8 @@ const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl, mail });
 const SECURE = 'https://charter.example.org';
 /** The same by HTTPS, which passkeys need. */
 const secure = await useDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: SECURE, mail });
+/** The same without mail. */
+const mailless = await useDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl });
 const { db } = dashboard;
 const provider = await useIdentityProvider();
 
@@ -136,6 +138,7 @@ test('whoever removes the connection in a session by it is told before and after
   expect(wordsOf(await browser.get(url))).toContain(
     'If you signed in by single sign-on yourself, your session ends, too.',
   );
+  expect(wordsOf(await browser.get(url))).toContain('The settings under New people and groups are deleted');
   const removed = await browser.submit(url);
   expect(removed.headers['location']).toBe('/sign-in?done=connection-removed');
   expect(wordsOf(await browser.get(removed.headers['location'] ?? ''))).toContain(
@@ -310,14 +313,29 @@ test('the page that requires single sign-on names the people whom it shuts out',
   expect(await db.prisma.accessLink.count({ where: { userId: id } })).toBe(0);
 });
 
-test('the page proposes an administrator with a password and a passkey, who is not among the people whom it shuts out', async () => {
+test('the page offers only administrators with a password and a passkey, who are not among the people whom it shuts out', async () => {
   const { browser, breakGlass, administrator } = await company();
   const email = `emergency@other-${made}.example`;
   await db.prisma.user.updateMany({ where: { id: breakGlass.userId }, data: { email } });
   const page = await browser.get(SETTINGS);
   expect(page.text).toContain(`<option value="${breakGlass.userId}" selected>`);
-  expect(page.text).toContain(`<option value="${administrator.userId}">`);
+  expect(page.text).not.toContain(`<option value="${administrator.userId}"`);
   expect(wordsOf(page)).not.toContain('could not sign in any more');
+  await db.prisma.passkey.deleteMany({ where: { userId: breakGlass.userId } });
+  expect(wordsOf(await browser.get(SETTINGS))).toContain(
+    'That needs an administrator with a password and a passkey, and there is none yet.',
+  );
+});
+
+test('the page promises a mail about the break-glass administrator only where the server can send one', async () => {
+  const { browser } = await company();
+  const promise = 'All administrators get a mail when that account is used.';
+  expect(wordsOf(await browser.get(SETTINGS))).toContain(promise);
+  const silent = new Browser(mailless.url, { localAddress: newBrowser().localAddress });
+  silent.cookies.set('charter', browser.cookies.get('charter') ?? '');
+  const words = wordsOf(await silent.get(SETTINGS));
+  expect(words).toContain('This server cannot send mail');
+  expect(words).not.toContain(promise);
 });
 
 test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {
@@ -421,6 +439,7 @@ describe('to require it', () => {
     const id = (userId: string) => ({ userId });
     await db.prisma.user.updateMany({ where: { id: breakGlass.userId }, data: { role: 'manager' } });
     const { scope } = administrator;
+    await givePasskey(db, await createAccount(db, { scope, role: 'administrator' }));
     const [noPassword, noPasskey] = await Promise.all(
       [0, 1].map(() => createAccount(db, { scope, role: 'administrator' })),
     );

@@ -1,10 +1,10 @@
 import {
   countUsers,
-  findBreakGlassCandidate,
   findMatchingUsers,
   findPeopleOutside,
   findUser,
   listAdministrators,
+  listBreakGlassCandidates,
   listUsers,
 } from '../../../src/store/user-lists.ts';
 import { changeUser } from '../../../src/store/users.ts';
@@ -44,11 +44,11 @@ export const userListProofs: Proofs = {
     expect((await findPeopleOutside(db, theirs.scope, outside)).total).toBe(0);
   },
 
-  async findBreakGlassCandidate({ db, ours, theirs }) {
+  async listBreakGlassCandidates({ db, ours, theirs }) {
     for (const { scope, userId } of [ours, theirs]) await changeUser(db.prisma, scope, userId, { passwordHash: 'x' });
     await givePasskey(db, theirs);
-    expect(await findBreakGlassCandidate(db, ours.scope)).toBeNull();
-    expect(await findBreakGlassCandidate(db, theirs.scope)).toBe(theirs.userId);
+    expect(await listBreakGlassCandidates(db, ours.scope)).toEqual([]);
+    expect(await listBreakGlassCandidates(db, theirs.scope)).toMatchObject([{ id: theirs.userId }]);
   },
 
   async listAdministrators({ db, ours }) {

@@ -70,7 +70,8 @@ export async function showRemoval(context: SignedInContext): Promise<View> {
 <ul><li>Nobody can sign in by single sign-on, and the sessions by it end.</li>
 <li>If you signed in by single sign-on yourself, your session ends, too. Make sure before that you can sign in with a password or a passkey.</li>
 <li>People who have no password need a link to set one.</li>
-<li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li></ul></div>
+<li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li>
+<li>The settings under New people and groups are deleted: the role of new people, the claim with groups and the roles by group.</li></ul></div>
 <p>API keys and verified domains stay.</p>
 ${postForm({ action: `${CONNECTION_URL}/remove`, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
   return page(context, { title, main });

@@ -18,7 +18,7 @@ const DONE = new Map([
   ['verified', 'The domain is verified.'],
   ['domain-removed', 'The domain is removed.'],
   ['roles', 'The roles are saved. They apply from the next sign-in of each person on.'],
-  ['required', 'Single sign-on is required. All sessions by password have ended.'],
+  ['required', 'Single sign-on is required. All sessions by password or passkey have ended.'],
   ['passwords', 'Passwords work again.'],
 ]);
 
