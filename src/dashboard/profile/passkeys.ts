@@ -30,13 +30,16 @@ export const ONE_PASSKEY = `${PASSKEYS_URL}/:passkeyId`;
 const UP = { name: 'My profile', href: '/profile' };
 const LABELS = { name: 'Name' };
 
-/** For the page "My profile". */
-export function passkeySection(context: SignedInContext, passkeys: readonly Passkey[]): Html {
+/** For the page "My profile". `isSignIn`: whether the organization lets the person sign in with a passkey. */
+export function passkeySection(
+  context: SignedInContext,
+  { passkeys, isSignIn }: { readonly passkeys: readonly Passkey[]; readonly isSignIn: boolean },
+): Html {
   const site = relyingPartyOf(context);
   const add =
     site.kind === 'usable' && html`<a class="button" href="${NEW_PASSKEY_URL}">${icon('create')}Add a passkey</a>`;
   return html`<section class="card" aria-labelledby="passkeys"><div class="section-head"><h2 id="passkeys">Passkeys</h2>${add}</div>
-<p class="quiet">A passkey is in your device, your password manager or a security key. You open it with your fingerprint, your face or a PIN, and it replaces the password and the second factor when you sign in.</p>
+<p class="quiet">A passkey is in your device, your password manager or a security key. You open it with your fingerprint, your face or a PIN, and it ${isSignIn ? 'replaces the password and the second factor when you sign in' : 'proves who you are before you change keys or settings. You sign in by single sign-on, which your organization requires'}.</p>
 ${site.kind === 'none' && html`<p>${noPasskeys(site)}</p>`}
 ${passkeys.map((passkey) => passkeyLine(passkey, context.now))}</section>`;
 }
@@ -150,7 +153,7 @@ ${problemSummary(problem, LABELS)}
     { action: url, formToken },
     html`${nameField(retry?.name ?? passkey.name, problem)}<button class="button">Rename</button>`,
   )}</div>
-<div class="setting"><div><h3>Remove</h3><p class="quiet">It can no longer be used to sign in. Delete it on your device, too.</p></div>
+<div class="setting"><div><h3>Remove</h3><p class="quiet">It can no longer be used. Delete it on your device, too.</p></div>
 ${postForm({ action: `${url}/remove`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> the passkey</span></button>`)}</div></section>`;
   return page(context, { title: passkey.name, main, problem, formUrl: url });
 }

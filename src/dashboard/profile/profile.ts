@@ -74,6 +74,6 @@ ${
   html`<div class="setting"><div><h3>Recovery codes</h3><p class="quiet">${formatCount(codesLeft, 'recovery code')} left, each for one sign-in without your authenticator.</p></div>
 <a class="button" href="${RECOVERY_CODES_URL}">${icon('rotate')}Regenerate<span class="unseen"> recovery codes</span></a></div>`
 }</section>
-${passkeySection(context, passkeys)}`;
+${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }

@@ -1,3 +1,4 @@
+import { findWaysToProve } from '../../service/accounts/prove.ts';
 import type { AfterProof } from '../../service/single-sign-on/completion.ts';
 import { contextAt, findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -19,8 +20,10 @@ export async function showAfterProof(
     case 'proven':
       if (waiting === null) throw new RequestError('forged');
       return goOnPage(waiting.asking, { purpose: waiting.purpose, sealed });
-    case 'not-proven':
-      return notProvenPage(current, outcome, back);
+    case 'not-proven': {
+      const ways = waiting === null ? null : await findWaysToProve(context.dashboard.db, waiting.asking.actor);
+      return notProvenPage(current, outcome, { ways, back });
+    }
     case 'lost':
       return lostPage(current, back);
     default:

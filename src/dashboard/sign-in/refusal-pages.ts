@@ -10,6 +10,7 @@ import type {
 } from '../../service/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
 import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+import type { WaysIn } from '../../store/users.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
@@ -88,14 +89,25 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
   'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
-/** What helps people whose provider cannot prove who they are. */
-const OTHER_PROOFS = html`<p>If you have a passkey or a password here, go back and use it.</p>
-<p>If not, ask an administrator or a manager of your organization for a new link. They make it under <strong>People</strong>, on your page. Open the link, continue with single sign-on and, within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>. From then on, the passkey is your proof.</p>
-<p>For administrators: the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
+/** What helps people whose provider cannot prove who they are. `ways`: theirs to prove it. */
+function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
+  const own = [passkeys > 0 && 'passkey', hasPassword && 'password'].filter((each) => each !== false).join(' or your ');
+  return html`${own !== '' && html`<p>Go back and use your ${own}.</p>`}
+<p>${own === '' ? 'Ask' : 'If you cannot, ask'} an administrator or a manager of your organization for a new link. They make it under <strong>People</strong>, on your page. Open the link, continue with single sign-on and, within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>. From then on, the passkey is your proof.</p>`;
+}
 
-export function notProvenPage(context: RequestContext, { reason }: NotProven, back?: Html): View {
-  const message = html`${NO_PROOF[reason]}${reason !== 'other-session' && OTHER_PROOFS}`;
-  return errorPage(context, { status: 403, title: 'Charter needs another proof', message, link: AGAIN, form: back });
+const FOR_ADMINISTRATORS = html`<p>For administrators: the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
+
+/** `ways`: `null` unless a form of the person waits, to which `back` leads. */
+export function notProvenPage(
+  context: RequestContext,
+  { reason }: NotProven,
+  { ways, back }: { readonly ways: WaysIn | null; readonly back: Html | undefined },
+): View {
+  const help = html`${ways !== null && otherProofs(ways)}${FOR_ADMINISTRATORS}`;
+  const message = html`${NO_PROOF[reason]}${reason !== 'other-session' && help}`;
+  const title = 'Charter needs another proof';
+  return errorPage(context, { status: 403, title, message, link: AGAIN, form: back });
 }
 
 const FAILURES: Record<

@@ -1,6 +1,7 @@
+import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { makeLink } from '../../../src/service/accounts/access-links.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { ageProofs, createAccount } from '../../support/data/accounts.ts';
+import { ageProofs, createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL, linkDirectly, PUBLIC_URL, urlIn } from '../../support/data/single-sign-on.ts';
@@ -316,12 +317,28 @@ test.each([
   const auth_time = time === -3600 ? seconds(time) : time;
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
   expect([back.status, wordsOf(back)]).toEqual([status, expect.stringContaining(words)]);
+  // There is neither a passkey nor a password to go back to.
+  if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);
   const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
   // As for every proof that fails, so that the owner of the session learns of it.
   expect(
     await db.prisma.auditEvent.findMany({ where: { action: { contains: 'failed' }, targetUserId: id } }),
   ).toMatchObject([{ action: 'user.proof_failed', actorUserId: id, detail: { with: 'single sign-on' } }]);
+});
+
+test('the page that asks for another proof names the ones that the person has', async () => {
+  const { email, browser } = await signedIn();
+  const { id: userId, organizationId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const person = { scope: OrganizationScope.grant(organizationId), userId };
+  const told = async () =>
+    wordsOf(
+      await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time: undefined })),
+    );
+  await givePasskey(db, person);
+  expect(await told()).toContain('Go back and use your passkey. If you cannot, ask an administrator');
+  await db.prisma.user.updateMany({ where: { id: userId }, data: { passwordHash: 'set' } });
+  expect(await told()).toContain('Go back and use your passkey or your password.');
 });
 
 test('a proof at the provider is not one of a colleague, nor for the session of another browser', async () => {

@@ -343,6 +343,9 @@ test('a passkey does not sign in, but proves who somebody is, and a password pro
   const { browser: own, administrator } = await required();
   const browser = secureBrowser(own);
   const authenticator = await addPasskeyTo(browser, SECURE);
+  const profile = wordsOf(await browser.get('/profile'));
+  expect(profile).toContain('proves who you are before you change keys or settings. You sign in by single sign-on');
+  expect(profile).not.toContain('replaces the password');
   const guest = secureBrowser();
   const refused = await signInWithPasskey(guest, authenticator);
   expect([refused.status, await isIn(guest)]).toEqual([403, false]);
