@@ -3,6 +3,7 @@ import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
 import { inviteUser } from '../../service/accounts/people.ts';
 import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -47,6 +48,7 @@ async function invitePage(context: SignedInContext, { problem, values }: Props):
   const title = 'Invite a user';
   const { dashboard, actor } = context;
   const isRequired = await isSingleSignOnRequired(dashboard.db, actor, null);
+  const followsGroups = await doRolesFollowGroups(dashboard.db, actor);
   const lead = isRequired
     ? 'They get a link with which they sign in at your identity provider.'
     : 'They get a link with which they choose a password.';
@@ -64,7 +66,7 @@ ${beside({
     html`${hidden('form_id', newFormId(context))}
 <div class="field-row">${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
 ${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}</div>
-${roleField({ actorRole: context.actor.role, chosen: values.role, problem })}
+${roleField({ actorRole: actor.role, chosen: values.role, problem, followsGroups })}
 <div class="actions"><button class="button primary">Invite</button><a class="button plain" href="/people/users">Cancel</a></div>`,
   ),
 })}`;

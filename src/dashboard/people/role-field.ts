@@ -4,13 +4,21 @@ import type { Problem } from '../http/problem.ts';
 import { field } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 
-type RoleFieldProps = { readonly actorRole: Role; readonly chosen: string; readonly problem: Problem | null };
+type RoleFieldProps = {
+  readonly actorRole: Role;
+  readonly chosen: string;
+  readonly problem: Problem | null;
+  readonly followsGroups: boolean;
+};
+
+const FOLLOWS_GROUPS =
+  'At each single sign-on, the role follows the groups at your identity provider, except that of an administrator.';
 
 /** Offers the roles that the actor may give. */
-export function roleField({ actorRole, chosen, problem }: RoleFieldProps): Html {
+export function roleField({ actorRole, chosen, problem, followsGroups }: RoleFieldProps): Html {
   const roles = ROLES.filter((role) => mayManage(actorRole, role));
   return field(
-    { name: 'role', label: 'Role', errors: problem?.fields },
+    { name: 'role', label: 'Role', errors: problem?.fields, ...(followsGroups && { hint: FOLLOWS_GROUPS }) },
     (attributes) =>
       html`<select ${attributes}>${roles.map(
         (role) =>

@@ -5,6 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
+import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
 import type { FoundUser, UserDetails } from '../../store/user-lists.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import type { Problem } from '../http/problem.ts';
@@ -59,6 +60,7 @@ export async function userPage(context: SignedInContext, problem: Problem | null
   const user = await getUser(dashboard.db, actor, userIdOf(context));
   const [after, before] = [query.get('after'), query.get('before')];
   const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, before, now });
+  const followsGroups = await doRolesFollowGroups(dashboard.db, actor);
   const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
   const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? '')?.(user))}${problemSummary(problem, { role: 'Role' })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
@@ -76,12 +78,16 @@ ${facts([
   ...(user.isLinked ? [{ name: 'Single sign-on', value: 'Linked' }] : []),
   { name: 'Added', value: day(user.createdAt) },
 ])}</section>
-${mayManage(actor.role, user.role) && accountSection(context, user, problem)}
+${mayManage(actor.role, user.role) && accountSection(context, user, { problem, followsGroups })}
 ${keysForOthersSection(user, keysForOthers, { isFirst: after === null && before === null, now })}`;
   return page(context, { title: user.name, main, problem, formUrl: userUrl(user.id) });
 }
 
-function accountSection(context: SignedInContext, user: FoundUser, problem: Problem | null): Html {
+function accountSection(
+  context: SignedInContext,
+  user: FoundUser,
+  { problem, followsGroups }: { readonly problem: Problem | null; readonly followsGroups: boolean },
+): Html {
   const { actor, formToken } = context;
   const url = userUrl(user.id);
   if (user.deactivatedAt !== null) {
@@ -93,7 +99,7 @@ ${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="butto
   return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting">${postForm(
     { action: `${url}/role`, formToken },
-    html`${roleField({ actorRole: actor.role, chosen: user.role, problem })}<button class="button">Change role</button>`,
+    html`${roleField({ actorRole: actor.role, chosen: user.role, problem, followsGroups })}<button class="button">Change role</button>`,
   )}</div>
 ${!isSelf && linkSetting(context, user)}
 ${

@@ -8,7 +8,7 @@ import {
 } from '../../domain/single-sign-on.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { type SsoRules, setSsoRules } from '../../store/sso-connections.ts';
+import { findSsoConnection, type SsoRules, setSsoRules } from '../../store/sso-connections.ts';
 import {
   type Conflict,
   conflict,
@@ -51,6 +51,12 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
     });
     return DONE;
   });
+}
+
+/** Whether a sign-in by the connection can change a role: a manager's, a member's or a viewer's. */
+export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
+  const connection = await findSsoConnection(prisma, scope);
+  return connection !== null && connection.groupRoles.length > 0;
 }
 
 function parseNewPeople(text: string): NewPeopleRole | null {

@@ -348,6 +348,21 @@ describe('a domain', () => {
 });
 
 describe('roles', () => {
+  test('are announced where a role is chosen', async () => {
+    const { actor, browser } = await administrator();
+    const colleague = await createAccount(db, { scope: actor.scope, role: 'member' });
+    const told = async () =>
+      Promise.all(
+        ['/people/users/invite', `/people/users/${colleague.userId}`].map(async (path) =>
+          wordsOf(await browser.get(path)).includes('the role follows the groups at your identity provider'),
+        ),
+      );
+    await connect(db, actor, { provider });
+    expect(await told()).toEqual([false, false]);
+    await connect(db, actor, { provider, rules: { groupsClaim: 'groups', groupRoles: 'Leads = manager' } });
+    expect(await told()).toEqual([true, true]);
+  });
+
   test('are saved, shown and recorded', async () => {
     const { actor, browser } = await administrator();
     await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
