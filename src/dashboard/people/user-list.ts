@@ -86,10 +86,17 @@ function cells(user: UserDetails, actorId: string) {
   return [
     html`<a class="strong" href="${userUrl(user.id)}">${user.name}</a>${user.id === actorId && html` <span class="quiet">(you)</span>`}<span class="under">${emailText(user.email)}</span>`,
     ROLE_WORDS[user.role].name,
-    user.hasSecondFactor ? 'On' : html`<span class="quiet">Off</span>`,
+    secondFactor(user),
     day(user.createdAt),
     userState(user),
   ];
+}
+
+/** What somebody uses instead counts only without a password, which would sign in alone. */
+function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: UserDetails): Html | string {
+  if (hasSecondFactor) return 'On';
+  if (!hasPassword && isLinked) return 'Single sign-on';
+  return !hasPassword && passkeys > 0 ? 'Passkey' : html`<span class="quiet">Off</span>`;
 }
 
 export function userState(user: UserDetails): Html {

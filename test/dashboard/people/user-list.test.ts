@@ -1,4 +1,6 @@
+import { givePasskey } from '../../support/data/accounts.ts';
 import { createPeople } from '../../support/data/actors.ts';
+import { linkDirectly } from '../../support/data/single-sign-on.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { textOf } from '../../support/http/forms.ts';
@@ -31,6 +33,23 @@ test('the tabs show everybody, those who are invited, and those who are deactiva
   // A search keeps the tab.
   const found = await browser.submit('/people/users?state=invited', { search: 'The' }, '/people/users');
   expect(found.headers['location']).toBe('/people/users?state=invited&search=The');
+});
+
+test('the list says what people without a password use in place of a second factor', async () => {
+  const { administrator: other, manager, member: linked } = await createPeople(dashboard.db);
+  const { prisma } = dashboard.db;
+  for (const each of [other, manager]) await givePasskey(dashboard.db, each);
+  await linkDirectly(dashboard.db, linked);
+  const set = (userId: string, data: { name: string; passwordHash: string | null }) =>
+    prisma.user.updateMany({ where: { id: userId }, data });
+  // A password signs in alone, so the passkey beside it is no second factor.
+  await set(other.userId, { name: 'With both', passwordHash: 'set' });
+  await set(manager.userId, { name: 'With a passkey', passwordHash: null });
+  await set(linked.userId, { name: 'With a provider', passwordHash: null });
+  const words = wordsOf(await (await browserOf(dashboard, other)).get('/people/users'));
+  expect(words).toMatch(/With both .* Administrator Off .* Active/);
+  expect(words).toMatch(/With a passkey .* Manager Passkey .* Active/);
+  expect(words).toMatch(/With a provider .* Member Single sign-on .* Active/);
 });
 
 test('each list page shows its range and the total number of people, and links to the previous one', async () => {
