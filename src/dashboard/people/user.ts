@@ -60,7 +60,7 @@ export async function userPage(context: SignedInContext, problem: Problem | null
   const user = await getUser(dashboard.db, actor, userIdOf(context));
   const [after, before] = [query.get('after'), query.get('before')];
   const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, before, now });
-  const followsGroups = await doRolesFollowGroups(dashboard.db, actor);
+  const followsGroups = user.isLinked && (await doRolesFollowGroups(dashboard.db, actor));
   const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
   const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? '')?.(user))}${problemSummary(problem, { role: 'Role' })}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>

@@ -360,6 +360,15 @@ describe('roles', () => {
     await connect(db, actor, { provider });
     expect(await told()).toEqual([false, false]);
     await connect(db, actor, { provider, rules: { groupsClaim: 'groups', groupRoles: 'Leads = manager' } });
+    expect(await told()).toEqual([true, false]);
+    await db.prisma.ssoIdentity.create({
+      data: {
+        organizationId: actor.scope.organizationId,
+        userId: colleague.userId,
+        issuer: provider.issuer,
+        subject: 'x',
+      },
+    });
     expect(await told()).toEqual([true, true]);
   });
 
