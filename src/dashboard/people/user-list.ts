@@ -1,5 +1,6 @@
 import { formatNumber } from '../../domain/format.ts';
 import { mayManage, ROLES } from '../../domain/role.ts';
+import { canSignIn } from '../../domain/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/accounts/people.ts';
@@ -101,10 +102,5 @@ function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: User
 
 export function userState(user: UserDetails): Html {
   if (user.deactivatedAt !== null) return badge('neutral', 'Deactivated');
-  return hasAccepted(user) ? badge('good', 'Active') : badge('warn', 'Invited');
-}
-
-/** Whether the user has a way to sign in, so an invitation is no longer open. */
-export function hasAccepted({ hasPassword, passkeys, isLinked }: UserDetails): boolean {
-  return hasPassword || passkeys > 0 || isLinked;
+  return canSignIn(user) ? badge('good', 'Active') : badge('warn', 'Invited');
 }

@@ -1,6 +1,7 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
 import { formatCount } from '../../domain/format.ts';
 import { mayManage } from '../../domain/role.ts';
+import { canSignIn } from '../../domain/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
@@ -20,7 +21,7 @@ import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
 import { userHead, userIdOf, userUrl } from './user-head.ts';
-import { hasAccepted, userState } from './user-list.ts';
+import { userState } from './user-list.ts';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
@@ -127,7 +128,7 @@ function linkSetting(context: SignedInContext, user: FoundUser): Html {
       }
     : {
         kind: 'invitation',
-        title: hasAccepted(user) ? 'Sign-in link' : 'Invitation',
+        title: canSignIn(user) ? 'Sign-in link' : 'Invitation',
         hint: `Makes a new link and voids the earlier one. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.`,
         button: 'Make a new link',
       };

@@ -1,4 +1,5 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { canSignIn } from '../../domain/ways-in.ts';
 import type { Transaction } from '../../store/database.ts';
 import { countAdministrators, findWaysIn, type LockedUser } from '../../store/users.ts';
 import { type Conflict, conflict } from '../outcome.ts';
@@ -12,13 +13,8 @@ export async function refuseForLastAdministrator(
   scope: OrganizationScope,
   target: LockedUser,
 ): Promise<Conflict | null> {
-  if (target.role !== 'administrator' || target.deactivatedAt !== null) return null;
-  const { hasPassword, passkeys, isLinked } = await findWaysIn(tx, scope, target.id);
-  if (!hasPassword && passkeys === 0 && !isLinked) return null;
-  if ((await countAdministrators(tx, scope, { besides: target.id, withoutProvider: false })) > 0) return null;
-  return conflict(
-    `${target.email} is the last administrator who can sign in. Make somebody else an administrator first.`,
-  );
+  if (!(await isOnlyOne(tx, scope, target)) || !canSignIn(await findWaysIn(tx, scope, target.id))) return null;
+  return conflict(`${lastOne(target)} Make somebody else an administrator first.`);
 }
 
 /** Refuses to unlink the last one, unless they can sign in otherwise. */
@@ -27,10 +23,19 @@ export async function refuseToUnlinkLastAdministrator(
   scope: OrganizationScope,
   target: LockedUser,
 ): Promise<Conflict | null> {
-  const { hasPassword, passkeys } = await findWaysIn(tx, scope, target.id);
-  if (hasPassword || passkeys > 0) return null;
-  const refusal = await refuseForLastAdministrator(tx, scope, target);
-  return refusal === null ? null : conflict(`${target.email} is the last administrator who can sign in. ${REMEDY}`);
+  const ways = await findWaysIn(tx, scope, target.id);
+  if (!ways.isLinked || canSignIn({ ...ways, isLinked: false }) || !(await isOnlyOne(tx, scope, target))) return null;
+  return conflict(`${lastOne(target)} ${REMEDY}`);
+}
+
+/** Whether the user is an active administrator, and no other one can sign in. */
+async function isOnlyOne(tx: Transaction, scope: OrganizationScope, target: LockedUser): Promise<boolean> {
+  if (target.role !== 'administrator' || target.deactivatedAt !== null) return false;
+  return (await countAdministrators(tx, scope, { besides: target.id, withoutProvider: false })) === 0;
+}
+
+function lastOne({ email }: LockedUser): string {
+  return `${email} is the last administrator who can sign in.`;
 }
 
 /** Refuses to take single sign-on away, or to another provider or client, while no administrator can sign in without it. */

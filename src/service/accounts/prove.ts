@@ -5,8 +5,7 @@ import { recordProof } from '../../store/sessions.ts';
 import { changeUser, findPasswordHash, findWaysIn, type WaysIn } from '../../store/users.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { readAssertion } from '../passkeys/ceremony.ts';
-import { spendChallenge } from '../passkeys/challenges.ts';
-import { type GivenPasskey, spendUse, type VerifiedUse, verifyUse } from '../passkeys/use-passkey.ts';
+import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from '../passkeys/use-passkey.ts';
 import { type SignInWay, signInWayOf } from '../single-sign-on/requirement.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { verifyPassword } from './password.ts';
@@ -110,18 +109,14 @@ async function proveByPasskey(
   const attempt = { at: 'passkey', account: response?.credentialId ?? '', ip: auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
-  const { browser, relyingParty } = given;
-  const challenge = response?.clientData.challenge ?? '';
-  const isAsked = (await spendChallenge(db, { challenge, browser, purpose: 'proof', now })) !== null;
-  const use: VerifiedUse | null =
-    response === null || !isAsked ? null : await verifyUse(db, scope, { userId, response, relyingParty });
+  const use = await spendAndVerify(db, scope, { userId, response, given, purpose: 'proof', now });
   const outcome = await transaction(db, async (tx): Promise<Proven | Invalid> => {
     await lockActor(tx, actor);
     const spent = use === null ? null : await spendUse(tx, scope, { userId, use, now });
     if (spent?.kind === 'used') return accept(tx, actor, { token, now });
     const detail = { with: 'a passkey', ...(spent !== null && { why: spent.why }) };
     await recordAudit(tx, scope, failureOf(actor, detail));
-    return { kind: 'invalid', message: 'The passkey was not accepted. Try again.', fields: {} };
+    return PASSKEY_REFUSED;
   });
   if (outcome.kind === 'proven') await clearAttempt(db, attempt);
   return outcome;

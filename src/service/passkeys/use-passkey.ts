@@ -4,9 +4,9 @@ import { judgeUse } from '../../domain/passkey.ts';
 import type { RelyingParty } from '../../domain/relying-party.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { listPasskeysOf, recordPasskeyUse, type StoredPasskey } from '../../store/passkeys.ts';
-import type { RateLimited } from '../outcome.ts';
+import type { Invalid, RateLimited } from '../outcome.ts';
 import { type AssertionResponse, requestOptions, verifyAssertion } from './ceremony.ts';
-import { type AskingBrowser, issueChallenge } from './challenges.ts';
+import { type AskingBrowser, issueChallenge, spendChallenge } from './challenges.ts';
 
 /** What a form with a signed challenge brings. */
 export type GivenPasskey = {
@@ -39,6 +39,33 @@ export type VerifiedUse = {
   readonly counter: number;
   readonly isBackupEligible: boolean;
   readonly isBackedUp: boolean;
+};
+
+/** Spends the challenge that the browser was given. Returns `null` unless a passkey of this user signed it. */
+export async function spendAndVerify(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, response, given, purpose, now }: Verifying,
+): Promise<VerifiedUse | null> {
+  const { browser, relyingParty } = given;
+  const challenge = response?.clientData.challenge ?? '';
+  const isAsked = (await spendChallenge(db, { challenge, browser, purpose, now })) !== null;
+  return response === null || !isAsked ? null : verifyUse(db, scope, { userId, response, relyingParty });
+}
+
+type Verifying = {
+  readonly userId: string;
+  /** `null` if it could not be read. */
+  readonly response: AssertionResponse | null;
+  readonly given: Pick<GivenPasskey, 'browser' | 'relyingParty'>;
+  readonly purpose: 'proof' | 'sign_in';
+  readonly now: Date;
+};
+
+export const PASSKEY_REFUSED: Invalid = {
+  kind: 'invalid',
+  message: 'The passkey was not accepted. Try again.',
+  fields: {},
 };
 
 /** Returns `null` unless a passkey of this user signed. The caller has spent the challenge. */

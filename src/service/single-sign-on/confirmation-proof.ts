@@ -6,8 +6,7 @@ import { verifyPassword } from '../accounts/password.ts';
 import { spendCode } from '../accounts/second-factor-code.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 import { readAssertion } from '../passkeys/ceremony.ts';
-import { spendChallenge } from '../passkeys/challenges.ts';
-import { type GivenPasskey, spendUse, verifyUse } from '../passkeys/use-passkey.ts';
+import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from '../passkeys/use-passkey.ts';
 
 // What shows that an account is that of the person who confirms it.
 
@@ -79,25 +78,19 @@ function byPassword(
   return { attempts, verify };
 }
 
-const NOT_ACCEPTED: Invalid = { kind: 'invalid', message: 'The passkey was not accepted. Try again.', fields: {} };
-
 /** As at the sign-in, a passkey replaces the password and the second factor. */
 function byPasskey(
   db: Database,
   scope: OrganizationScope,
   { given, user, ip, now }: Proving<Extract<GivenForAccount, { kind: 'passkey' }>>,
 ): ConfirmationProof {
-  const { credential, browser, relyingParty } = given;
-  const response = readAssertion(credential);
+  const response = readAssertion(given.credential);
   const verify = async () => {
-    const challenge = response?.clientData.challenge ?? '';
-    const isAsked = (await spendChallenge(db, { challenge, browser, purpose: 'sign_in', now })) !== null;
-    const use =
-      response === null || !isAsked ? null : await verifyUse(db, scope, { userId: user.id, response, relyingParty });
-    if (use === null) return refusal(NOT_ACCEPTED, { why: 'the passkey did not sign what Charter asked for' });
+    const use = await spendAndVerify(db, scope, { userId: user.id, response, given, purpose: 'sign_in', now });
+    if (use === null) return refusal(PASSKEY_REFUSED, { why: 'the passkey did not sign what Charter asked for' });
     const spend: Spend = async (tx, current) => {
       const outcome = await spendUse(tx, scope, { userId: current.id, use, now });
-      return outcome.kind === 'used' ? null : refusal(NOT_ACCEPTED, { passkey: use.passkey.name, why: outcome.why });
+      return outcome.kind === 'used' ? null : refusal(PASSKEY_REFUSED, { passkey: use.passkey.name, why: outcome.why });
     };
     return spend;
   };

@@ -1,0 +1,12 @@
+/** Whether somebody has a way to sign in. Somebody without any, such as after an invitation, needs a link. */
+export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
+  return hasPassword || passkeys > 0 || isLinked;
+}
+
+type WaysIn = {
+  readonly hasPassword: boolean;
+  /** How many. */
+  readonly passkeys: number;
+  /** By single sign-on. */
+  readonly isLinked: boolean;
+};
