@@ -14,7 +14,7 @@ import { type Making, useIdentityProvider } from '../../support/http/identity-pr
 import { giveProof } from '../../support/http/proof.ts';
 import { confirmationOf } from '../../support/http/second-factor.ts';
 import { SILENT } from '../../support/http/server.ts';
-import { countStatements } from '../../support/postgres/statements.ts';
+import { recordStatements } from '../../support/postgres/statements.ts';
 
 const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
 const { db } = dashboard;
@@ -65,7 +65,7 @@ describe('the sign-in asks for the e-mail first', () => {
       const browser = newBrowser();
       const form = await browser.form('/sign-in');
       let page: Page | undefined;
-      const statements = await countStatements(db, async () => {
+      const statements = await recordStatements(db, async () => {
         page = await browser.post('/sign-in', { ...Object.fromEntries(form.fields), email });
       });
       const url = new URL(urlIn(page ?? (await browser.get('/sign-in'))) ?? '');
