@@ -209,6 +209,8 @@ test('Ctrl+C ends the import at once, and says how to go on', async () => {
 /** Has Node load a program first. */
 const loading = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` });
 const IS_TERMINAL = 'process.stderr.isTTY = true;';
+const HAS_NO_PATIENCE =
+  'const { setTimeout: later } = globalThis; globalThis.setTimeout = (work, ms, ...given) => later(work, ms > 10_000 ? ms : 0, ...given);';
 
 test('the command says why it waits, and how long it took with all waits', async () => {
   network.play(hangsUp, respondsWith(429, { 'Retry-After': '2' }), passesOn(server.url));
@@ -223,9 +225,7 @@ test('the command says why it waits, and how long it took with all waits', async
 
 test('a server that never answers is reported at once, and in the end with its address and a remedy', async () => {
   network.play(hangsUp);
-  const hasNoPatience =
-    'const { setTimeout: later } = globalThis; globalThis.setTimeout = (work, ms) => later(work, ms > 10_000 ? ms : 0);';
-  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(hasNoPatience) };
+  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(HAS_NO_PATIENCE) };
   const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
   expect({ code, lines: stderr.split('\n') }).toEqual({
     code: 1,
@@ -236,6 +236,18 @@ test('a server that never answers is reported at once, and in the end with its a
       ),
       '',
     ],
+  });
+});
+
+test('a server that stays overloaded is not reported as one that refuses the API key', async () => {
+  network.play(respondsWith(503));
+  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(HAS_NO_PATIENCE) };
+  const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^The server is not ready \(503\)\. Trying again …\nCharter cannot import .* \(503\): /,
+    ),
   });
 });
 

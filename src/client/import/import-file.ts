@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { type CharterClient, createClient } from '../charter-client.ts';
 import { PATIENT } from '../client.ts';
+import { isTemporary } from '../retrying.ts';
 import { checkRows } from './check-rows.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import { rowsOf } from './csv-rows.ts';
@@ -67,7 +68,10 @@ function summaryOf({ accepted, created, refused }: Counts, options: Options): st
 
 async function requirePermissions(charter: CharterClient, signal: AbortSignal): Promise<void> {
   const key = await charter.GET('/api/key', { signal });
-  if (!key.ok) throw new ImportError(`Charter refuses the API key (${key.status}): ${key.error.message}`);
+  if (!key.ok) {
+    const problem = isTemporary(key.status) ? 'Charter cannot import at the moment' : 'Charter refuses the API key';
+    throw new ImportError(`${problem} (${key.status}): ${key.error.message}`);
+  }
   if (!key.data.permissions.includes('parent_programs:write'))
     throw new ImportError('The API key may not write. Create one with the permission parent_programs:write.');
 }

@@ -30,12 +30,22 @@ type ErrorResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+/** The address that people use after a move is known to the operators only. */
+const MOVING: ErrorResponse = {
+  status: 503,
+  title: 'Your organization is moving',
+  message:
+    'Nothing was changed. Your organization is moving to another installation of Charter, which takes a few minutes. If it is still moving then, ask the operators of Charter for its new address.',
+  headers: { 'Retry-After': '5' },
+};
+
 /** What the response to an error says. For a bug or an outage, it says nothing about the cause. */
 export function errorContent(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof RequestError) return { ...REQUEST_ERRORS[error.kind], headers: {} };
   if (error instanceof DomainError && error.code !== 'unavailable') {
     return { ...PAGES[error.code], message: error.message, headers: {} };
   }
+  if (error instanceof MovingError) return MOVING;
   if (error instanceof DomainError || isOutage(error)) {
     const isRefused = isNoFault(error);
     const message = isRefused
@@ -44,7 +54,7 @@ export function errorContent(error: unknown, requestId: string): ErrorResponse {
     return {
       ...PAGES.unavailable,
       message,
-      headers: { 'Retry-After': isRefused && !(error instanceof MovingError) ? '1' : '5' },
+      headers: { 'Retry-After': isRefused ? '1' : '5' },
     };
   }
   const message = `Something went wrong on our side. Try again. If it happens again, tell support this number: ${requestId}`;
