@@ -71,10 +71,11 @@ export function limitOf({ lifeSeconds = LIFE_SECONDS }: Life) {
 /** Requires that standard output and standard error are pipes. */
 export function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk) => {
+  // Decodes characters that are split between two chunks.
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => {
     printed.stdout += chunk;
   });
-  child.stderr?.on('data', (chunk) => {
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
     printed.stderr += chunk;
   });
   return { child, printed, ended: endOf(child, printed) };
