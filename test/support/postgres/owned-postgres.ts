@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../../src/postgres/embedded-cluster.ts';
 import { findPort, startServer } from '../../../src/postgres/embedded-server.ts';
 import { run } from '../../../src/postgres/system-user.ts';
+import { codeOf } from '../../../src/store/error-code.ts';
 import { until } from '../wait.ts';
 import { withClient } from './postgres.ts';
 
@@ -44,7 +45,7 @@ export async function findOwnedPostgres(dataDir: string): Promise<OwnedPostgres>
 
 function ownPostgres(cluster: Cluster): OwnedPostgres {
   const signal = async (name: 'SIGSTOP' | 'SIGCONT') => {
-    for (const pid of await processesIn(cluster.dir)) process.kill(pid, name);
+    for (const pid of await processesIn(cluster.dir)) signalIfRunning(pid, name);
   };
   const control = async (...parameters: string[]) => {
     const { pgCtl } = await getBinariesFor(cluster);
@@ -77,6 +78,15 @@ function ownPostgres(cluster: Cluster): OwnedPostgres {
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
   };
+}
+
+/** Does nothing if the process has ended in the meantime. */
+export function signalIfRunning(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
 }
 
 /** The processes of a PostgreSQL, whose working directory is its data folder. */

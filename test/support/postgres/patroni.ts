@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getPostgresUser, isRoot, type SystemUser } from '../../../src/postgres/system-user.ts';
-import { codeOf } from '../../../src/store/error-code.ts';
 import { freePort } from '../http/free-port.ts';
 import { findPostgresPrograms, findPython, unpackIn } from '../processes/debian.ts';
 import { startDatabaseHaproxy } from '../processes/haproxy.ts';
 import { type Life, limitOf } from '../processes/process.ts';
 import { until } from '../wait.ts';
-import { processesIn } from './owned-postgres.ts';
+import { processesIn, signalIfRunning } from './owned-postgres.ts';
 import { withClient } from './postgres.ts';
 
 /** Patroni, etcd, and the Python packages that Patroni needs. */
@@ -317,16 +316,7 @@ async function countStandbysOf(primary: Member): Promise<number> {
 async function killProcessesIn(data: string): Promise<void> {
   await until('the processes to end', async () => {
     const pids = await processesIn(data);
-    for (const pid of pids) kill(pid);
+    for (const pid of pids) signalIfRunning(pid, 'SIGKILL');
     return pids.length === 0;
   });
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    // It has ended in the meantime.
-    if (codeOf(error) !== 'ESRCH') throw error;
-  }
 }
