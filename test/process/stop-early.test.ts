@@ -11,9 +11,9 @@ const untilHeard = ({ printed }: Running) => until('a word at once', () => print
 
 /** A start that waits for a migration by another process (simulated) until `meanwhile` has settled. */
 async function whileStarting(env: Record<string, string>, meanwhile: (running: Running) => Promise<void>) {
-  const running = startFile('src/main.ts', [], { PORT: '0', ...env });
-  await withClient(env['DATABASE_URL'] ?? '', async (holder) => {
+  return withClient(env['DATABASE_URL'] ?? '', async (holder) => {
     await holder.query('select pg_advisory_lock(7240113)');
+    const running = startFile('src/main.ts', [], { PORT: '0', ...env });
     await until('it to wait for the migrations', async () => {
       const { rows } = await holder.query(
         `select 1 from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_lock%'
@@ -23,8 +23,9 @@ async function whileStarting(env: Record<string, string>, meanwhile: (running: R
     });
     await meanwhile(running);
     expect(running.child.exitCode).toBeNull();
+    await holder.query('select pg_advisory_unlock(7240113)');
+    return running.ended;
   });
-  return running.ended;
 }
 
 test('an interrupted start says so at once, leaves nothing incomplete, and serves no request', async () => {
