@@ -1,7 +1,7 @@
 import { askForReset } from '../support/http/forgotten-password.ts';
 import { startSmtp } from '../support/http/smtp.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
-import { organizationAt, withCharter } from '../support/processes/charter.ts';
+import { organizationAt, untilStopping, withCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
 // The page told the user to check their mail, so a restart at that moment must not lose it.
@@ -14,9 +14,7 @@ test('SIGTERM waits for a mail in transit, whose link uses PUBLIC_URL, before it
       expect((await askForReset(charter.url, { email })).status).toBe(200);
       await until('the mail to be under way', () => smtp.isAsked());
       charter.child.kill('SIGTERM');
-      await until('it to stop', () =>
-        charter.printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'),
-      );
+      await untilStopping(charter);
       expect(charter.child.exitCode).toBeNull();
       expect(smtp.mails).toEqual([]);
       smtp.greet();

@@ -2,11 +2,18 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Client } from '../support/http/client.ts';
+import { beginCreate } from '../support/http/slow-create.ts';
 import { startLoad } from '../support/http/steady-load.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
-import { type Charter, HIGH_LIMITS, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
+import {
+  type Charter,
+  HIGH_LIMITS,
+  organizationAt,
+  SERVES,
+  startCharter,
+  untilStopping,
+} from '../support/processes/charter.ts';
 import { kill, startNpm, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
@@ -15,6 +22,7 @@ const CLIENTS = 64;
 /** Fewer, because several processes that have just started want more than the cores of a small machine. */
 const CLIENTS_OF_WORKERS = 12;
 const STOPS = length({ short: 1, full: 20 });
+const MINUTES = length({ short: 15, full: 60 });
 
 const database = await useScratchDatabase();
 
@@ -38,32 +46,45 @@ async function stopUnderLoad(charter: Charter, { clients = CLIENTS } = {}): Prom
   }
 }
 
-test(`SIGTERM under load, times ${STOPS}: every request gets its response, and the server exits with 0`, async () => {
-  for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startCharter({ DATABASE_URL: database.url }));
-});
+test(
+  `SIGTERM under load, times ${STOPS}: every request gets its response, and the server exits with 0`,
+  async () => {
+    for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startCharter({ DATABASE_URL: database.url }));
+  },
+  MINUTES * 60_000,
+);
 
-test(`SIGTERM under load to several workers, times ${STOPS}: the same`, async () => {
-  for (let i = 0; i < STOPS; i += 1) {
-    const charter = await startCharter({ DATABASE_URL: database.url, WORKERS: '3' });
-    await stopUnderLoad(charter, { clients: CLIENTS_OF_WORKERS });
-  }
-});
+test(
+  `SIGTERM under load to several workers, times ${STOPS}: the same`,
+  async () => {
+    for (let i = 0; i < STOPS; i += 1) {
+      const charter = await startCharter({ DATABASE_URL: database.url, WORKERS: '3' });
+      await stopUnderLoad(charter, { clients: CLIENTS_OF_WORKERS });
+    }
+  },
+  MINUTES * 60_000,
+);
 
-test(`SIGTERM to npm under load, times ${STOPS}: the same, and npm exits with 0 after the server`, async () => {
-  await withCommands(async (folder) => {
-    for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startByNpm(folder));
-  });
-});
+test(
+  `SIGTERM to npm under load, times ${STOPS}: the same, and npm exits with 0 after the server`,
+  () =>
+    withCommands(async (folder) => {
+      for (let i = 0; i < STOPS; i += 1) await stopUnderLoad(await startByNpm(folder));
+    }),
+  MINUTES * 60_000,
+);
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'npm start passes %s on, stays until the server has ended, and exits with 0',
   async (signal) => {
     await withCommands(async (folder) => {
-      // Long enough to see it on a busy machine.
-      const charter = await startByNpm(folder, { DRAIN_SECONDS: '5' });
+      const charter = await startByNpm(folder);
+      const { key } = await organizationAt(database.url, charter);
+      const sending = await beginCreate(charter, key);
       charter.child.kill(signal);
-      await until('readiness to end', async () => (await new Client(charter.url).get('/readyz')).status === 503);
+      await untilStopping(charter);
       expect(charter.child.exitCode).toBeNull();
+      sending.finish();
       const { code, stdout } = await charter.ended;
       expect(code).toBe(0);
       expect(stdout).toContain('"msg":"stopped"');
@@ -77,14 +98,9 @@ test('every command of package.json gets the signals that npm passes on', async 
   expect(Object.values<string>(scripts).filter((script) => !script.startsWith('exec node '))).toEqual([]);
 });
 
-async function startByNpm(folder: string, env: Record<string, string> = {}): Promise<Charter> {
-  const running = startNpm(folder, {
-    DATABASE_URL: database.url,
-    PORT: '0',
-    NODE_ENV: 'production',
-    ...HIGH_LIMITS,
-    ...env,
-  });
+async function startByNpm(folder: string): Promise<Charter> {
+  const env = { DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', ...HIGH_LIMITS };
+  const running = startNpm(folder, env);
   const [, url = ''] = await untilPrinted(running, SERVES);
   return { ...running, url };
 }

@@ -1,11 +1,11 @@
-import { connect, type Socket } from 'node:net';
 import { checkResponse } from '../support/contract/contract.ts';
 import { Client } from '../support/http/client.ts';
 import { flood } from '../support/http/flood.ts';
 import { parseRaw, rawRequest } from '../support/http/raw.ts';
+import { beginCreate } from '../support/http/slow-create.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
-import { type Charter, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { organizationAt, untilStopping, withCharter } from '../support/processes/charter.ts';
 import { startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
@@ -13,38 +13,11 @@ const STOPS = length({ short: 1, full: 10 });
 
 const database = await useScratchDatabase();
 
-const BODY = JSON.stringify({ name: 'Sent slowly' });
-
-type Sending = { readonly socket: Socket; readonly received: { text: string }; readonly closed: Promise<void> };
-
-/** A create with only its head and half of its body sent: it stays in flight until the test finishes it. */
-async function beginCreate({ url }: Charter, key: string): Promise<Sending> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  const received = { text: '' };
-  socket.on('data', (chunk) => {
-    received.text += chunk.toString();
-  });
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.on('error', () => undefined);
-  const head = ['POST /api/parent_programs HTTP/1.1', 'Host: charter.test', `Authorization: Bearer ${key}`];
-  const more = ['Content-Type: application/json', `Content-Length: ${BODY.length}`, 'Expect: 100-continue', '', ''];
-  socket.write([...head, ...more].join('\r\n'));
-  // Node sends 100 Continue when it passes the request to the application.
-  await until('the request to be in flight', () => received.text.startsWith('HTTP/1.1 100'));
-  socket.write(BODY.slice(0, 5));
-  return { socket, received, closed };
-}
-
 function isRefused(client: Client): Promise<boolean> {
   return client.get('/api/key').then(
     () => false,
     ({ code }: NodeJS.ErrnoException) => code === 'ECONNREFUSED',
   );
-}
-
-function untilStopping({ printed }: Charter) {
-  return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
 test('SIGTERM stops new requests, completes the one in flight, and exits with 0', async () => {
@@ -56,7 +29,7 @@ test('SIGTERM stops new requests, completes the one in flight, and exits with 0'
     // The kernel resets a connection that arrives while the listener is being closed.
     await until('connections to be refused', () => isRefused(client));
     expect(charter.child.exitCode).toBeNull();
-    sending.socket.write(BODY.slice(5));
+    sending.finish();
     await sending.closed;
     const response = parseRaw(sending.received.text);
     expect(response.status).toBe(201);
@@ -74,7 +47,7 @@ test('a keep-alive connection gets no further response, and does not delay the e
     const sending = await beginCreate(charter, key);
     charter.child.kill('SIGTERM');
     await untilStopping(charter);
-    sending.socket.write(BODY.slice(5));
+    sending.finish();
     await until('the response', () => sending.received.text.includes('HTTP/1.1 201'));
     expect(sending.received.text).toContain('\r\nConnection: close\r\n');
     // Node by itself would wait for the client, as long as it sends requests.
@@ -104,7 +77,7 @@ test('a second SIGTERM does not abort the request in flight', async () => {
     charter.child.kill('SIGTERM');
     await untilStopping(charter);
     charter.child.kill('SIGTERM');
-    sending.socket.write(BODY.slice(5));
+    sending.finish();
     await sending.closed;
     expect(parseRaw(sending.received.text).status).toBe(201);
     expect((await charter.ended).code).toBe(0);

@@ -1,6 +1,7 @@
 import { openDatabase } from '../../../src/store/database.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { createTestOrganization, type TestOrganization } from '../http/server.ts';
+import { until } from '../wait.ts';
 import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
 
 export type Charter = Running & { readonly url: string };
@@ -32,6 +33,11 @@ export async function endCharter({ child, ended }: Charter): Promise<void> {
   expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
+}
+
+/** Resolves when the shutdown has begun. */
+export function untilStopping({ printed }: Running) {
+  return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
 /** Starts a server, runs the work and stops the server. */
