@@ -78,6 +78,19 @@ function servedBy(series: Series, worker: number): number {
   return [...series].find(([name]) => pattern.test(name))?.[1] ?? 0;
 }
 
+/** Sends requests until these workers have served some. A busy machine may refuse a request, but no connection breaks. */
+function untilServed(
+  { client, charter, workers }: { client: Client; charter: Supervised; workers: readonly number[] },
+  isSo: (series: Series) => boolean = () => true,
+): Promise<Series> {
+  return until(`the workers ${workers} to serve`, async () => {
+    // Each request opens a connection.
+    expect([200, 503]).toContain((await client.get('/api/key')).status);
+    const series = await charter.series();
+    return isSo(series) && workers.every((worker) => servedBy(series, worker) > 0) ? series : null;
+  });
+}
+
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -88,12 +101,7 @@ function isRunning(pid: number): boolean {
 
 test('all workers serve the same port, and the metrics show each of them', async () => {
   const { client } = await organizationAt(database.url, shared);
-  // Each request opens a connection.
-  const series = await until('every worker to have served', async () => {
-    expect((await client.get('/api/key')).status).toBe(200);
-    const read = await shared.series();
-    return [1, 2, 3].every((worker) => servedBy(read, worker) > 0) ? read : null;
-  });
+  const series = await untilServed({ client, charter: shared, workers: [1, 2, 3] });
   expect(series.get('charter_workers')).toBe(WORKERS);
   expect(series.get('charter_worker_ends_total')).toBe(endsOf(shared).length);
   for (const worker of [1, 2, 3])
@@ -124,16 +132,19 @@ test('workers that die while the server starts are replaced', async () => {
   }
 });
 
+/** Worker 2 stops before it starts, until a signal continues it. */
+const STOPPING = `if (process.argv.slice(2, 4).join(' ') === 'worker 2') process.kill(process.pid, 'SIGSTOP');`;
+
 // The bug: without the drain time, a load balancer sent requests to a port that nobody listened on.
 test('workers that serve announce a shutdown while others still start', async () => {
   const port = await freePort(HOST);
   const running = startFile('src/main.ts', [], {
     ...{ DATABASE_URL: database.url, PORT: String(port), NODE_ENV: 'production', WORKERS: '2', DRAIN_SECONDS: '300' },
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(STOPPING)}`,
   });
   let starting = 0;
   try {
     starting = await until('worker 2 to start', () => startOf(running, 2));
-    process.kill(starting, 'SIGSTOP');
     const client = new Client(`http://${HOST}:${port}`);
     expect((await client.get('/readyz')).status).toBe(200);
     running.child.kill('SIGTERM');
@@ -170,13 +181,15 @@ test('all workers together keep the rate limit of a key', async () => {
   );
   const sentFrom = performance.now();
   const statuses: number[] = [];
-  for (let i = 0; i < 10; i += 1)
+  // On a slow machine, the requests may take so long that none of them is refused.
+  for (let i = 0; i < 10 || !statuses.includes(429); i += 1)
     statuses.push(
       ...(await Promise.all(Array.from({ length: 60 }, () => client.get('/api/key')))).map(({ status }) => status),
     );
   const seconds = (performance.now() - sentFrom) / 1000;
   const admitted = statuses.filter((status) => status === 200).length;
-  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  // A busy machine may refuse some under load.
+  expect(new Set(statuses.filter((status) => status !== 503))).toEqual(new Set([200, 429]));
   // A second's burst, the rate, and what three processes may spend on credit.
   expect(admitted).toBeLessThanOrEqual(20 * (seconds + 1) + 20);
 });
@@ -188,16 +201,8 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   process.kill(killed, 'SIGKILL');
   // Until then, connections to the killed worker may break.
   await until('its end', () => endsOf(shared).length > ends);
-  const statuses: number[] = [];
-  await until('another worker 2 to serve', async () => {
-    statuses.push((await client.get('/api/key')).status);
-    return servedBy(await shared.series(), 2) > 0;
-  });
-  // A busy machine may refuse a request, but no connection breaks.
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  expect(statuses).toContain(200);
+  const series = await untilServed({ client, charter: shared, workers: [2] });
   expect(shared.pids().get(2)).not.toBe(killed);
-  const series = await shared.series();
   expect(series.get('charter_workers')).toBe(WORKERS);
   expect(series.get('charter_worker_ends_total')).toBe(ends + 1);
   expect(endsOf(shared).at(-1)).toMatchObject({ worker: 2, signal: 'SIGKILL' });
@@ -221,7 +226,8 @@ test('the connections that a killed worker has not taken are served by another o
       await until('the responses of worker 2', () => outcomes.length === 10);
       process.kill(stuck, 'SIGKILL');
       await until('every response', () => outcomes.length === 20);
-      expect(new Set(outcomes)).toEqual(new Set([200]));
+      // A busy machine may refuse some under load.
+      expect(new Set(outcomes.filter((outcome) => outcome !== 503))).toEqual(new Set([200]));
     },
     { WORKERS: '2' },
   );
@@ -244,7 +250,7 @@ test('a worker that takes no connection gets no more of them, once 5,000 wait fo
           );
         }
         await until('every response', () => statuses.length === 10);
-        expect(new Set(statuses)).toEqual(new Set([200]));
+        expect(new Set(statuses.filter((status) => status !== 503))).toEqual(new Set([200]));
       } finally {
         process.kill(stuck, 'SIGKILL');
       }
@@ -295,13 +301,7 @@ test('a message of a worker that has ended does not make the next one get connec
     process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
     await until('its end', () => endsOf(charter).length > 0);
     await writeLate('{"kind":"ready"}\n');
-    const statuses: number[] = [];
-    await until('another worker 2 to serve', async () => {
-      statuses.push((await client.get('/api/key')).status);
-      return servedBy(await charter.series(), 2) > 0;
-    });
-    // A busy machine may refuse a request, but no connection breaks.
-    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    await untilServed({ client, charter, workers: [2] });
   });
 });
 
@@ -327,14 +327,8 @@ test('a worker with an unexpected error completes its requests, and is replaced'
   const { client } = await organizationAt(database.url, shared);
   const ends = endsOf(shared).length;
   process.kill(shared.pids().get(3) ?? 0, 'SIGUSR2');
-  const statuses: number[] = [];
-  await until('another worker 3 to serve', async () => {
-    statuses.push((await client.get('/api/key')).status);
-    const read = await shared.series();
-    return read.get('charter_worker_ends_total') === ends + 1 && servedBy(read, 3) > 0;
-  });
-  // A busy machine may refuse a request, but no connection breaks.
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  const hasEnded = (series: Series) => series.get('charter_worker_ends_total') === ends + 1;
+  await untilServed({ client, charter: shared, workers: [3] }, hasEnded);
   expect(endsOf(shared).at(-1)).toMatchObject({ worker: 3, code: 1, signal: null });
 });
 
