@@ -10,16 +10,17 @@ import {
   type LogLine,
   logOf,
   organizationAt,
+  untilStopping,
   withCharter,
 } from '../support/processes/charter.ts';
 import { type Ended, preloading } from '../support/processes/process.ts';
-import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();
 
 const SECRET = mintKey('live').key;
+const FAULTS = ['exception', 'rejection'] as const;
 /** Long enough for two requests on a busy machine. */
-const DRAIN_SECONDS = '5';
+const DRAIN_SECONDS = '15';
 
 const envOf = (fault: string) => ({
   DATABASE_URL: database.url,
@@ -28,27 +29,20 @@ const envOf = (fault: string) => ({
   CHARTER_TEST_FAULT: fault,
 });
 
-const isStopping = ({ printed }: Charter) => printed.stdout.includes('finishing requests in flight');
-
 // The state of the process is undefined, so a supervisor must get the chance to start another one; but a client whose request
 // is in progress must not suffer, and a load balancer must learn of it.
-test.each(['exception', 'rejection'])(
-  'after an unhandled %s, the server completes requests and exits with 1',
-  async (fault) => {
-    const { ready, status, log, ended } = await after(fault);
-    expect({ ready, status, code: ended.code }).toEqual({ ready: 503, status: 200, code: 1 });
-    expect(ended.stderr).toMatch(
-      /^\nCharter is stopping because of an unexpected error.*\n.*\n {2}Start Charter again \(npm start\)/,
-    );
-    const fatal = log.filter(({ level }) => level === 60);
-    expect(fatal).toEqual([
-      expect.objectContaining({ error: expect.stringMatching(/^Error: Planted\.[\s\S]*\n +at /) }),
-    ]);
-    expect(log.at(-1)).toMatchObject({ reason: 'an unexpected error', msg: 'stopped' });
-  },
-);
+test.each(FAULTS)('after an unhandled %s, the server completes requests and exits with 1', async (fault) => {
+  const { ready, status, log, ended } = await after(fault);
+  expect({ ready, status, code: ended.code }).toEqual({ ready: 503, status: 200, code: 1 });
+  expect(ended.stderr).toMatch(
+    /^\nCharter is stopping because of an unexpected error.*\n.*\n {2}Start Charter again \(npm start\)/,
+  );
+  const fatal = log.filter(({ level }) => level === 60);
+  expect(fatal).toEqual([expect.objectContaining({ error: expect.stringMatching(/^Error: Planted\.[\s\S]*\n +at /) })]);
+  expect(log.at(-1)).toMatchObject({ reason: 'an unexpected error', msg: 'stopped' });
+});
 
-test.each(['exception', 'rejection'])('an unhandled %s reveals no key and no password', async (fault) => {
+test.each(FAULTS)('an unhandled %s reveals no key and no password', async (fault) => {
   const { stdout, stderr } = (await after(fault)).ended;
   expect(stdout).toContain('Planted');
   expect(`${stdout}${stderr}`).not.toMatch(/hunter2/);
@@ -63,20 +57,22 @@ type After = {
   readonly ended: Ended;
 };
 
-const runs = new Map<string, Promise<After>>();
+let runs: Promise<Record<(typeof FAULTS)[number], After>> | undefined;
 
-/** Runs one server with the fault for several tests. */
-function after(fault: string): Promise<After> {
-  const run = runs.get(fault) ?? runUntilEnd(fault);
-  runs.set(fault, run);
-  return run;
+/** Runs one server with each fault for several tests, both at the same time, because each of them drains. */
+async function after(fault: (typeof FAULTS)[number]): Promise<After> {
+  runs ??= Promise.all([runUntilEnd('exception'), runUntilEnd('rejection')]).then(([exception, rejection]) => ({
+    exception,
+    rejection,
+  }));
+  return (await runs)[fault];
 }
 
 function runUntilEnd(fault: string): Promise<After> {
   return withCharter({ ...envOf(fault), DRAIN_SECONDS }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
     charter.child.kill('SIGUSR2');
-    await until('it to stop', () => isStopping(charter));
+    await untilStopping(charter);
     const { status: ready } = await new Client(charter.url).get('/readyz');
     const request = rawRequest('GET /api/key', [`Authorization: Bearer ${key}`]);
     const { status } = parseRaw(await exchangeRaw(charter.url, request));
