@@ -15,7 +15,7 @@ import { kill, type Running } from '../support/processes/process.ts';
 const onlyInSoak = length({ short: test.skip, full: test });
 const PLATFORM = `${process.platform}-${process.arch}`;
 const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };
-const MINUTES = 10;
+const MINUTES = 30;
 
 const machine = await useMachine();
 const output = join(machine.folder, 'output');

@@ -9,7 +9,7 @@ import { length } from '../support/length.ts';
 const WRITERS = 64;
 const POLLERS = 4;
 const CHANGES_OF_A_WRITER = length({ short: 6, full: 200 });
-const MINUTES = 10;
+const MINUTES = length({ short: 10, full: 60 });
 const LIST = '/api/parent_programs';
 const INSERT = 'insert into parent_programs (organization_id, id, name)';
 
