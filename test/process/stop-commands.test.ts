@@ -16,8 +16,6 @@ console.log('Jest', process.pid, 'and its worker', worker.pid, 'run');
 setInterval(() => {}, 1000);
 `;
 
-/** They end in less than a second on an idle machine. */
-
 const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
 afterAll(() => rm(checkout, { recursive: true }));
 for (const name of ['scripts', 'src', 'test/support'])
