@@ -1,6 +1,8 @@
 import type { Call, LooseResult } from './calling.ts';
+import type { Clock } from './clock.ts';
 import type { ErrorResult } from './contract.ts';
 import { ResponseError, UnexpectedResponseError } from './errors.ts';
+import { Pace } from './pace.ts';
 import { randomKey } from './parameters.ts';
 
 // The contract's limits for a batch.
@@ -22,6 +24,7 @@ export type Batching = {
   readonly changes: Iterable<object> | AsyncIterable<object>;
   readonly run?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly clock: Clock;
 };
 
 /**
@@ -30,15 +33,18 @@ export type Batching = {
  */
 export async function* batchesOf(
   call: Call,
-  { path, changes, run = randomKey(), signal }: Batching,
+  { path, changes, run = randomKey(), signal, clock }: Batching,
 ): AsyncGenerator<LooseBatch, void, void> {
   if (!/^[\x21-\x7E]{1,200}$/.test(run)) throw new TypeError('run must be 1 to 200 visible ASCII characters.');
+  const pace = new Pace(clock);
   let number = 0;
   let done = 0;
   for await (const batch of cut(changes)) {
     number += 1;
+    await pace.ready(signal);
     const header = { 'Idempotency-Key': `${run}-${number}` };
     const result = await call('post', `${path}/batch`, { params: { header }, body: { changes: batch }, signal });
+    pace.sent(result.headers);
     const outcomes = outcomesIn(result, { path, count: batch.length });
     done += batch.length;
     yield { number, outcomes: outcomes.map((outcome, i) => ({ change: batch[i] ?? {}, ...outcome })), done };

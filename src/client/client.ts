@@ -100,7 +100,7 @@ export function clientFrom(settings: Settings, clock: Clock): CharterClient {
     upsert: (path, externalId: string, body: unknown) =>
       call('put', `${path}/by_external_id/{external_id}`, { params: { path: { external_id: externalId } }, body }),
     batch: (path, changes: Iterable<object> | AsyncIterable<object>, options?: BatchOptions) =>
-      batchesOf(patientCall, { path, changes, ...options }),
+      batchesOf(patientCall, { path, changes, clock, ...options }),
   };
   // The types are the contract's; the client does not check that a server keeps to it.
   return client as CharterClient;

@@ -1,4 +1,5 @@
 import { type ChangeOf, type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
+import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
 import { readFeed } from '../support/http/feed.ts';
 import {
@@ -105,6 +106,37 @@ test('back-offs, lost responses and broken connections neither lose nor repeat a
   expect(done).toEqual([100, 150]);
   expect(clock.waitsMs.slice(0, 4)).toEqual([7000, 7000, 7000, 2000]);
   expect(await changesOf(organization)).toEqual(once(150));
+});
+
+// A refusal costs at least a second, in which hundreds of changes could have been made.
+test('batches wait until the rate limit has recovered from the one before, so that it refuses none', async () => {
+  const organization = await ours();
+  await changeLimits(server.db, organization.id, { perKey: 100, perOrganization: undefined });
+  const charter = createClient({ baseUrl: network.url, apiKey: organization.key });
+  const statuses = [];
+  for await (const { outcomes } of charter.batch(PROGRAMS, upserts(300)))
+    statuses.push(...outcomes.map(({ status }) => status));
+  expect(statuses).toEqual(Array(300).fill(201));
+  expect(network.received).toHaveLength(3);
+});
+
+test.each([
+  ['of the key', '"key";q=500;w=1, "organization";q=1000;w=1', '"key";r=400;t=1', [200]],
+  ['of the organization', '"key";q=500;w=1, "organization";q=1000;w=1', '"organization";r=0;t=1', [1000]],
+  ['that is untouched', '"key";q=500;w=1', '"key";r=500;t=1', []],
+  ['of a proxy, for an hour', '"key";q=500;w=3600', '"key";r=400;t=3600', []],
+  ['without a policy', '', '"key";r=400;t=1', []],
+])('a batch waits for the limit %s', async (_, policy, left, waitsMs) => {
+  const outcome = { status: 200, etag: null, body: null, exception: null };
+  const headers = { 'RateLimit-Policy': policy, RateLimit: left };
+  network.play(respondsWith(200, headers, { results: Array(100).fill(outcome) }));
+  const clock = createTestClock();
+  const charter = createClientOn(clock, { baseUrl: network.url, apiKey: 'charter_test_key' });
+  const batches = charter.batch(PROGRAMS, upserts(200));
+  await batches.next();
+  expect(clock.waitsMs).toEqual([]);
+  await batches.next();
+  expect(clock.waitsMs).toEqual(waitsMs);
 });
 
 // A crash between two batches, or while a batch was sent: the program starts again with the same changes.

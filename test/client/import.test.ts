@@ -1,6 +1,7 @@
 // The command as integrators run it: from the packed client, in a process of its own.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { getPackedClient, installClient } from '../support/http/client-package.ts';
 import { readFeed } from '../support/http/feed.ts';
 import {
@@ -169,6 +170,19 @@ test('a dry run finds every row that an import would refuse, and changes nothing
   expect(judged).toEqual(await rowsIn());
 });
 
+test.each([
+  ['an import', []],
+  ['a dry run', ['--dry-run']],
+])('%s is not refused by the rate limit', async (_, options) => {
+  const ours = await createTestOrganization(server);
+  await changeLimits(server.db, ours.id, { perKey: 100, perOrganization: undefined });
+  network.play(passesOn(server.url));
+  const file = await fileWith(csvOf(150));
+  expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
+  // The look at the key, and two batches.
+  expect(network.received).toHaveLength(3);
+});
+
 test('without a refused row, there is no report', async () => {
   const file = await fileWith(csvOf(1));
   await importedBy(await createTestOrganization(server), [file, '--dry-run']);
@@ -310,12 +324,31 @@ test.each<[title: string, content: string | Buffer, parameters: string[], messag
   expect((await readFeed(ours.client)).events).toEqual([]);
 });
 
-test('a file that does not exist, a key that is refused, and a key that may not write are reported', async () => {
+test.each([
+  ['no address', { CHARTER_URL: '' }, 'Set CHARTER_URL to the address of Charter, or use --url.'],
+  [
+    'an address without its beginning',
+    { CHARTER_URL: 'localhost:3000' },
+    'The address of Charter must begin with http',
+  ],
+  ['no key', { CHARTER_API_KEY: '' }, 'Set the environment variable CHARTER_API_KEY to the API key.'],
+])('%s is a wrong command line', async (_, wrong, message) => {
+  const env = { ...envOf({ key: 'charter_test_key' }), ...wrong };
+  const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+test('a file that does not exist, a wrong address, a key that is refused, and a key that may not write are reported', async () => {
   const reader = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
   const file = await fileWith(csvOf(1));
   const missing = await importedBy(reader, ['missing.csv']);
   expect(missing).toMatchObject({ code: 1, stderr: 'There is no file missing.csv. Check the path.\n' });
   expect((await importedBy(reader, [file])).stderr).toContain('The API key may not write.');
+  const nowhere = await runFile(COMMAND, [file], envOf(reader, `${server.url}/api`));
+  expect(nowhere).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^CHARTER_URL or --url is not the address of Charter \(404\): /),
+  });
   const unknown = await runFile(COMMAND, [file], envOf({ key: 'charter_test_key' }));
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Charter refuses the API key (401)') });
 });

@@ -1,5 +1,7 @@
 import { cut, MAX_CHANGES } from '../batching.ts';
 import { type CharterClient, ResponseError, type Result, type Schemas } from '../charter-client.ts';
+import { realClock } from '../clock.ts';
+import { Pace } from '../pace.ts';
 import { PATH, type Upsert } from './columns.ts';
 import type { Handled } from './import-rows.ts';
 
@@ -12,21 +14,27 @@ export async function* checkRows(
   changes: AsyncIterable<Upsert>,
   signal: AbortSignal,
 ): AsyncGenerator<Handled, void, void> {
-  for await (const batch of cut(changes, { maxChanges: MAX_CHANGES - 1 })) yield* check(charter, batch, signal);
+  const pace = new Pace(realClock);
+  for await (const batch of cut(changes, { maxChanges: MAX_CHANGES - 1 }))
+    yield* check(charter, batch, { pace, signal });
 }
 
 async function* check(
   charter: CharterClient,
   batch: readonly Upsert[],
-  signal: AbortSignal,
+  sending: { readonly pace: Pace; readonly signal: AbortSignal },
 ): AsyncGenerator<Handled, void, void> {
+  const { pace, signal } = sending;
   const body: Schemas['ParentProgramBatch'] = { atomic: true, changes: [...batch, IMPOSSIBLE] };
-  const refused = refusedBy(await charter.POST(`${PATH}/batch`, { body, signal }), batch.length);
+  await pace.ready(signal);
+  const result = await charter.POST(`${PATH}/batch`, { body, signal });
+  pace.sent(result.headers);
+  const refused = refusedBy(result, batch.length);
   if (refused !== null) yield handled(batch, refused);
   else {
     const half = Math.ceil(batch.length / 2);
-    yield* check(charter, batch.slice(0, half), signal);
-    yield* check(charter, batch.slice(half), signal);
+    yield* check(charter, batch.slice(0, half), sending);
+    yield* check(charter, batch.slice(half), sending);
   }
 }
 

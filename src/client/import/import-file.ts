@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { type CharterClient, createClient } from '../charter-client.ts';
 import { PATIENT } from '../client.ts';
-import { isTemporary } from '../retrying.ts';
 import { checkRows } from './check-rows.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import { rowsOf } from './csv-rows.ts';
@@ -14,6 +13,12 @@ import { SourceRows } from './source-rows.ts';
 import { tellingFetch } from './telling-fetch.ts';
 
 const GO_ON = 'Run the same command again to go on: rows that are imported already stay as they are.';
+
+const PROBLEMS: Readonly<Record<number, string>> = {
+  401: 'Charter refuses the API key',
+  403: 'Charter refuses the API key',
+  404: 'CHARTER_URL or --url is not the address of Charter',
+};
 
 /** Imports or checks the file, and tells the user. Returns whether every row was accepted. */
 export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
@@ -69,7 +74,7 @@ function summaryOf({ accepted, created, refused }: Counts, options: Options): st
 async function requirePermissions(charter: CharterClient, signal: AbortSignal): Promise<void> {
   const key = await charter.GET('/api/key', { signal });
   if (!key.ok) {
-    const problem = isTemporary(key.status) ? 'Charter cannot import at the moment' : 'Charter refuses the API key';
+    const problem = PROBLEMS[key.status] ?? 'Charter cannot import at the moment';
     throw new ImportError(`${problem} (${key.status}): ${key.error.message}`);
   }
   if (!key.data.permissions.includes('parent_programs:write'))

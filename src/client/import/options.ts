@@ -43,9 +43,11 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw misuse('Name one CSV file.');
   const url = values.url ?? env['CHARTER_URL'];
-  if (url === undefined) throw misuse('Set CHARTER_URL to the address of Charter, or use --url.');
+  if (!url) throw misuse('Set CHARTER_URL to the address of Charter, or use --url.');
+  if (!/^https?:\/\//i.test(url))
+    throw misuse('The address of Charter must begin with https:// or http://, such as https://charter.example.org.');
   const apiKey = env['CHARTER_API_KEY'];
-  if (apiKey === undefined) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
+  if (!apiKey) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
   const refused = values.refused ?? `${file.replace(/\.csv$/i, '')}.refused.csv`;
   if (resolve(refused) === resolve(file)) throw misuse('--refused must not be the file itself.');
   const delimiter = values.delimiter === 'tab' ? '\t' : (values.delimiter ?? ',');
