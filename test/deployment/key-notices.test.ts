@@ -81,8 +81,9 @@ onlyInSoak('each notice is mailed once, and none is lost', async () => {
           expect({ ahead, notices: ids.size }).toEqual({ ahead, notices: days === null ? 0 : told.length });
           // Where a kill came between the acceptance of a mail and its record, it arrives again with the same id.
           expect({ ahead, sent: [...new Set(sent())] }).toEqual({ ahead, sent: days === null ? [] : told.toSorted() });
+          // A day of UTC may have ended since the keys were created.
           for (const mail of smtp.mails)
-            expect(subjectOf(mail)).toMatch(days === 1 ? /expires (today|tomorrow)$/ : /expires in 29 days$/);
+            expect(subjectOf(mail)).toMatch(days === 1 ? /expires (today|tomorrow)$/ : /expires in 2[89] days$/);
         }
         const stages = await db.prisma.keyNotice.groupBy({
           by: ['kind'],
