@@ -4,15 +4,16 @@ import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo } from '../support/contract/every-operation.ts';
-import { createPeople, giveKey } from '../support/data/actors.ts';
+import { createPeople, giveKey, times } from '../support/data/actors.ts';
 import { Client } from '../support/http/client.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
-import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';
-const proxied = await useServer({ trustedProxies: ['loopback'] });
+/** Of the server, so that no test lasts beyond the end of a day. */
+const NOW = new Date();
+const proxied = await useServer({ trustedProxies: ['loopback'], clock: () => NOW.getTime() });
 const direct = await startServer({ databaseUrl: proxied.databaseUrl });
 afterAll(() => direct.close());
 
@@ -163,12 +164,13 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
   try {
     const { key, id: organizationId } = await restricted(HERE);
     const client = new Client(limited.url, key);
-    await until('the address to be limited', async () => {
-      const { status, headers, body } = await client.get('/api/key', from(ELSEWHERE));
-      if (status === 429) expect([headers['retry-after'], headers['ratelimit-policy']]).toEqual(['1', undefined]);
-      if (status === 429) expect(body.message).toMatch(/^Too many requests come from your address with an API key/);
-      return status === 429;
-    });
+    // At the same time, because a busy machine may serve fewer than two a second.
+    const replies = await times(12, () => client.get('/api/key', from(ELSEWHERE)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403, 429]));
+    for (const { headers, body } of replies.filter(({ status }) => status === 429)) {
+      expect([headers['retry-after'], headers['ratelimit-policy']]).toEqual(['1', undefined]);
+      expect(body.message).toMatch(/^Too many requests come from your address with an API key/);
+    }
     expect(await client.get('/api/key', from(HERE))).toMatchObject({
       status: 200,
       headers: { ratelimit: '"key";r=499;t=1' },
@@ -187,20 +189,20 @@ describe('the networks from which a key was used', () => {
     await proxied.keyUses.flush();
     return (await proxied.db.prisma.apiKey.findFirstOrThrow({ where: { organizationId } })).usedNetworks;
   }
-  const today = () => new Date().toISOString().slice(0, 10);
+  const today = NOW.toISOString().slice(0, 10);
 
   test('each network is recorded, however often the others are used within the second', async () => {
     const ours = await createTestOrganization(proxied);
     const send = (address: string) => ours.client.get('/api/key', from(address));
     for (const address of [HERE, HERE, ELSEWHERE, HERE, '2001:db8:7:9::1', HERE, '2001:db8:7:9::2'])
       await send(address);
-    const seen = { [HERE]: today(), [ELSEWHERE]: today(), '2001:db8:7:9::/64': today() };
+    const seen = { [HERE]: today, [ELSEWHERE]: today, '2001:db8:7:9::/64': today };
     expect(await networksOf(ours)).toEqual(seen);
     // Those of later writes are added.
     await send('192.0.2.1');
     await proxied.keyUses.flush();
     await send(HERE);
-    expect(await networksOf(ours)).toEqual({ ...seen, '192.0.2.1': today() });
+    expect(await networksOf(ours)).toEqual({ ...seen, '192.0.2.1': today });
   });
 
   test('the last 20 are kept, by the day of their last use', async () => {
@@ -211,7 +213,7 @@ describe('the networks from which a key was used', () => {
     await ours.client.get('/api/key', from(HERE));
     const { '192.0.2.0': oldest, ...kept } = old;
     expect(oldest).toBe('2026-01-10');
-    expect(await networksOf(ours)).toEqual({ ...kept, '192.0.2.5': today(), [HERE]: today() });
+    expect(await networksOf(ours)).toEqual({ ...kept, '192.0.2.5': today, [HERE]: today });
   });
 
   test('more than 20 within a minute leave 20', async () => {

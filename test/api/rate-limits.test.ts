@@ -47,13 +47,18 @@ test('each change of a batch counts: a batch that is larger than the bucket is m
   const ours = await createTestOrganization(server);
   await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 20 });
   const changes = Array.from({ length: 100 }, () => ({ action: 'create', body: { name: 'x' } }));
-  const beganAt = performance.now();
-  const batch = await ours.client.post(`${LIST}/batch`, { changes });
-  expect(batch).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
+  let beganAt = 0;
+  const sendBatch = async () => {
+    const sentAt = performance.now();
+    const reply = await ours.client.post(`${LIST}/batch`, { changes });
+    if (reply.status === 200) beganAt = sentAt;
+    return reply;
+  };
+  expect(await sendBatch()).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
   // A bucket of 4 tokens owes 96, which takes 4.8 seconds. They begin with the batch, which takes a while on a busy machine.
   const secondsLeft = () => 4.8 - (performance.now() - beganAt) / 1000;
   await until('the limit to refuse', async () => {
-    const { status, headers, body } = await ours.client.get('/api/key');
+    const { status, headers, body } = secondsLeft() > 0 ? await ours.client.get('/api/key') : await sendBatch();
     if (status === 429) expect(headers['retry-after']).toMatch(/^[1-5]$/);
     if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(secondsLeft());
     if (status === 429) expect(body.message).toContain('20 requests per second');

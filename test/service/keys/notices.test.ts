@@ -369,6 +369,8 @@ test('while the mail server is down, a turn gives up after a few mails, so that 
   const port = await freePort('127.0.0.1');
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom }, () => {});
   expect(await mailAll(db, down)).toHaveLength(10);
+  // Another attempt, five minutes later, would come in the middle of a test on a slow machine.
+  await db.prisma.keyNotice.updateMany({ data: { mailDueAt: null } });
 });
 
 test('only administrators change the settings, within the bounds, and each change is audited', async () => {
