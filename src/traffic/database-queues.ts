@@ -23,14 +23,19 @@ const DASHBOARD_WAIT_MS = 5000;
  */
 export function createDatabaseQueues(
   connections: number,
-  { apiWaitMs = API_WAIT_MS }: { apiWaitMs?: number | undefined } = {},
+  { maxWaitMs }: { maxWaitMs?: number | undefined } = {},
 ): DatabaseQueues {
   const lightLoad = new LightLoad();
   return {
-    api: new FairQueue({ name: 'api', maxWaitMs: apiWaitMs, lightLoad, ...permitsOf(connections * API_SHARE) }),
+    api: new FairQueue({
+      name: 'api',
+      maxWaitMs: maxWaitMs ?? API_WAIT_MS,
+      lightLoad,
+      ...permitsOf(connections * API_SHARE),
+    }),
     dashboard: new FairQueue({
       name: 'dashboard',
-      maxWaitMs: DASHBOARD_WAIT_MS,
+      maxWaitMs: maxWaitMs ?? DASHBOARD_WAIT_MS,
       lightLoad,
       ...permitsOf(connections * DASHBOARD_SHARE),
     }),

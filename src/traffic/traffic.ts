@@ -21,8 +21,8 @@ export type Traffic = {
 
 export type TrafficOptions = {
   readonly requestLimits: RequestLimits;
-  /** How long a request to the API may wait for its turn; 1,200 by default. */
-  readonly apiWaitMs?: number | undefined;
+  /** How long a request may wait for its turn; by default 1,200 ms for one to the API, and 5,000 for one to the dashboard. */
+  readonly maxWaitMs?: number | undefined;
   /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 ms by default. */
   readonly refusalPauseMs?: number | undefined;
 };
@@ -36,7 +36,7 @@ type OnTrafficFailure = {
 
 export function createTraffic(
   db: Database,
-  { requestLimits, apiWaitMs, refusalPauseMs = REFUSAL_PAUSE_MS }: TrafficOptions,
+  { requestLimits, maxWaitMs, refusalPauseMs = REFUSAL_PAUSE_MS }: TrafficOptions,
   { onLeaseFailure, onUseFailure }: OnTrafficFailure,
 ): Traffic {
   const limiter = new RequestLimiter({
@@ -47,7 +47,7 @@ export function createTraffic(
   const pause = createPause(refusalPauseMs);
   return {
     limiter,
-    queues: createDatabaseQueues(db.poolSize, { apiWaitMs }),
+    queues: createDatabaseQueues(db.poolSize, { maxWaitMs }),
     keyUses: startKeyUses(db, { onFailure: onUseFailure }),
     lookUps: new LookUpMeasures(),
     pause,

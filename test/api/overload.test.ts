@@ -135,7 +135,7 @@ test('a client that closes its sending side fails no other request for the same 
 test('refusals under load get 503 with Retry-After; the first has a line in the log, all others have one line', async () => {
   const logged: string[] = [];
   const logger = pino({ level: 'info', base: null }, { write: (line) => logged.push(line) });
-  const limited = await startServer({ logger, apiWaitMs: 200 });
+  const limited = await startServer({ logger, maxWaitMs: 200 });
   const { client, key } = await createTestOrganization(limited);
   await withClient(limited.databaseUrl, async (blocker) => {
     await blocker.query('begin');

@@ -64,7 +64,7 @@ const CONFIG: AppConfig = {
   mail: null,
   scannerKeys: new Map(),
   // The machine that runs the tests may be slow.
-  apiWaitMs: 30_000,
+  maxWaitMs: 30_000,
 };
 
 /** A server for the tests of a file, closed after them. */
