@@ -90,8 +90,35 @@ export async function focused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 
+/**
+ * Has each click and each key that is pressed on an element wait until the page is loaded. They return as soon as the next document
+ * begins, and Chromium parses it in parts: on a busy machine, one look at it in a hundred missed the last ones.
+ */
+export function waitForLoads(context: BrowserContext): void {
+  context.once('page', (page) => {
+    const locator: Pick<Locator, 'click' | 'press'> = Object.getPrototypeOf(page.locator('html'));
+    if (locator.click === clickAndLoad) return;
+    ({ click, press } = locator);
+    Object.assign(locator, { click: clickAndLoad, press: pressAndLoad });
+  });
+}
+
+/** Those of Playwright. */
+let [click, press]: Partial<[Locator['click'], Locator['press']]> = [];
+
+async function clickAndLoad(this: Locator, ...parameters: Parameters<Locator['click']>): Promise<void> {
+  await click?.apply(this, parameters);
+  await this.page().waitForLoadState();
+}
+
+async function pressAndLoad(this: Locator, ...parameters: Parameters<Locator['press']>): Promise<void> {
+  await press?.apply(this, parameters);
+  await this.page().waitForLoadState();
+}
+
 /** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
 export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
+  waitForLoads(context);
   context.on('request', (request) => {
     const url = new URL(request.url());
     if (/^https?:$/.test(url.protocol) && !origins.includes(url.origin)) problems.push(`a request to ${url.href}`);
