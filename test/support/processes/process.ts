@@ -102,8 +102,10 @@ export function runFile(file: string, parameters: readonly string[], env?: Recor
 /** Waits for output that matches; throws with all output if the process ends first. */
 export async function untilPrinted({ child, printed }: Running, pattern: RegExp): Promise<RegExpExecArray> {
   const ask = () => {
+    // Its last output may arrive after its end.
+    const hasEnded = (child.exitCode !== null || child.signalCode !== null) && child.stdout?.closed !== false;
     const found = pattern.exec(printed.stdout);
-    if (found === null && (child.exitCode !== null || child.signalCode !== null))
+    if (found === null && hasEnded)
       throw new Error(`Ended early (${child.exitCode ?? child.signalCode}):\n${printed.stdout}${printed.stderr}`);
     return found;
   };
