@@ -126,10 +126,13 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use((_req, res, next) => {
+    res.locals = new Exchange(randomUUID());
+    next();
+  });
   // Before CORS, because the server lets pages of any origin read the document, too.
   app.use(documentRoutes(assets));
   app.use((req, res, next) => {
-    res.locals = new Exchange(randomUUID());
     if (!allowEveryOrigin(req, res)) next();
   });
   app.use(controlRoutes({ assets, operations, control, overrides, log, isStateful, isSeeded: seed !== undefined }));
