@@ -5,7 +5,7 @@ import { inviteUser } from '../../src/service/accounts/people.ts';
 import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
-import { connectBrowser, waitForLoads } from '../support/browser/browser.ts';
+import { connectBrowser, makePatient } from '../support/browser/browser.ts';
 import { createKey, readKey } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import {
@@ -72,8 +72,7 @@ async function connected({ areLinked = false } = {}) {
 
 async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', locale: 'en-GB', ...options });
-  context.setDefaultTimeout(90_000);
-  waitForLoads(context);
+  makePatient(context);
   await context.addInitScript({ path: AXE_SCRIPT });
   return context.newPage();
 }

@@ -75,8 +75,6 @@ export async function openContext(
 ): Promise<BrowserContext> {
   const { reducedMotion } = MEDIA;
   const context = await browser.newContext({ baseURL, viewport: VIEWPORT, reducedMotion, locale: 'en-GB', ...options });
-  // Shorter than a test's time limit, so that the failure names the step that was awaited.
-  context.setDefaultTimeout(90_000);
   guard(context, origins, problems);
   if (script !== undefined) await context.addInitScript({ path: script });
   return context;
@@ -90,11 +88,16 @@ export async function focused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 
+/** Shorter than a test's time limit, so that the failure names the step that was awaited. */
+const STEP_MS = 300_000;
+
 /**
- * Has each click and each key that is pressed on an element wait until the page is loaded. They return as soon as the next document
- * begins, and Chromium parses it in parts: on a busy machine, one look at it in a hundred missed the last ones.
+ * Gives each step the time that it takes on a busy machine, and has each click and each key that is pressed on an element wait until
+ * the page is loaded. They return as soon as the next document begins, and Chromium parses it in parts: one look at it in a hundred
+ * missed the last ones.
  */
-export function waitForLoads(context: BrowserContext): void {
+export function makePatient(context: BrowserContext): void {
+  context.setDefaultTimeout(STEP_MS);
   context.once('page', (page) => {
     const locator: Pick<Locator, 'click' | 'press'> = Object.getPrototypeOf(page.locator('html'));
     if (locator.click === clickAndLoad) return;
@@ -118,7 +121,7 @@ async function pressAndLoad(this: Locator, ...parameters: Parameters<Locator['pr
 
 /** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
 export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
-  waitForLoads(context);
+  makePatient(context);
   context.on('request', (request) => {
     const url = new URL(request.url());
     if (/^https?:$/.test(url.protocol) && !origins.includes(url.origin)) problems.push(`a request to ${url.href}`);
