@@ -31,3 +31,18 @@ test('an event cannot be changed or deleted', async () => {
   await expect(db.prisma.auditEvent.deleteMany({ where })).rejects.toThrow('append-only');
   expect(await auditEventsOf(database.db, people)).toHaveLength(1);
 });
+
+test.each(['charter_live_Ab3d', 'charter_test_europe1_Ab3d'])(
+  'the prefix %s of a key is stored as it is',
+  async (prefix) => {
+    const { db } = database;
+    const people = await createPeople(db);
+    await recordAudit(db.prisma, people.scope, {
+      action: 'key.created',
+      actorUserId: null,
+      detail: { prefix },
+      auditSource: null,
+    });
+    expect(await auditEventsOf(db, people)).toMatchObject([{ detail: { prefix } }]);
+  },
+);
