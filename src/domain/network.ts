@@ -18,13 +18,13 @@ export function addressIn(text: string): string | null {
 
 /**
  * The network that one customer of a provider has: an IPv4 address, or the first 64 bits of an IPv6 address, because a customer
- * can change the other 64 at will (RFC 4291 section 2.5.4). An IPv4-mapped IPv6 address counts as IPv4.
+ * can change the other 64 at will (RFC 4291 section 2.5.4). In canonical form. An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(ip: string): string {
   const address = withoutPort(ip).toLowerCase();
   if (!isIPv6(address)) return address.slice(0, 45);
   const groups = groupsOf(address);
-  return isMapped(groups) ? textOf(groups) : `${groups.slice(0, 4).map(hexOf).join(':')}::/64`;
+  return isMapped(groups) ? textOf(groups) : `${textOf([...groups.slice(0, 4), 0, 0, 0, 0])}/64`;
 }
 
 /**

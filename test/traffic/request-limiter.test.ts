@@ -197,7 +197,7 @@ test('IPv6 addresses of one network share a limit', async () => {
   limiter.admitAddress('2001:db8::2');
   limiter.admitAddress('2001:db8:0:1::1');
   await settled(leases);
-  expect(leases.map(({ subjects }) => subjects)).toEqual([['address:2001:db8:0:0::/64', 'address:2001:db8:0:1::/64']]);
+  expect(leases.map(({ subjects }) => subjects)).toEqual([['address:2001:db8::/64', 'address:2001:db8:0:1::/64']]);
 });
 
 test('changed limits apply to the next request', async () => {

@@ -53,7 +53,7 @@ export async function restrict(
       return restrictPage(context, { ...sent, problem: problemOf(outcome) });
     case 'locks-out': {
       const problem = formProblem(
-        `The key was used within the last day from ${outcome.networks.join(' and ')}, which this list would lock out. Nothing is saved yet. Add the addresses, or confirm below.`,
+        `This list would lock out addresses from which the key was used within the last day: ${outcome.networks.join(', ')}. Nothing is saved yet. Add the addresses, or confirm below.`,
       );
       return restrictPage(context, { ...sent, problem, lockedOut: [...lockedOut, ...outcome.networks] });
     }

@@ -105,7 +105,7 @@ describe('addresses from which the key was used', () => {
     const warned = await browser.submit(path, typed);
     expect(warned.status).toBe(422);
     expect(wordsOf(warned)).toContain(
-      'The key was used within the last day from 203.0.113.7 and 2001:db8::/64, which this list would lock out. Nothing is saved yet.',
+      'This list would lock out addresses from which the key was used within the last day: 203.0.113.7, 2001:db8::/64. Nothing is saved yet.',
     );
     const { lockedOut, ...kept } = await fieldsOf(browser, path, warned.text);
     expect([kept, lockedOut]).toEqual([{ addresses: '192.0.2.0/24', limit: '7' }, '203.0.113.7 2001:db8::/64']);
