@@ -43,6 +43,7 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
       let known: KnownKey | undefined;
       try {
         known = await findKnownKey(keyHashOf(req, environment), { findKey, now, keyUses });
+        request.exchange.key = known.record;
         // The response counts as one to the key, whether or not the key is accepted.
         request.use = known.use;
         request.key = acceptKey(known);

@@ -1,3 +1,5 @@
+import type { KeyRecord } from './api-key.ts';
+
 /** No operation and no part of the server. */
 export const NOBODY = 'none';
 /** /livez and /readyz. */
@@ -10,6 +12,8 @@ export class Exchange {
   handledBy = NOBODY;
   /** The template of the operation's path, such as /api/parent_programs/{id}; `undefined` outside of the contract. */
   route: string | undefined = undefined;
+  /** For the log: the key that the request was sent with, accepted or not; `undefined` if it is not known. */
+  key: Pick<KeyRecord, 'id' | 'integration'> | undefined = undefined;
   /** `false` if the request was refused under load: such refusals are counted, and have no line in the log. */
   isLogged = true;
 

@@ -121,6 +121,8 @@ export function logRequests(logger: Logger, onFinished?: OnFinished) {
         status: res.statusCode,
         ...(!res.writableFinished && { aborted: true }),
         milliseconds: Math.round(milliseconds * 10) / 10,
+        keyId: exchange.key?.id,
+        integrationId: exchange.key?.integration?.id,
       });
     });
   };

@@ -1,5 +1,10 @@
+import { revokeKeyById } from '../../src/service/operator/keys.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { memberOf } from '../../src/store/error-code.ts';
-import { Client } from '../support/http/client.ts';
+import { createPeople } from '../support/data/actors.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
+import { Client, type Reply } from '../support/http/client.ts';
 import { flood, keptRequest } from '../support/http/flood.ts';
 import { exchangeRaw, rawRequest } from '../support/http/raw.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
@@ -16,8 +21,14 @@ import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();
 const charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
-afterAll(() => kill(charter));
+const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+afterAll(async () => {
+  await kill(charter);
+  await db.close();
+});
 const ours = await organizationAt(database.url, charter);
+
+const KEY_ID = memberOf((await ours.client.get('/api/key')).body, 'id');
 
 function lineOf(requestId: string | undefined) {
   return until(`the line of the request ${requestId}`, () =>
@@ -52,9 +63,24 @@ test('every request is logged as one line of JSON with the X-Request-Id of its r
       path,
       status: response.status,
       milliseconds: expect.any(Number),
+      ...(response.headers['ratelimit'] !== undefined && { keyId: KEY_ID }),
     });
     expect(logOf(charter).filter((line) => line['requestId'] === requestId)).toHaveLength(1);
   }
+});
+
+test('the line of a request names its key, accepted or not, and the integration that holds it', async () => {
+  const { administrator } = await createPeople(db);
+  const { id: integrationId, name } = await giveIntegration(db, administrator);
+  const { id: keyId, key } = await giveIntegrationKey(db, administrator, { id: integrationId, name });
+  const { get } = new Client(charter.url, key);
+  const loggedOf = async ({ headers, status }: Reply) => {
+    expect(await lineOf(headers['x-request-id'])).toMatchObject({ status, keyId, integrationId });
+    return status;
+  };
+  expect(await loggedOf(await get('/api/key'))).toBe(200);
+  await revokeKeyById(db, keyId);
+  expect(await loggedOf(await get('/api/key'))).toBe(401);
 });
 
 // The attack: reading keys and private data from the log or a copy of it.
