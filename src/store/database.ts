@@ -36,6 +36,8 @@ export type DatabaseOptions = {
   pooler?: Pooler | null;
   /** Maximum number of connections, 1 to 1000. */
   poolSize: number;
+  /** How long a statement or a transaction waits for a connection; 5 by default. */
+  connectSeconds?: number;
   keyring: Keyring;
   /** Called when an idle connection fails, for example because PostgreSQL stops. */
   onIdleError: (error: Error) => void;
@@ -49,7 +51,14 @@ export const CONNECTION_IDLE_SECONDS = 5 * 60;
 /** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
 const KEEP_ALIVE_SECONDS = 60;
 
-export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleError }: DatabaseOptions): Database {
+export function openDatabase({
+  url,
+  pooler = null,
+  poolSize,
+  connectSeconds = CONNECT_SECONDS,
+  keyring,
+  onIdleError,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     Client: PrimaryClient,
     onConnect(client) {
@@ -60,7 +69,7 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
     min: KEPT_CONNECTIONS,
     idleTimeoutMillis: CONNECTION_IDLE_SECONDS * 1000,
     application_name: 'charter',
-    connectionTimeoutMillis: CONNECT_SECONDS * 1000,
+    connectionTimeoutMillis: connectSeconds * 1000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
   });
@@ -73,7 +82,7 @@ export function openDatabase({ url, pooler = null, poolSize, keyring, onIdleErro
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { statementNameGenerator: createNames() }),
     errorFormat: 'minimal',
-    transactionOptions: { maxWait: CONNECT_SECONDS * 1000, timeout: STATEMENT_SECONDS * 1000 },
+    transactionOptions: { maxWait: connectSeconds * 1000, timeout: STATEMENT_SECONDS * 1000 },
   });
   return {
     prisma,

@@ -19,10 +19,14 @@ export async function useDatabase(): Promise<TestDatabase> {
   return database;
 }
 
+/** Dozens of transactions at once, each with its turn, may take longer than the default on a busy machine. */
+const CONNECT_SECONDS = 60;
+
 /** A new database, opened as the server opens it. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
-  const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  const options = { poolSize: 10, connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
+  const db = openDatabase({ url: scratch.url, keyring: KEYRING, ...options });
   return {
     db,
     url: scratch.url,
