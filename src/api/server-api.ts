@@ -53,7 +53,7 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
   const { environment, cell = null, responseCheck, contract } = config;
   const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;
   const { definition, handlers } = contract ?? { definition: await readDocument(), handlers: ourHandlers };
-  const findKey = findKeysIn(db, { measures: traffic.lookUps, tracing });
+  const findKey = findKeysIn(db, { ...traffic.lookUps, tracing });
   const recordExpiry = recordExpiriesIn(db);
   const usingDatabase = operationsUsingDatabase(handlers);
   const unchecked = createSend(securityHeaders);

@@ -19,12 +19,12 @@ import {
 import { formatCount } from '../domain/format.ts';
 import { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
-import { type Tracing, traceStep } from '../observability/instruments/tracing.ts';
+import { traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { RefusedKey } from '../store/key-of-write.ts';
 import { findKeysByHash } from '../store/unscoped/keys.ts';
-import { batchLookUps, type LookUpMeasures } from '../traffic/batch-look-ups.ts';
+import { type BatchOptions, batchLookUps } from '../traffic/batch-look-ups.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Returns `null` for an unknown key. */
@@ -34,9 +34,10 @@ type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readon
 
 export function findKeysIn(
   db: Database,
-  { measures, tracing = null }: { measures?: LookUpMeasures; tracing?: Tracing | null } = {},
+  options: Pick<BatchOptions, 'measures' | 'waitSeconds' | 'tracing'> = {},
 ): FindKey {
-  const find = batchLookUps((hashes) => findKeysByHash(db, hashes), { measures, tracing });
+  const find = batchLookUps((hashes) => findKeysByHash(db, hashes), options);
+  const { tracing = null } = options;
   if (tracing === null) return find;
   return (hash) => traceStep(tracing, { name: 'look up API key', kind: 'internal' }, () => find(hash));
 }

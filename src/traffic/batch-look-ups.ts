@@ -17,7 +17,7 @@ export type BatchOptions = {
   /** Timeout of a look-up. It fails then, and the next batch starts. */
   readonly seconds?: number;
   /** How long a request waits for the next batch to start, and for the result of its own. */
-  readonly waitSeconds?: number;
+  readonly waitSeconds?: number | undefined;
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;

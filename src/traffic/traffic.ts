@@ -12,7 +12,8 @@ export type Traffic = {
   readonly limiter: RequestLimiter;
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
-  readonly lookUps: LookUpMeasures;
+  /** Of keys. */
+  readonly lookUps: { readonly measures: LookUpMeasures; readonly waitSeconds: number | undefined };
   /** Waits before a refusal of an address that sends too many requests without a valid key. */
   readonly pause: () => Promise<void>;
   /** Delays a request from this address if the address sends too many requests without a valid key. */
@@ -21,7 +22,10 @@ export type Traffic = {
 
 export type TrafficOptions = {
   readonly requestLimits: RequestLimits;
-  /** How long a request may wait for its turn; by default 1,200 ms for one to the API, and 5,000 for one to the dashboard. */
+  /**
+   * How long a request may wait for its turn, and for the look-up of its key. By default, 1,200 ms for the turn of one to the
+   * API, 5,000 for one to the dashboard, and 1,500 for the look-up.
+   */
   readonly maxWaitMs?: number | undefined;
   /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 ms by default. */
   readonly refusalPauseMs?: number | undefined;
@@ -49,7 +53,7 @@ export function createTraffic(
     limiter,
     queues: createDatabaseQueues(db.poolSize, { maxWaitMs }),
     keyUses: startKeyUses(db, { onFailure: onUseFailure }),
-    lookUps: new LookUpMeasures(),
+    lookUps: { measures: new LookUpMeasures(), waitSeconds: maxWaitMs === undefined ? undefined : maxWaitMs / 1000 },
     pause,
     throttle: createThrottle(limiter, pause),
   };

@@ -65,7 +65,7 @@ function queueMetrics({ traffic: { queues, lookUps }, reporter: { overloads } }:
       samplesBy('queue', [
         ['api', queues.api.waiting],
         ['dashboard', queues.dashboard.waiting],
-        ['keys', lookUps.waiting],
+        ['keys', lookUps.measures.waiting],
       ]),
     ),
     counter(
@@ -78,7 +78,7 @@ function queueMetrics({ traffic: { queues, lookUps }, reporter: { overloads } }:
     ),
     histogram(
       { name: 'charter_key_look_up_batch_size', help: 'Requests whose API keys are looked up with one statement.' },
-      () => [{ labels: {}, distribution: lookUps.batchSizes }],
+      () => [{ labels: {}, distribution: lookUps.measures.batchSizes }],
     ),
   ];
 }
