@@ -21,7 +21,7 @@ export function reportMail({ recipient, keys, publicUrl }: Content): Mail {
   const text = [
     `Hello ${recipient.name},`,
     `Somebody found ${isOne ? 'an API key' : 'API keys'} of ${first?.organizationName} and reported ${it} to Charter as leaked. Charter has revoked ${it}: requests that use ${it} are refused with 401.`,
-    ...keys.map((key) => `${key.name} (${key.prefix}…)\n${keyUrl(key, { recipient, publicUrl })}`),
+    ...keys.map((key) => `${key.name} (${key.prefix}…) of ${key.holderName}\n${keyUrl(key, { recipient, publicUrl })}`),
     `Find out where ${isOne ? 'the key' : 'the keys'} leaked, then create a new key for each program that still needs one.`,
   ].join('\n\n');
   return { to: { name: recipient.name, address: recipient.email }, subject, text: `${text}\n` };
