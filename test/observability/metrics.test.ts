@@ -145,12 +145,18 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
   });
   try {
     const { client } = await createTestOrganization(own);
-    const statuses = async (send: () => Promise<{ status: number }>) =>
-      (await Promise.all(Array.from({ length: 20 }, send))).map(({ status }) => status);
-    const byKey = (await statuses(() => client.get('/api/key'))).filter((status) => status === 429).length;
-    const byAddress = (await statuses(() => own.anonymous.get('/api/key'))).filter((status) => status === 429).length;
-    expect(byKey).toBeGreaterThan(0);
-    expect(byAddress).toBeGreaterThan(0);
+    // Several times on a busy machine: while the tokens cannot be leased in time, every request is admitted.
+    const refusalsOf = async (send: () => Promise<{ status: number }>) => {
+      let refused = 0;
+      await until('a refusal', async () => {
+        const replies = await Promise.all(Array.from({ length: 20 }, send));
+        refused += replies.filter(({ status }) => status === 429).length;
+        return refused > 0;
+      });
+      return refused;
+    };
+    const byKey = await refusalsOf(() => client.get('/api/key'));
+    const byAddress = await refusalsOf(() => own.anonymous.get('/api/key'));
     expect(byLabel(await seriesOf(limited), 'charter_rate_limited_total', 'limit')).toEqual({
       key: byKey,
       organization: 0,
