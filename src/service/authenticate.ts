@@ -32,10 +32,7 @@ export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readonly keyUses: KeyUses };
 
-export function findKeysIn(
-  db: Database,
-  options: Pick<BatchOptions, 'measures' | 'waitSeconds' | 'tracing'> = {},
-): FindKey {
+export function findKeysIn(db: Database, options: Pick<BatchOptions, 'measures' | 'waitMs' | 'tracing'> = {}): FindKey {
   const find = batchLookUps((hashes) => findKeysByHash(db, hashes), options);
   const { tracing = null } = options;
   if (tracing === null) return find;

@@ -1,6 +1,7 @@
 import type { User } from '../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
+import type { WaysIn } from '../domain/ways-in.ts';
 import type { Database, Transaction } from './database.ts';
 
 export type NewUser = {
@@ -131,15 +132,6 @@ export async function findPasswordHash(db: Database, scope: OrganizationScope, i
   const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
 }
-
-/** What a person can sign in with. */
-export type WaysIn = {
-  readonly hasPassword: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly passkeys: number;
-  /** By single sign-on. */
-  readonly isLinked: boolean;
-};
 
 export async function findWaysIn(tx: Transaction, scope: OrganizationScope, id: string): Promise<WaysIn> {
   const [found] = await tx.$queryRaw<WaysIn[]>`

@@ -17,7 +17,7 @@ export type BatchOptions = {
   /** Timeout of a look-up. It fails then, and the next batch starts. */
   readonly seconds?: number;
   /** How long a request waits for the next batch to start, and for the result of its own. */
-  readonly waitSeconds?: number | undefined;
+  readonly waitMs?: number | undefined;
   /** Maximum number of requests that wait for the next batch. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;
@@ -62,13 +62,7 @@ class Batch<V> {
  */
 export function batchLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
-  {
-    seconds = 5,
-    waitSeconds = 1.5,
-    maxWaiting = 5000,
-    measures = new LookUpMeasures(),
-    tracing = null,
-  }: BatchOptions = {},
+  { seconds = 5, waitMs = 1500, maxWaiting = 5000, measures = new LookUpMeasures(), tracing = null }: BatchOptions = {},
 ): (key: string) => Promise<V | null> {
   let next = new Batch<V>();
   let isInFlight = false;
@@ -81,7 +75,7 @@ export function batchLookUps<V>(
     const batch = next;
     next = new Batch();
     await batch.settle(
-      within(seconds, { every: waitSeconds, refuse: () => refuseWaiting(batch) }, () => lookUpAll(batch)),
+      within(seconds, { every: waitMs / 1000, refuse: () => refuseWaiting(batch) }, () => lookUpAll(batch)),
     );
     isInFlight = false;
     // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
@@ -97,7 +91,7 @@ export function batchLookUps<V>(
 
   /**
    * Refuses the requests of the batch in flight, whose result nobody then waits for, and of the next one. Each has waited for at
-   * most `waitSeconds`. Refusing them one by one would take a timer for each.
+   * most `waitMs`. Refusing them one by one would take a timer for each.
    */
   function refuseWaiting(inFlight: Batch<V>): void {
     inFlight.refuse(tooSlow());

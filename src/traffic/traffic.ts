@@ -13,7 +13,7 @@ export type Traffic = {
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
   /** Of keys. */
-  readonly lookUps: { readonly measures: LookUpMeasures; readonly waitSeconds: number | undefined };
+  readonly lookUps: { readonly measures: LookUpMeasures; readonly waitMs: number | undefined };
   /** Waits before a refusal of an address that sends too many requests without a valid key. */
   readonly pause: () => Promise<void>;
   /** Delays a request from this address if the address sends too many requests without a valid key. */
@@ -53,7 +53,7 @@ export function createTraffic(
     limiter,
     queues: createDatabaseQueues(db.poolSize, { maxWaitMs }),
     keyUses: startKeyUses(db, { onFailure: onUseFailure }),
-    lookUps: { measures: new LookUpMeasures(), waitSeconds: maxWaitMs === undefined ? undefined : maxWaitMs / 1000 },
+    lookUps: { measures: new LookUpMeasures(), waitMs: maxWaitMs },
     pause,
     throttle: createThrottle(limiter, pause),
   };

@@ -112,7 +112,7 @@ test('callers beyond the queue limit are rejected at once, and the others are no
 // The bug: during a freeze of PostgreSQL, the requests of the look-up in flight waited for five seconds.
 test('callers that wait too long, for a look-up or behind it, are rejected, and no other look-up starts meanwhile', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = batchLookUps(lookUp, { waitSeconds: 0.05 });
+  const find = batchLookUps(lookUp, { waitMs: 50 });
   const inFlight = outcomeOf(find('a'));
   const first = await nth(1);
   expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');

@@ -1,5 +1,6 @@
 import { PROOF_MINUTES } from '../../domain/session.ts';
 import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import type { WaysIn } from '../../domain/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { RateLimited } from '../../service/outcome.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
 } from '../../service/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
 import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
-import type { WaysIn } from '../../store/users.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';

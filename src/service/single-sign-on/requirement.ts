@@ -2,11 +2,12 @@ import { domainToUnicode } from 'node:url';
 import type { Actor } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { domainOfEmail } from '../../domain/single-sign-on.ts';
+import type { WaysIn } from '../../domain/ways-in.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findSsoEnforcement } from '../../store/sso-connections.ts';
 import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
 import { findPeopleOutside, type SomePeople } from '../../store/user-lists.ts';
-import { findWaysIn, type WaysIn } from '../../store/users.ts';
+import { findWaysIn } from '../../store/users.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 
 /**
