@@ -3,7 +3,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { originFormOf } from './api/request-target.ts';
 import { ResponseCache } from './api/response-cache.ts';
 import { createServerApi, type ServerApiConfig } from './api/server-api.ts';
-import { clientAddressIn } from './client-address.ts';
+import { clientAddressIn, trustedAddressIn } from './client-address.ts';
 import type { Config } from './config.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { createGuardedFetch } from './delivery/guarded-fetch.ts';
@@ -69,6 +69,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   const requests = new RequestDurations();
   observers.metrics?.add(appMetrics({ requests, reporter, traffic, cache, db }));
   const pages = createPages(config);
+  const clientAddressOf = clientAddressIn(pages.get('trust proxy fn'));
   const api = await createServerApi(config, {
     db,
     now,
@@ -76,7 +77,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     cache,
     tracing: observers.tracing,
     reporter,
-    clientAddressOf: clientAddressIn(pages.get('trust proxy fn')),
+    clientAddressOf,
     securityHeaders: apiSecurityHeaders(publicUrl),
   });
   const publication = openPublication({ supportUrl: config.supportUrl });
@@ -104,6 +105,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
       allowHttp: config.webhooks.allowHttp,
     },
     requestLimits: config.requestLimits,
+    clientAddressOf,
     throttle: traffic.throttle,
     queue: traffic.queues.dashboard,
     now,
@@ -145,6 +147,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
 function createPages({ trustedProxies }: AppConfig): Express {
   const pages = express();
   pages.set('trust proxy', [...trustedProxies]);
+  pages.set('trust proxy', trustedAddressIn(pages.get('trust proxy fn')));
   pages.disable('x-powered-by');
   pages.disable('etag');
   pages.set('case sensitive routing', true);

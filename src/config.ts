@@ -18,6 +18,7 @@ import {
 import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
+import { canonicalNetwork } from './domain/network.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
 import { parseScannerKeys, type ScannerKeys } from './domain/secret-scanning.ts';
 import { StartUpError } from './domain/start-up-error.ts';
@@ -158,7 +159,7 @@ const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 /** Express refuses a subnet of all addresses: every client could then choose its own address. */
 function trustedProxies(text: string | undefined): string[] {
   const given = networks('TRUSTED_PROXIES', text, PROXY_NAMES);
-  if (!given.some((each) => /\/0+$/.test(each))) return given;
+  if (!given.some((each) => (canonicalNetwork(each) ?? each).endsWith('/0'))) return given;
   throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
 }
 

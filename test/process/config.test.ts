@@ -279,7 +279,7 @@ describe.each([
   ['RESPONSE_CHECK_SAMPLE_RATE', ['0', '1.01', '-0.1', '1%', '1e-2', 'all'], 'a number above 0 and up to 1'],
   [
     'TRUSTED_PROXIES',
-    ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true', '0.0.0.0/0', '::/0'],
+    ['everybody', '10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'true', '0.0.0.0/0', '::/00', '::ffff:0:0/96'],
     'addresses and subnets',
   ],
 ])('%s', (name, wrong, allowed) => {

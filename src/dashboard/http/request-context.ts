@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
@@ -41,6 +41,8 @@ export type DashboardDeps = {
   readonly providers: ProviderAccess;
   /** The defaults of the installation. */
   readonly requestLimits: RequestLimits;
+  /** The address of the client, behind trusted proxies too. */
+  readonly clientAddressOf: (req: IncomingMessage) => string;
   /** Delays a request from this address if the address sends too many requests without a valid key or session. */
   readonly throttle: (ip: string) => Promise<void>;
   /** Runs what needs the database; the tenants are the networks of the clients. */
@@ -107,7 +109,7 @@ export function contextAt(context: SignedInContext, url: string): SignedInContex
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
-  const auditSource = auditSourceOf(req);
+  const auditSource = auditSourceOf(req, dashboard);
   const commonAddress = calledCommonAddress(req, dashboard);
   const queryStart = req.originalUrl.indexOf('?');
   const context: RequestContext = {
@@ -145,12 +147,12 @@ function turnsOf({ socket }: Request, network: string, queue: FairQueue): Reques
   };
 }
 
-function auditSourceOf(req: Request): AuditSource {
+function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditSource {
   const { 'user-agent': userAgent = '' } = req.headers;
   // Set for every request before it is routed.
   const requestId = req.res?.getHeader('X-Request-Id');
   if (typeof requestId !== 'string') throw new Error('The request has no id.');
-  return { ip: (req.ip ?? '').replace(/^::ffff:/, ''), userAgent: userAgent.slice(0, 300), requestId };
+  return { ip: clientAddressOf(req), userAgent: userAgent.slice(0, 300), requestId };
 }
 
 type Visitor =

@@ -96,6 +96,7 @@ export async function startDashboard({
       webhooks,
       providers: { fetch: () => Promise.reject(), resolveTxt: async () => [], allowHttp: false },
       requestLimits: DEFAULT_LIMITS,
+      clientAddressOf: () => '',
       throttle: async () => {},
       queue: createDatabaseQueues(10).dashboard,
       now,
