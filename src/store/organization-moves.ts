@@ -1,3 +1,4 @@
+import { v7 as newId } from 'uuid';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
 
@@ -48,4 +49,36 @@ export async function wasMovedBy(
   const detail = { path: ['move'], equals: moveId };
   const action = 'organization.moved';
   return (await tx.auditEvent.count({ where: { organizationId, action, detail } })) > 0;
+}
+
+/** What a database keeps about a move or a deletion of an organization, also when the organization is gone. */
+export type MoveRecord = {
+  readonly action: 'organization.move_started' | 'organization.moved' | 'organization.deletion_started';
+  readonly moveId: string;
+  readonly at: Date;
+};
+
+/** The newest record of this move or of a later one, the records of this move first; `null` if there is none. */
+export async function findRecordSince(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  moveId: string,
+): Promise<MoveRecord | null> {
+  const [record] = await tx.$queryRaw<MoveRecord[]>`
+    select action, detail ->> 'move' as "moveId", at from operator_actions
+    where about_id = ${organizationId}::uuid and detail ? 'move' and (detail ->> 'move')::uuid >= ${moveId}::uuid
+    order by (detail ->> 'move')::uuid = ${moveId}::uuid and action <> 'organization.deletion_started' desc, id desc limit 1`;
+  return record ?? null;
+}
+
+/**
+ * A UUIDv7 that is greater than that of every move of the organization before. Those of other databases came with it, so moves
+ * are in order though each has the time of another clock.
+ */
+export async function nextMoveId(tx: Transaction, { organizationId }: OrganizationScope): Promise<string> {
+  const [last] = await tx.$queryRaw<{ id: string }[]>`
+    select detail ->> 'move' as id from operator_actions
+    where about_id = ${organizationId}::uuid and detail ? 'move' order by (detail ->> 'move')::uuid desc limit 1`;
+  const msecs = last === undefined ? 0 : Number.parseInt(last.id.replaceAll('-', '').slice(0, 12), 16) + 1;
+  return newId({ msecs: Math.max(Date.now(), msecs) });
 }

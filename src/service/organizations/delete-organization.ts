@@ -1,11 +1,10 @@
-import { v7 as newId } from 'uuid';
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { lacksPrivilege } from '../../store/database-errors.ts';
 import { deleteInBatches } from '../../store/delete-in-batches.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { findMove, lockOrganizationAlone, startMove } from '../../store/organization-moves.ts';
+import { findMove, lockOrganizationAlone, nextMoveId, startMove } from '../../store/organization-moves.ts';
 import { deleteRows } from '../../store/organization-rows.ts';
 import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
 import { silencingRefused } from './import-organization.ts';
@@ -39,7 +38,7 @@ export async function deleteOrganization(
         'The organization has not moved away from this database, so nothing was deleted. After a move, run this command in ' +
           'the old installation. To erase the organization, add --erase.',
       );
-    const moveId = move?.id ?? newId();
+    const moveId = move?.id ?? (await nextMoveId(tx, scope));
     if (move === null) await startMove(tx, scope, moveId);
     const detail = { move: moveId };
     await recordOperatorAction(tx, { action: 'organization.deletion_started', organization, detail });

@@ -1,10 +1,16 @@
-import { v7 as newId } from 'uuid';
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isBeingDeleted, recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, findMove, lockOrganizationAlone, type Move, startMove } from '../../store/organization-moves.ts';
+import {
+  endMove,
+  findMove,
+  lockOrganizationAlone,
+  type Move,
+  nextMoveId,
+  startMove,
+} from '../../store/organization-moves.ts';
 import { readRows } from '../../store/organization-rows.ts';
 import { beginSnapshot, listMigrations, listTenantTables, withOwnConnection } from '../../store/tenant-tables.ts';
 import { ARCHIVE_FORMAT, type ArchiveKind, endLine, headLine, rowLine } from './archive-format.ts';
@@ -60,7 +66,7 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
     // An export that is repeated during a move finds the same rows, and the same move.
     if (move !== null && kind === 'move') return { name, moveId: move.id };
     const action = kind === 'move' ? 'organization.move_started' : 'organization.exported';
-    const moveId = kind === 'move' ? newId() : null;
+    const moveId = kind === 'move' ? await nextMoveId(tx, scope) : null;
     const detail = moveId === null ? {} : { move: moveId };
     await recordAudit(tx, scope, { action, actorUserId: null, detail, auditSource: null });
     await recordOperatorAction(tx, { action, organization: { id, name }, detail });

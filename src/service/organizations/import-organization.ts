@@ -5,7 +5,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, findMove, wasMovedBy } from '../../store/organization-moves.ts';
+import { endMove, findMove, findRecordSince, type MoveRecord, wasMovedBy } from '../../store/organization-moves.ts';
 import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
 import { encryptAnew, lockEncryptionKey } from '../../store/secrets.ts';
 import {
@@ -53,6 +53,7 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
         await removeTimeouts(query);
         await refuseOtherMigrations(query, archive.head);
         if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
+        await refuseOldFile(tx, scope, moveId);
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
@@ -115,6 +116,23 @@ async function isImported(tx: Transaction, scope: OrganizationScope, moveId: str
     );
   }
   return found === true;
+}
+
+/** An old file would bring back what has ended since: keys, people, or the whole organization. */
+async function refuseOldFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
+  const record = await findRecordSince(tx, scope, moveId);
+  if (record !== null) throw new DomainError('conflict', `${reasonAgainst(record, moveId)} Nothing was imported.`);
+}
+
+function reasonAgainst({ action, moveId, at }: MoveRecord, ofFile: string): string {
+  const when = at.toISOString();
+  if (moveId !== ofFile || action === 'organization.deletion_started') {
+    const what = action === 'organization.deletion_started' ? 'deletion' : 'move';
+    return `The file is older than a ${what} of the organization, which this database has recorded on ${when}. It would bring back keys that have ended since.`;
+  }
+  return action === 'organization.move_started'
+    ? `The organization has left this database with the move of this file, which began on ${when}. Here, the file can no longer be imported.`
+    : `The file was imported here on ${when}, and the organization has left or was deleted since. A file of a move is good for one import. Export the organization again where it is served.`;
 }
 
 async function insertAll(query: Query, db: Database, archive: Archive & { scope: OrganizationScope }): Promise<number> {

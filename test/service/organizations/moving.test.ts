@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { v7 as newId } from 'uuid';
 import { MovingError } from '../../../src/domain/errors.ts';
 import { Keyring } from '../../../src/domain/keyring.ts';
 import { PERMISSIONS } from '../../../src/domain/role.ts';
@@ -48,6 +49,7 @@ const interruptedBy = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
   });
 const cancelMove = (id: string) => admin('cancel-move', '--id', id, '--imported-nowhere');
 const importTo = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
+const deletionOf = (id: string) => ['delete-organization', '--id', id, '--name', ORGANIZATION];
 
 async function teamWithKey(): Promise<Team & { readonly key: string; readonly client: Client }> {
   const team = await createTeam(source.db);
@@ -346,6 +348,64 @@ test('it can move back once it was deleted where it came from', async () => {
   expect((await client.get(LIST)).status).toBe(200);
   const browser = new Browser(source.url);
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
+});
+
+// The attack: an old file brings keys back that were revoked since, and the organization is served twice.
+describe('a file of a move', () => {
+  test('is refused in the database that the organization left, though it is gone there', async () => {
+    const { organizationId, client } = await teamWithKey();
+    await startMove(organizationId);
+    await importTo(organizationId);
+    expect(await admin(...deletionOf(organizationId))).toMatchObject({ code: 0 });
+    const refused = {
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/has left this database.* no longer be imported/),
+    };
+    expect(await admin('import-organization', '--file', fileOf(organizationId))).toMatchObject(refused);
+    expect((await client.get(LIST)).status).toBe(401);
+    expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
+  });
+
+  test('is refused where it was imported, once the organization has been erased there', async () => {
+    const { organizationId, key } = await teamWithKey();
+    await startMove(organizationId);
+    await importTo(organizationId);
+    expect(await adminOfTarget(...deletionOf(organizationId), '--erase')).toMatchObject({ code: 0 });
+    const refused = { code: 1, stderr: expect.stringMatching(/was imported here on .* good for one import/) };
+    expect(await importTo(organizationId)).toMatchObject(refused);
+    expect((await target.anonymous.get(LIST, { key })).status).toBe(401);
+  });
+
+  test('of a cancelled move is refused wherever the organization has been erased since', async () => {
+    const { organizationId } = await teamWithKey();
+    await startMove(organizationId);
+    const old = join(folder, `${organizationId}-cancelled.jsonl`);
+    await copyFile(fileOf(organizationId), old);
+    await cancelMove(organizationId);
+    await startMove(organizationId);
+    await importTo(organizationId);
+    await adminOfTarget(...deletionOf(organizationId), '--erase');
+    expect(await adminOfTarget('import-organization', '--file', old)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/older than .* on 20/),
+    });
+    await admin(...deletionOf(organizationId));
+    expect(await admin('import-organization', '--file', old)).toMatchObject({ code: 1 });
+  });
+
+  // The clock of the installation that it leaves may be behind that of the one from which it came.
+  test('is newer than every move before, whatever the clocks say', async () => {
+    const { organizationId, client } = await teamWithKey();
+    const later = newId({ msecs: Date.now() + 3_600_000 });
+    const about = { aboutId: organizationId, aboutName: ORGANIZATION };
+    const data = { id: newId(), action: 'organization.moved', ...about, detail: { move: later } };
+    await source.db.prisma.operatorAction.create({ data });
+    await startMove(organizationId);
+    const [head = ''] = (await readFile(fileOf(organizationId), 'utf8')).split('\n');
+    expect(JSON.parse(head).move_id > later).toBe(true);
+    expect((await client.get(LIST)).status).toBe(503);
+  });
 });
 
 // The deletion is interrupted while it waits for a table, after some rows are gone and before others.

@@ -1,10 +1,13 @@
 import { v7 as newId } from 'uuid';
 import { recordAudit } from '../../../src/store/audit.ts';
 import { transaction } from '../../../src/store/database.ts';
+import { recordOperatorAction } from '../../../src/store/operator-actions.ts';
 import {
   endMove,
   findMove,
+  findRecordSince,
   lockOrganizationAlone,
+  nextMoveId,
   startMove,
   wasMovedBy,
 } from '../../../src/store/organization-moves.ts';
@@ -71,7 +74,26 @@ export const organizationMoveProofs: Proofs = {
     expect(await wasMovedBy(db.prisma, theirs.scope, id)).toBe(true);
     expect(await wasMovedBy(db.prisma, ours.scope, id)).toBe(false);
   },
+
+  async findRecordSince({ db, ours, theirs }) {
+    const id = await recordMove({ db, theirs }, Date.now());
+    expect(await findRecordSince(db.prisma, theirs.scope, id)).toMatchObject({ moveId: id });
+    expect(await findRecordSince(db.prisma, ours.scope, id)).toBeNull();
+  },
+
+  async nextMoveId({ db, ours, theirs }) {
+    const id = await recordMove({ db, theirs }, Date.now() + 3_600_000);
+    expect((await nextMoveId(db.prisma, theirs.scope)) > id).toBe(true);
+    expect((await nextMoveId(db.prisma, ours.scope)) > id).toBe(false);
+  },
 };
+
+async function recordMove({ db, theirs }: Pick<World, 'db' | 'theirs'>, msecs: number): Promise<string> {
+  const organization = { id: theirs.scope.organizationId, name: 'Theirs' };
+  const move = newId({ msecs });
+  await recordOperatorAction(db.prisma, { action: 'organization.moved', organization, detail: { move } });
+  return move;
+}
 
 export const organizationRowProofs: Proofs = {
   async readRows(world) {
