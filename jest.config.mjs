@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 
 export default {
   roots: ['<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
+  // `npm test` runs the files *.test.ts, and `npm run soak` the files *.soak.ts. Files that are named may be of both kinds.
+  testMatch: [`**/*.${process.env.CHARTER_TESTS ?? '{test,soak}'}.ts`],
   moduleFileExtensions: ['ts', 'mjs', 'js'],
   transform: {},
   // Native modules and Node's own type stripping; processes, because some tests send signals or set V8's flags.
@@ -10,7 +11,7 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/support/runner/worker.ts'],
   globalSetup: '<rootDir>/test/support/runner/set-up.ts',
   globalTeardown: '<rootDir>/test/support/runner/tear-down.ts',
-  reporters: ['default', '<rootDir>/test/support/runner/slowest-files.mjs'],
+  reporters: ['<rootDir>/test/support/runner/progress.mjs'],
   // Most tests wait for PostgreSQL, a browser or another process for a part of their time.
   maxWorkers: availableParallelism() + 2,
   randomize: true,

@@ -4,11 +4,11 @@ import type { CHECKS } from '../test/checks.ts';
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
 /** The check or the test file that catches a fault. */
-export type Catcher = keyof typeof CHECKS | `test/${string}.test.ts`;
+export type Catcher = keyof typeof CHECKS | `test/${string}.${'test' | 'soak'}.ts`;
 
-/** A small defect that a developer could introduce by mistake, and the first check of `npm test` that fails then. */
+/** A small defect that a developer could introduce by mistake, and the check or test that fails then. */
 export type Fault = Edit & { readonly title: string; readonly caughtBy: Catcher };
 
-export function isTest(catcher: Catcher): catcher is `test/${string}.test.ts` {
+export function isTest(catcher: Catcher): catcher is `test/${string}.${'test' | 'soak'}.ts` {
   return catcher.startsWith('test/');
 }

@@ -1,16 +1,14 @@
-// Plants faults in a copy of the tree, one at a time, and reports which check of `npm test` catches each one. Fails if a fault
+// Plants faults in a copy of the tree, one at a time, and reports which check or test catches each one. Fails if a fault
 // is not caught.
 import { readArguments } from '../arguments.ts';
 import { runCommand } from '../child.ts';
-import { FAULTS, QUICK } from './faults/index.ts';
+import { FAULTS } from './faults/index.ts';
 import { tryAll } from './trials.ts';
 
 const HELP = `npm run drift                  plants all faults, as npm run soak does
 npm run drift -- --only TEXT   only faults whose title or catcher contains TEXT
-npm run drift -- --quick       one fault for each kind of check, as npm test does
 `;
 const OPTIONS = {
-  quick: { type: 'boolean', default: false },
   only: { type: 'string', default: '' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -18,8 +16,8 @@ const OPTIONS = {
 await runCommand(main);
 
 async function main(): Promise<number> {
-  const { quick, only, help } = readArguments(OPTIONS, HELP);
-  const faults = quick ? QUICK : FAULTS.filter(({ title, caughtBy }) => `${title}\n${caughtBy}`.includes(only));
+  const { only, help } = readArguments(OPTIONS, HELP);
+  const faults = FAULTS.filter(({ title, caughtBy }) => `${title}\n${caughtBy}`.includes(only));
   if (help || faults.length === 0) {
     process.stdout.write(HELP);
     return help ? 0 : 1;
@@ -27,8 +25,6 @@ async function main(): Promise<number> {
   const startedAt = performance.now();
   let [tried, caught] = [0, 0];
   await tryAll(faults, {
-    // npm test itself runs every check without a fault.
-    hasBaseline: !quick,
     onTrial({ fault: { title, caughtBy }, isCaught, line, seconds }) {
       tried += 1;
       if (isCaught) caught += 1;

@@ -1,5 +1,4 @@
-// Runs the checks that are too long for `npm test`. See --help.
-import { readdirSync, readFileSync } from 'node:fs';
+// Runs what needs processes, browsers or time. See --help.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -9,29 +8,28 @@ import { TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
 
-const HELP = `npm run soak            runs the long checks, for about 25 minutes on two quiet cores
-npm run soak -- --full  runs them for about two hours, as the figures in the guide Guarantees require
+const HELP = `npm run soak            runs what needs processes, browsers or time, for about 25 minutes on two quiet cores
+npm run soak -- --full  runs it for about two hours, as the figures in the guide Guarantees require
 
-It runs four parts: at full length, the tests that npm test shortens; the tests of HTTP through workers; all planted faults;
-and generated requests with new seeds, for the time that is left.
+It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's connections from another process; all planted
+faults; and generated requests with new seeds.
 `;
 
-/** For all parts. The last one gets the time that the others leave. */
-const MINUTES = { usual: 24, full: 120 };
+/** Of the generated requests. */
+const MINUTES = { usual: 2, full: 30 };
 
 /** Parts of the paths of test files whose server can also get its connections from another process, as with WORKERS. */
 const HTTP_TESTS = [
-  'test/api/',
   'test/connections',
   'test/security-headers',
+  'test/api/http',
+  'test/api/pipelining',
   'test/dashboard/http/',
-  'test/contract/two-',
 ];
 
 type Part = {
   readonly title: string;
-  /** minutesLeft: until all parts should have ended, at least 1. */
-  readonly parameters: (minutesLeft: number) => readonly string[];
+  readonly parameters: (isFull: boolean) => readonly string[];
   readonly env?: (isFull: boolean) => Readonly<Record<string, string>>;
   /** Whether Jest runs it. */
   readonly isJest?: boolean;
@@ -40,18 +38,16 @@ type Part = {
 
 const PARTS: readonly Part[] = [
   {
-    title: 'tests at full length',
-    // Random traffic finds less on a processor that it has to share.
-    parameters: () => [...TESTS.parameters, '--maxWorkers=100%', ...longTests()],
-    env: (isFull) => ({ CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
+    title: 'tests that need processes, browsers or time',
+    parameters: () => TESTS.parameters,
+    env: (isFull) => ({ CHARTER_TESTS: 'soak', CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
     isJest: true,
-    remedy:
-      'Correct the code or the test. To run one file: CHARTER_TEST_LENGTH=full npm test -- test/fuzz/fuzz.test.ts',
+    remedy: 'Correct the code or the test. To run one file: npm test -- test/process/start.soak.ts',
   },
   {
     title: 'the tests of HTTP through workers',
     parameters: () => [...TESTS.parameters, ...HTTP_TESTS],
-    env: () => ({ CHARTER_TEST_TRANSPORT: 'workers' }),
+    env: () => ({ CHARTER_TESTS: 'test', CHARTER_TEST_TRANSPORT: 'workers' }),
     isJest: true,
     remedy: 'Correct the code. To run one file: CHARTER_TEST_TRANSPORT=workers npm test -- test/connections.test.ts',
   },
@@ -63,7 +59,7 @@ const PARTS: readonly Part[] = [
   },
   {
     title: 'generated requests',
-    parameters: (minutesLeft) => ['scripts/fuzz.ts', '--minutes', minutesLeft.toFixed(1)],
+    parameters: (isFull) => ['scripts/fuzz.ts', '--minutes', String(isFull ? MINUTES.full : MINUTES.usual)],
     remedy: 'See "If the fuzzer fails" in CONTRIBUTING.md.',
   },
 ];
@@ -86,15 +82,13 @@ async function main(): Promise<number> {
 }
 
 async function soak(isFull: boolean, reportFile: string): Promise<number> {
-  const endsAt = performance.now() + (isFull ? MINUTES.full : MINUTES.usual) * 60_000;
   let [passed, failed] = [0, 0];
   const failures: Failure[] = [];
   // All parts run, so that one failure does not hide another.
   for (const { title, parameters, env, isJest = false, remedy } of PARTS) {
     const startedAt = performance.now();
-    const minutesLeft = Math.max(1, (endsAt - startedAt) / 60_000);
     const flags = isJest ? reportingTo(reportFile) : [];
-    const isFine = await run([...parameters(minutesLeft), ...flags], env?.(isFull));
+    const isFine = await run([...parameters(isFull), ...flags], env?.(isFull));
     if (isJest) failures.push(...((await takeFailures(reportFile)) ?? []));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
@@ -115,16 +109,4 @@ async function run(parameters: readonly string[], env: Readonly<Record<string, s
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   throwIfInterrupted();
   return code === 0;
-}
-
-/** The test files that ask for their length, by themselves or by a file of `test/support/`. */
-function longTests(): string[] {
-  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => ({ file: join('test', file), text: readFileSync(join(root, 'test', file), 'utf8') }));
-  const asking = files
-    .filter(({ file, text }) => file.startsWith('test/support/') && text.includes("'../length.ts'"))
-    .map(({ file }) => `${file.slice('test/'.length)}'`);
-  const isLong = (text: string) => ["support/length.ts'", ...asking].some((name) => text.includes(name));
-  return files.filter(({ file, text }) => file.endsWith('.test.ts') && isLong(text)).map(({ file }) => file);
 }

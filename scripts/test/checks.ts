@@ -61,9 +61,3 @@ export const TESTS: Check = {
   remedy: 'Correct the code or the test. To run one file: npm test -- test/api/list.test.ts',
   env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },
 };
-
-export const DRIFT: Check = {
-  title: 'planted faults are caught',
-  parameters: ['scripts/drift/main.ts', '--quick'],
-  remedy: 'Follow the message above. To try one fault again: npm run drift -- --only TEXT, with a part of its title.',
-};

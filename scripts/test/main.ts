@@ -1,7 +1,7 @@
 // Every check, two at a time, and then every test. It stops at the first failure and says what to do.
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { root } from '../tool.ts';
-import { CHECKS, type Check, DRIFT, TESTS } from './checks.ts';
+import { CHECKS, type Check, TESTS } from './checks.ts';
 
 let [passed, failed] = [0, 0];
 
@@ -10,8 +10,9 @@ await runCommand(main);
 async function main(): Promise<number> {
   // With test files as arguments, only these run, without the checks: quick enough while a test is being written.
   const named = process.argv.slice(2);
-  if (named.length === 0) await runInTurn([DRIFT, ...Object.values(CHECKS)], 2);
-  if (failed === 0) await runOne({ ...TESTS, parameters: [...TESTS.parameters, ...named] }, 'inherit');
+  if (named.length === 0) await runInTurn(Object.values(CHECKS), 2);
+  const env = { ...TESTS.env, ...(named.length === 0 && { CHARTER_TESTS: 'test' }) };
+  if (failed === 0) await runOne({ ...TESTS, parameters: [...TESTS.parameters, ...named], env }, 'inherit');
   // Jest's tests count as one check.
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;

@@ -1,7 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Client, Reply } from '../support/http/client.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 
 const server = await useServer();
 
@@ -454,7 +453,7 @@ test('batches that change the same rows in different orders do not wait for each
   const upserts = (ids: readonly string[], name: string) =>
     ids.map((externalId) => ({ action: 'upsert', external_id: externalId, body: { name } }));
   await resultsOf(client, upserts(rows, 'first'));
-  for (let round = 0; round < length({ short: 10, full: 200 }); round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const responses = await Promise.all(
       [rows, rows.toReversed(), rows, rows.toReversed()].map((ids, i) => send(client, upserts(ids, `${round} ${i}`))),
     );

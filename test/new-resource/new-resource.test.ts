@@ -1,38 +1,18 @@
 // `npm run new-resource` adds the resources that its help and this file show, and every check and every test passes.
 import { globSync } from 'node:fs';
-import { type Checkout, makeCheckout } from '../../scripts/drift/checkout.ts';
-import { findFailures, judge } from '../../scripts/drift/judge.ts';
+import { judge } from '../../scripts/drift/judge.ts';
 import { run } from '../../scripts/drift/running.ts';
 import { parseField } from '../../scripts/new-resource/field.ts';
-import { HELP } from '../../scripts/new-resource/help.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
-import { CHECKS } from '../../scripts/test/checks.ts';
-import { root } from '../../scripts/tool.ts';
-import { length } from '../support/length.ts';
+import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
-/** Only ends a trial that hangs, after what it runs has been ended. */
-const MINUTES = 60;
-
 const database = await useScratchDatabase();
-
-/** The example of the help: every kind of field, all operations and events. */
-const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));
-/** As little as possible: no name to sort by, no filter, no event, and rows that never change. */
-const SMALL = argumentsIn(
-  'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
-);
 
 /** Names that the handlers use for other things. */
 const SHADOWING = argumentsIn(
   'npm run new-resource -- bodies --field body:string --field content:string:nullable --field path:string',
 );
-
-/** The arguments after "--", as the shell reads them. */
-function argumentsIn(command: string): string[] {
-  const [, written = ''] = command.split(' -- ');
-  return [...written.replaceAll('\\\n', '').matchAll(/'([^']*)'|\S+/g)].map(([whole, quoted]) => quoted ?? whole);
-}
 
 const given = { plural: 'providers', singular: undefined, fields: ['name:string'], operations: undefined };
 
@@ -105,21 +85,6 @@ test('a name that SQL reserves is refused, whatever the version of PostgreSQL re
   for (const { word } of rows) expect(() => parseField(`${word}:boolean`)).toThrow('Choose another name.');
 });
 
-async function add(folder: string, ...parameters: string[]): Promise<string> {
-  const { code, printed } = await run(folder, ['scripts/new-resource/main.ts', ...parameters]);
-  if (code !== 0) throw new Error(printed);
-  return printed;
-}
-
-async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise<void> {
-  const checkout = await makeCheckout();
-  try {
-    await use(checkout);
-  } finally {
-    await checkout.remove();
-  }
-}
-
 const filesIn = (folder: string) => globSync('{openapi,prisma,src}/**/*.*', { cwd: folder }).sort();
 
 test('a dry run lists what the command then writes, the result compiles, and no file is overwritten', () =>
@@ -138,58 +103,3 @@ test('a dry run lists what the command then writes, the result compiles, and no 
     await run(folder, ['scripts/generate/main.ts']);
     expect(await judge({ ...checkout, folder }, 'types')).toMatchObject({ isFine: true });
   }));
-
-/** Tests that a new resource does not affect, and why: the beginnings of their paths. All others run with it. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  'test/browser/':
-    'The dashboard shows only the permissions and events of a resource, and test/dashboard tries its pages.',
-  'test/contract/release/': 'They compare fixed contracts.',
-  'test/dist/': 'They pack the files that the program imports.',
-  'test/drift/running': 'It starts and stops processes.',
-  'test/drift/trials': 'It plants faults in copies of the tree itself.',
-  'test/fuzz/self': 'It plants faults in responses of parent programs.',
-  'test/deployment/': 'They replace and disturb servers and PostgreSQL.',
-  'test/new-resource/': 'This is the trial itself.',
-  'test/postgres/embedded-postgres': 'It starts and stops PostgreSQL.',
-  'test/postgres/pooler': 'It connects through a pooler.',
-  'test/process/': 'They start and stop servers, and test/docs/samples tries the demonstration.',
-};
-
-const testFiles = globSync('test/**/*.test.ts', { cwd: root });
-const isLeftOut = (file: string) => Object.keys(LEFT_OUT).some((part) => file.startsWith(part));
-
-test('every test that the trial leaves out exists', () => {
-  const unused = Object.keys(LEFT_OUT).filter((part) => !testFiles.some((file) => file.startsWith(part)));
-  expect(unused).toEqual([]);
-});
-
-/** Soak runs the trial at full length; the tests in the copy need not be longer than in `npm test`. */
-const AS_IN_NPM_TEST = { CHARTER_TEST_LENGTH: 'short' };
-
-const onlyInSoak = length({ short: test.skip, full: test });
-
-onlyInSoak(
-  'with two new resources, every check and every test that they can affect passes',
-  () =>
-    withCheckout(async (checkout) => {
-      const { folder } = checkout;
-      await add(folder, ...FULL);
-      await add(folder, ...SMALL);
-      // As `npm test` does before the tests.
-      for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
-        const { code, printed } = await run(folder, [script]);
-        if (code !== 0) throw new Error(printed);
-      }
-      for (const check of Object.keys(CHECKS) as (keyof typeof CHECKS)[]) {
-        const { isFine, printed } = await judge(checkout, check);
-        if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
-      }
-      const affected = testFiles.filter((file) => !isLeftOut(file));
-      const failures = await findFailures(checkout, affected, { isParallel: true, env: AS_IN_NPM_TEST });
-      // What a resource breaks fails always. The tests by themselves, also beside others, are proved by `npm test`.
-      const failed = [...new Set(failures.map(({ file }) => file))];
-      const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed, { env: AS_IN_NPM_TEST });
-      expect(confirmed).toEqual([]);
-    }),
-  MINUTES * 60_000,
-);

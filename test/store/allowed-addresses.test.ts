@@ -2,11 +2,10 @@
 import { isInList, parseAddressList } from '../../src/domain/address-list.ts';
 import { addressIn } from '../../src/domain/network.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
-import { length } from '../support/length.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();
-const ADDRESSES = length({ short: 10_000, full: 100_000 });
+const ADDRESSES = 10_000;
 const LISTS = 50;
 
 const random = randomNumbers(36);

@@ -1,9 +1,7 @@
 /**
- * What is long by nature, such as random traffic, runs short in `npm test` and at full length in `npm run soak`, which runs
- * every test file that calls this. `npm run soak -- --full` measures the figures that the documentation shows, which may take
- * longer still.
+ * What is long by nature, such as random traffic: `full` in `npm run soak`, and `figures` in `npm run soak -- --full`, which
+ * measures the figures that the documentation shows.
  */
-export function length<T>({ short, full, figures = full }: { short: T; full: T; figures?: T }): T {
-  const { CHARTER_TEST_LENGTH: chosen } = process.env;
-  return chosen === 'figures' ? figures : chosen === 'full' ? full : short;
+export function length<T>({ full, figures }: { full: T; figures: T }): T {
+  return process.env['CHARTER_TEST_LENGTH'] === 'figures' ? figures : full;
 }

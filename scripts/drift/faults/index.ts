@@ -13,16 +13,3 @@ export const FAULTS: readonly Fault[] = [
   ...EVENT_FAULTS,
   ...PEOPLE_FAULTS,
 ];
-
-const QUICK_TITLES = new Set([
-  'a handler drops a field',
-  'a handler hides its result from the compiler',
-  'an example has a value of another type',
-  'a bound of the contract changes without new generated files',
-  'a published version is edited',
-  'a migration makes a column narrower',
-  'findRow without the organization',
-]);
-
-/** One fault for nearly each kind of check, for every run of `npm test`. */
-export const QUICK: readonly Fault[] = FAULTS.filter(({ title }) => QUICK_TITLES.has(title));

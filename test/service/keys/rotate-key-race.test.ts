@@ -2,11 +2,10 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../../support/data/actors.ts';
 import { listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
-import { length } from '../../support/length.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
-const ROTATIONS = length({ short: 5, full: 20 });
-const RACES = length({ short: 12, full: 30 });
+const ROTATIONS = 5;
+const RACES = 12;
 
 const database = await useDatabase();
 

@@ -1,37 +1,24 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { length } from '../length.ts';
 
 /** The folder for the screenshots, which `npm run soak` takes; git ignores it. */
 const FOLDER = join(import.meta.dirname, '../../../generated/screenshots');
-
-const isFull = length({ short: false, full: true });
 
 type Sight = { readonly width: number; readonly colorScheme: 'light' | 'dark'; readonly isSearched: boolean };
 
 /**
  * From 320 px on, no horizontal scrolling: WCAG 2.2, success criterion 1.4.10. Axe searches at 320 and 1280 px: between these
- * widths, and beyond, no layout occurs that one of them does not have. A theme changes only colours, so `npm test` shows each
- * width once and searches each width and each theme once; `npm run soak` searches all four combinations. A search that follows
- * another one of the same elements measures only what a width or a theme changes.
+ * widths, and beyond, no layout occurs that one of them does not have.
  */
-const SIGHTS = length<readonly Sight[]>({
-  short: [
-    { width: 1280, colorScheme: 'light', isSearched: true },
-    { width: 1600, colorScheme: 'light', isSearched: false },
-    { width: 768, colorScheme: 'light', isSearched: false },
-    { width: 320, colorScheme: 'dark', isSearched: true },
-  ],
-  full: [
-    { width: 1600, colorScheme: 'light', isSearched: false },
-    { width: 768, colorScheme: 'light', isSearched: false },
-    { width: 320, colorScheme: 'light', isSearched: true },
-    { width: 320, colorScheme: 'dark', isSearched: true },
-    { width: 1280, colorScheme: 'dark', isSearched: true },
-    { width: 1280, colorScheme: 'light', isSearched: true },
-  ],
-});
+const SIGHTS: readonly Sight[] = [
+  { width: 1600, colorScheme: 'light', isSearched: false },
+  { width: 768, colorScheme: 'light', isSearched: false },
+  { width: 320, colorScheme: 'light', isSearched: true },
+  { width: 320, colorScheme: 'dark', isSearched: true },
+  { width: 1280, colorScheme: 'dark', isSearched: true },
+  { width: 1280, colorScheme: 'light', isSearched: true },
+];
 
 /** Loads axe with each page, in a fraction of the time that injecting it afterwards takes. */
 export const AXE_SCRIPT = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
@@ -62,7 +49,6 @@ export async function look(
   await page.waitForLoadState();
   const wrong: string[] = [];
   let shown: Sight['colorScheme'] = 'light';
-  let first: VisibleElements | undefined;
   for (const { width, colorScheme, isSearched } of SIGHTS) {
     await page.setViewportSize({ width, height: 800 });
     if (shown !== colorScheme) {
@@ -72,13 +58,9 @@ export async function look(
     }
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
     if (beyond > 0) wrong.push(`${name}: scrolls sideways by ${beyond} px at ${width} px`);
-    if (isFull) await page.screenshot({ path: join(FOLDER, `${name}-${width}-${colorScheme}.png`), fullPage });
+    await page.screenshot({ path: join(FOLDER, `${name}-${width}-${colorScheme}.png`), fullPage });
     if (!isSearched) continue;
-    const visible = await page.evaluate<VisibleElements>(VISIBLE_ELEMENTS);
-    const isRepeated = !isFull && visible.main === first?.main && searchedFrames.has(visible.frame);
-    first ??= visible;
-    if (!isRepeated) searchedFrames.add(visible.frame);
-    const found = await violationsIn(page, { hasContrast: isContrastMeasured(name, colorScheme), isRepeated });
+    const found = await violationsIn(page);
     wrong.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${each}`));
   }
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -87,33 +69,6 @@ export async function look(
   await page.emulateMedia({ media: null });
   return [...wrong, ...[...errors, ...printed].map((each) => `${name}: ${each}`)];
 }
-
-/**
- * Measuring the contrast takes longer than all other rules of axe together. The pages of the dashboard share their colours and
- * most of their parts, so `npm test` measures half of them in the light theme and half in the dark one, and `npm run soak` all in both.
- */
-function isContrastMeasured(name: string, colorScheme: Sight['colorScheme']): boolean {
-  return isFull || name.startsWith('docs') || colorScheme === (name.length % 2 === 0 ? 'light' : 'dark');
-}
-
-type VisibleElements = {
-  /** Which elements of the main content are visible. */
-  readonly main: string;
-  /** The visible elements around it, without their texts: many pages have the same ones. */
-  readonly frame: string;
-};
-
-/** Runs in the page. */
-const VISIBLE_ELEMENTS = `(() => {
-  const content = document.querySelector('main');
-  const [main, frame] = [[], []];
-  for (const each of document.body.querySelectorAll('*')) {
-    const isVisible = each.checkVisibility({ visibilityProperty: true });
-    if (content?.contains(each)) main.push(Number(isVisible));
-    else if (isVisible) frame.push([each.tagName, each.getAttribute('class'), ...each.getAttributeNames()].join(' '));
-  }
-  return { main: main.join(''), frame: frame.join('\\n') };
-})()`;
 
 /** Runs in the page. An error that a screen reader does not read with its field, and a wrong field without an error. */
 const UNNAMED_ERRORS = `(() => {
@@ -143,28 +98,18 @@ const UNPRINTED = `(() => {
   ];
 })()`;
 
-/** Frames that axe has searched with all its rules. */
-const searchedFrames = new Set<string>();
-
 /** The only rule of WCAG 2.2 AA that axe does not run by default. */
 const WCAG_22_AA = { 'target-size': { enabled: true } };
 
-/** Axe's rules on colours and sizes. The findings of its other rules depend only on which elements are visible. */
-const RULES_ON_LAYOUT = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
-
-/**
- * The findings of axe, of any impact. The page must have loaded `AXE_SCRIPT`. `isRepeated`: all rules were run on the same visible
- * elements before.
- */
-export async function violationsIn(page: Page, { hasContrast = true, isRepeated = false } = {}): Promise<string[]> {
-  const repeated = RULES_ON_LAYOUT.filter((rule) => hasContrast || rule !== 'color-contrast');
+/** The findings of axe, of any impact. The page must have loaded `AXE_SCRIPT`. */
+export async function violationsIn(page: Page): Promise<string[]> {
   const options = {
     // The passes and the selectors of the elements are not needed, and on a long page they take longest to report.
     resultTypes: ['violations'],
     selectors: false,
     // No rule that runs reads the style sheets, which axe would parse again.
     preload: { assets: ['media'] },
-    ...(isRepeated ? { runOnly: repeated } : { rules: { 'color-contrast': { enabled: hasContrast }, ...WCAG_22_AA } }),
+    rules: WCAG_22_AA,
   };
   const source = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
   const found = await page.evaluate<Violation[]>(source);

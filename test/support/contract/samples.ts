@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from '../../../scripts/debian.mjs';
 import { readContract } from '../../../scripts/docs/contract.ts';
-import { LANGUAGES, type Language, samplesOf } from '../../../scripts/docs/samples/languages.ts';
+import { samplesOf } from '../../../scripts/docs/samples/languages.ts';
 import { requestOf, targetOf } from '../../../scripts/docs/samples/request.ts';
 import { REMEDY } from '../../../scripts/sample-programs.mjs';
 import { firstExample, type Operation, successOf } from '../../../src/contract/document.ts';
 import type { TestDashboard } from '../http/dashboard-server.ts';
 import { createTestOrganization } from '../http/server.ts';
-import { length } from '../length.ts';
 import { until } from '../wait.ts';
 import { createItem, lists, tableOf } from './resources.ts';
 
@@ -30,12 +29,6 @@ export type RunnableSample = {
   readonly request: string;
 };
 
-/** The languages whose samples run. Programs in Go take long to compile. */
-export const LANGUAGES_RUN: readonly Language[] = length({
-  short: LANGUAGES.filter(({ label }) => !['Go', 'PHP'].includes(label)),
-  full: LANGUAGES,
-});
-
 export const samples: readonly RunnableSample[] = operations.flatMap(runnable);
 
 /** The samples of an operation whose example body is this one. */
@@ -53,8 +46,7 @@ function runnable(operation: Operation): readonly RunnableSample[] {
   const { operationId, method } = operation;
   const path = targetOf({ ...requestOf(operation), query: {} });
   const request = `${method.toUpperCase()} ${path} ${successOf(operation)}`;
-  const run = samplesOf(operation).filter(({ label }) => LANGUAGES_RUN.some((language) => language.label === label));
-  return run.map(({ label, source }) => ({ operationId, label, source, request }));
+  return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
 /** The command that a reader would type, and the file into which they would paste the sample. */

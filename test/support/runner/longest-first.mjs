@@ -1,7 +1,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Parts of the paths of test files that take long for their size. */
-const SLOW = ['/fuzz/self', '/browser/', '/process/', '/contract/release/command', '/contract/workflows', '/fuzz/'];
+/** The expected work of each test file of this run, by its path. Jest counts the reporters' module as another one. */
+export const WEIGHTS = Symbol.for('charter.test.weights');
 
 /**
  * Starts the test files that take longest first, so that no worker is still busy when the others have finished. Jest knows
@@ -10,8 +10,12 @@ const SLOW = ['/fuzz/self', '/browser/', '/process/', '/contract/release/command
 export default class LongestFirst extends TestSequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
-    const isSlow = ({ path }) => SLOW.some((part) => path.includes(part));
-    return [...sorted.filter(isSlow), ...sorted.filter((test) => !isSlow(test))];
+    globalThis[WEIGHTS] = new Map(sorted.map((test) => [test.path, weightOf(test)]));
+    return sorted;
   }
+}
+
+/** In milliseconds, or for a file that has not run here, estimated from its size. */
+function weightOf({ path, duration, context: { hasteFS } }) {
+  return duration ?? (hasteFS.getSize(path) ?? 0) / 2;
 }

@@ -1,11 +1,14 @@
 import { rm } from 'node:fs/promises';
 
-/** Stops the shared services. Throws if a secret was printed and, after a whole run, if no test has produced some status. */
+/** Stops the shared services. Throws if a secret was printed and, after a whole run of `npm test`, if no test has produced some status. */
 export default async function tearDown(options: {
   testPathPatterns?: { patterns: string[] };
   testNamePattern?: string;
 }) {
-  const isWhole = (options.testPathPatterns?.patterns.length ?? 0) === 0 && !options.testNamePattern;
+  const isWhole =
+    process.env['CHARTER_TESTS'] === 'test' &&
+    (options.testPathPatterns?.patterns.length ?? 0) === 0 &&
+    !options.testNamePattern;
   const unseen = isWhole ? await (await import('../contract/contract.ts')).unseenStatuses() : [];
   const secrets = await (await import('../processes/secrecy.ts')).printedSecrets();
   await globalThis.charterTestServices?.end();

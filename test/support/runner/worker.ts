@@ -29,7 +29,7 @@ addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
 // The runner imports `name.test.ts?<time>`. It gets a module that imports the test file through `loadTestFile`.
 registerHooks({
   load(url, context, nextLoad) {
-    if (!/\.test\.ts\?\d+$/.test(url)) return nextLoad(url, context);
+    if (!/\.(?:test|soak)\.ts\?\d+$/.test(url)) return nextLoad(url, context);
     const source = `import { loadTestFile } from '${import.meta.url}'; await loadTestFile('${url}&limited');`;
     return { format: 'module', source, shortCircuit: true };
   },

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { findPromtool } from '../../scripts/promtool.mjs';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { createTestOrganization, startServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 
 // Prometheus's own program judges what Prometheus reads. Only at full length, because it is not on every machine.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ALERTS = 'src/observability/monitoring/alerts.yaml';
-const promtool = length({ short: null, full: findPromtool() });
+const promtool = findPromtool();
 const judged = promtool === null ? test.skip : test;
 
 /** Runs promtool; its exit code and all output. */

@@ -6,15 +6,14 @@ import { createPeople, giveKey } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { isLoadRefusal } from '../support/http/load-refusal.ts';
-import { length } from '../support/length.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const MOVES = length({ short: 3, full: 20 });
+const MOVES = 20;
 /** Responses that each client gets before and after each change. */
-const RESPONSES = length({ short: 10, full: 100 });
+const RESPONSES = 100;
 
 type Body = { readonly integration?: { readonly id: string } | null; readonly permissions?: readonly string[] };
 

@@ -9,7 +9,7 @@ import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
 import { NAMES } from '../support/data/team.ts';
 
 // The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
-// test -- test/browser/guides.test.ts` also takes the guides' pictures.
+// test -- test/browser/guides.soak.ts` also takes the guides' pictures.
 
 const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
 const WIDTH = 1280;

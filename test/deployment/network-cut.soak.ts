@@ -12,18 +12,17 @@ import { type Charter, organizationAt, startCharter } from '../support/processes
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
-const CUT_SECONDS = length({ short: 0, full: 12, figures: 20 });
+const CUT_SECONDS = length({ full: 12, figures: 20 });
 /** From the end of the cut to the first write. Generous in soak, whose machine may be busy. */
-const MOST_MS = length({ short: 0, full: 10_000, figures: 2000 });
+const MOST_MS = length({ full: 10_000, figures: 2000 });
 /** A statement gets no response for 17 seconds, after the look-up of its key and the wait for a connection. */
 const MOST_SECONDS_OF_A_RESPONSE = 30;
-const WRITES = length({ short: 0, full: 40, figures: 200 });
-const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const WRITES = length({ full: 40, figures: 200 });
+const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
 
-onlyInSoak.each([
+test.each([
   ['what was sent arrives', 'resume'],
   ['the connections are reset', 'reset'],
 ] as const)(

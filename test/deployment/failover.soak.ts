@@ -14,20 +14,18 @@ import { DATABASE_CONFIGURATION, startHaproxy } from '../support/processes/hapro
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 const FAILURES = length<Failure[]>({
-  short: [],
   full: ['PostgreSQL', 'machine'],
   figures: Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'PostgreSQL' : 'machine')),
 });
-const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const CLIENTS = 16;
 const PAUSE_MS = 20;
 /** Acknowledged writes before each failure, and after the last one. */
 const WRITES = 100;
 /** Only a quiet machine is as fast as the figures. */
-const MAX_WAIT_MS = length({ short: 0, full: 30_000, figures: 2000 });
+const MAX_WAIT_MS = length({ full: 30_000, figures: 2000 });
 
 test('the guide shows the back end of the configuration', () => {
   const [, backend = ''] = DATABASE_CONFIGURATION.split('\nbackend primary\n');
@@ -68,7 +66,7 @@ async function lostWrites({ url }: PatroniCluster, { acknowledged }: History): P
   return acknowledged.map(({ value }) => value).filter((value) => !kept.has(value));
 }
 
-onlyInSoak(
+test(
   'the primary is killed under load: no acknowledged write is lost, nothing stale is read, and no server ends',
   async () => {
     const cluster = await startPatroni(LIFE);

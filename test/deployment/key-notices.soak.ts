@@ -5,14 +5,12 @@ import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addresseeOf, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
 import { type Smtp, startSmtp } from '../support/http/smtp.ts';
-import { length } from '../support/length.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 const DAY_SECONDS = 86_400;
 /** Of a test whose servers start eleven times. */
 const LIFE = { lifeSeconds: 600 };
@@ -30,7 +28,7 @@ const STEPS: readonly { readonly ahead: number; readonly days: number | null; re
   { ahead: 39.6, days: null, isUsed: false },
 ];
 
-onlyInSoak('each notice is mailed once, and none is lost', async () => {
+test('each notice is mailed once, and none is lost', async () => {
   const clock = await createClock();
   await withDebianPostgres(
     async ({ databaseUrl: DATABASE_URL }) => {

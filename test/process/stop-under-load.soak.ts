@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beginCreate } from '../support/http/slow-create.ts';
 import { startLoad } from '../support/http/steady-load.ts';
-import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import {
   type Charter,
@@ -21,8 +20,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const CLIENTS = 64;
 /** Fewer, because several processes that have just started want more than the cores of a small machine. */
 const CLIENTS_OF_WORKERS = 12;
-const STOPS = length({ short: 1, full: 20 });
-const MINUTES = length({ short: 15, full: 60 });
+const STOPS = 20;
+const MINUTES = 60;
 
 const database = await useScratchDatabase();
 

@@ -3,23 +3,19 @@ import { KEYRING } from '../support/data/encryption.ts';
 import { judgeKeys, judgeRegister } from '../support/http/linearizability.ts';
 import { type History, sendRandomTraffic } from '../support/http/random-traffic.ts';
 import { startServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const CLIENTS = 64;
-const SECONDS = length({ short: 3, full: 60 });
+const SECONDS = 60;
 
 const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(judgeRegister);
 
 /** The history proves something: keys have ended and were refused, and programs were read, changed and deleted. */
 function isEnough({ keyEnds, keyUses, registers }: History): boolean {
-  const { ends, refusals, accesses, deletions } = length({
-    short: { ends: 2, refusals: 2, accesses: 200, deletions: 10 },
-    full: { ends: 10, refusals: 10, accesses: 1000, deletions: 100 },
-  });
+  const { ends, refusals, accesses, deletions } = { ends: 10, refusals: 10, accesses: 1000, deletions: 100 };
   const all = [...registers.values()].flat();
   return (
     keyEnds.size > ends &&

@@ -19,7 +19,6 @@ import { Client } from '../support/http/client.ts';
 import { Browser } from '../support/http/dashboard.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { startServer, type TestServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
@@ -27,7 +26,6 @@ import { CELLS_CONFIGURATION, startCellsHaproxy } from '../support/processes/hap
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 const MINUTES = 20;
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const CELLS = ['eu1', 'us1', 'ap1'] as const;
@@ -114,7 +112,7 @@ test('the map of e-mail domains has those with which people sign in by single si
   }
 });
 
-onlyInSoak(
+test(
   'each key reaches its cell only, a moved one its new cell; a cell that is killed or frozen fails alone, with 503',
   async () => {
     const databases = [await createScratchDatabase(), await createScratchDatabase(), await createScratchDatabase()];
@@ -253,7 +251,7 @@ function p99(answers: readonly { readonly ms: number }[]): number {
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }
 
-onlyInSoak(
+test(
   'people reach their cell by the common address, whichever cell answers, and their session is that of the cell',
   async () => {
     const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;

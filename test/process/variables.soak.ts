@@ -169,7 +169,7 @@ const EFFECTS: Record<Name, () => Promise<void>> = {
       return responses;
     });
   },
-  // test/process/start.test.ts shows that such a database is refused by default.
+  // test/process/start.soak.ts shows that such a database is refused by default.
   async NEWER_DATABASE() {
     const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
     expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);

@@ -26,9 +26,8 @@ import { type Charter, logOf, organizationAt, startCharter, withCharter } from '
 import { kill, runFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
-const RESTARTS = length({ short: 0, full: 2, figures: 20 });
-const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const RESTARTS = length({ full: 2, figures: 20 });
+const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
 /** Fewer than the clients, each server's own connections, and its requests in progress. */
@@ -80,7 +79,7 @@ async function withInstallation(work: (installation: Installation) => Promise<vo
   }
 }
 
-onlyInSoak(
+test(
   'two servers serve with fewer connections than clients, and a restart of PgBouncer is a pause',
   async () => {
     await withInstallation(async ({ directUrl, pgbouncer }) => {
@@ -148,7 +147,7 @@ onlyInSoak(
 );
 
 // PgBouncer does not tell its clients whether it leads to a standby.
-onlyInSoak(
+test(
   'PgBouncer does not use a standby, not even for a read, until it is promoted',
   async () => {
     const folder = await createDataFolder();

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/http/client.ts';
 import { startRequests } from '../support/http/requests.ts';
-import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
 import { kill, type Running } from '../support/processes/process.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 const PLATFORM = `${process.platform}-${process.arch}`;
 const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };
 const MINUTES = 30;
@@ -40,7 +38,7 @@ async function admin(artifact: string, env: Record<string, string>, ...parameter
   return JSON.parse(stdout);
 }
 
-onlyInSoak(
+test(
   'npm run dist makes the same small artifacts each time, with a bill of materials and the checksums of all files',
   async () => {
     await makeArtifacts();
@@ -66,7 +64,7 @@ onlyInSoak(
   MINUTES * 60_000,
 );
 
-onlyInSoak(
+test(
   'another user unpacks the artifact, starts it on a PostgreSQL, upgrades it under load and goes back',
   async () => {
     const releases = join(machine.folder, 'releases');
@@ -140,7 +138,7 @@ onlyInSoak(
   MINUTES * 60_000,
 );
 
-onlyInSoak(
+test(
   'the artifact with PostgreSQL needs no other, and nothing but its data folder is written',
   async () => {
     await makeArtifacts();

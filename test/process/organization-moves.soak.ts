@@ -13,16 +13,15 @@ import { createActor, giveKey } from '../support/data/actors.ts';
 import { Client, type Reply } from '../support/http/client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const MOVES = length({ short: 2, full: 10 });
-const CLIENTS = length({ short: 4, full: 16 });
-const PROGRAMS = length({ short: 200, full: 100_000 });
+const MOVES = 10;
+const CLIENTS = 16;
+const PROGRAMS = 100_000;
 /** Fewer than a statement inserts within its timeout. */
 const FILL_ROWS = 5000;
-const MINUTES = length({ short: 10, full: 60 });
+const MINUTES = 60;
 const RETRY_MS = 50;
 const WATCH_MS = 200;
 const LIST = '/api/parent_programs';

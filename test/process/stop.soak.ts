@@ -3,13 +3,12 @@ import { Client } from '../support/http/client.ts';
 import { flood } from '../support/http/flood.ts';
 import { parseRaw, rawRequest } from '../support/http/raw.ts';
 import { beginCreate } from '../support/http/slow-create.ts';
-import { length } from '../support/length.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { organizationAt, untilStopping, withCharter } from '../support/processes/charter.ts';
 import { startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const STOPS = length({ short: 1, full: 10 });
+const STOPS = 10;
 
 const database = await useScratchDatabase();
 

@@ -5,14 +5,13 @@ import { openDatabase } from '../../src/store/database.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { Client } from '../support/http/client.ts';
-import { length } from '../support/length.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const CLIENTS = 32;
-const CHANGES = length({ short: 6, full: 60 });
+const CHANGES = 60;
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';

@@ -2,14 +2,12 @@
 
 import { blocksOf } from '../support/contract/guides.ts';
 import { Client } from '../support/http/client.ts';
-import { length } from '../support/length.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { organizationAt, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 const LIST = '/api/parent_programs';
 const MINUTES = 10;
 const trials = blocksOf('backups.md').filter(({ options }) => options.has('trial'));
@@ -56,7 +54,7 @@ async function namesOf(client: Client): Promise<string[]> {
   return body.data.map(({ name }: { name: string }) => name);
 }
 
-onlyInSoak(
+test(
   'a running server continues with the database of the moment, and nothing of the lost time is accepted',
   async () => {
     await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {
@@ -128,7 +126,7 @@ onlyInSoak(
   MINUTES * 60_000,
 );
 
-onlyInSoak(
+test(
   'a dump, made while a server serves, is restored in a new database and served',
   async () => {
     await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {

@@ -11,16 +11,15 @@ import type { Reply } from '../support/http/client.ts';
 import { readFeed } from '../support/http/feed.ts';
 import { type Received, type ScriptedServer, startScriptedServer } from '../support/http/scripted-server.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const CHANGES = length({ short: 200, full: 10_000 });
-const KILLS = length({ short: 1, full: 20 });
+const CHANGES = 10_000;
+const KILLS = 20;
 const RECEIVERS = 3;
 const WRITERS = 4;
-const MINUTES = length({ short: 10, full: 60 });
+const MINUTES = 60;
 const LIST = '/api/parent_programs';
 /** Fewer than the attempts of a delivery, so that none fails for good. */
 const MAX_FAILURES = 4;

@@ -7,11 +7,9 @@ import { readConfig } from '../../src/config.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import { length } from '../support/length.ts';
 import { findProgram } from '../support/processes/debian.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
-const onlyInSoak = length({ short: test.skip, full: test });
 /** Of systemd's scale from 0 (safe) to 10: it calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM" exposed. */
 const MOST_EXPOSURE = 2;
 
@@ -68,7 +66,7 @@ test('the time-outs and modes of the files leave the server the time that it tak
   expect(secondsOf(pooler, 'default_pool_size')).toBeGreaterThanOrEqual(readConfig({}).databasePoolSize);
 });
 
-onlyInSoak('systemd accepts the unit, and finds it hardly exposed', async () => {
+test('systemd accepts the unit, and finds it hardly exposed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-unit-'));
   try {
     const analyze = findProgram('systemd-analyze', 'systemd');

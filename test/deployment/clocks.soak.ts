@@ -20,10 +20,9 @@ import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const onlyInSoak = length({ short: test.skip, full: test });
 /** Acknowledged between two jumps. */
-const WRITES = length({ short: 0, full: 40, figures: 1000 });
-const MINUTES = length({ short: 1, full: 10, figures: 30 });
+const WRITES = length({ full: 40, figures: 1000 });
+const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const JUMP_SECONDS = 600;
 /** Of the clock, from the time of the machine. The last is ahead, so that nothing waits for it any more. */
@@ -38,7 +37,7 @@ const SERVER = {
   RATE_LIMIT_PER_ADDRESS: '1000',
 };
 
-onlyInSoak.each(['a server', 'PostgreSQL'])(
+test.each(['a server', 'PostgreSQL'])(
   'no key lives again, no version comes again, and nothing is lost when the clock of %s jumps',
   async (whose) => {
     const clock = await createClock();

@@ -7,12 +7,11 @@ import { PASSWORD } from '../support/data/password.ts';
 import { Browser } from '../support/http/dashboard.ts';
 import { flood, keptRequest } from '../support/http/flood.ts';
 import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
-import { length } from '../support/length.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
-const OTHERS_REQUESTS = length({ short: 15, full: 45 });
+const OTHERS_REQUESTS = 45;
 /** Requests of an organization that run at the same time while it is alone; three if it is not. */
 const MOST = 5;
 const PAGE = ['Accept: text/html'];
@@ -69,7 +68,7 @@ test('while a table is locked, the current key, the readiness and the sign-in ar
       [first, second].map(({ key }) => flood(server.url, { connections: 150, requests: 4, text: text(key) })),
     );
     await untilWaiting(server.db.pool, 6);
-    const endsAt = performance.now() + length({ short: 3, full: 20 }) * 1000;
+    const endsAt = performance.now() + 20 * 1000;
     do {
       expect((await first.client.get('/api/key')).status).toBe(200);
       expect((await server.anonymous.get('/readyz')).status).toBe(200);
@@ -88,7 +87,7 @@ test('the requests of closed connections are not carried out', async () => {
   const body = '{"name":"Abandoned"}';
   const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
   const text = keptRequest(`POST ${LIST}`, headers) + body;
-  const half = { connections: length({ short: 250, full: 1000 }), requests: 1, text: () => text };
+  const half = { connections: 1000, requests: 1, text: () => text };
   await withClient(server.databaseUrl, async (blocker) => {
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');

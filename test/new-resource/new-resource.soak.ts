@@ -1,0 +1,59 @@
+// Resources that `npm run new-resource` adds pass every check and every test.
+import { globSync } from 'node:fs';
+import { findFailures, judge } from '../../scripts/drift/judge.ts';
+import { run } from '../../scripts/drift/running.ts';
+import { CHECKS } from '../../scripts/test/checks.ts';
+import { root } from '../../scripts/tool.ts';
+import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
+
+/** Only ends a trial that hangs, after what it runs has been ended. */
+const MINUTES = 60;
+
+/** As little as possible: no name to sort by, no filter, no event, and rows that never change. */
+const SMALL = argumentsIn(
+  'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
+);
+
+/** Tests that a new resource does not affect, and why: the beginnings of their paths. All others run with it. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  'test/contract/release/': 'They compare fixed contracts.',
+  'test/drift/running': 'It starts and stops processes.',
+  'test/drift/trials': 'It plants faults in copies of the tree itself.',
+  'test/new-resource/': 'This is the trial itself.',
+  'test/postgres/embedded-postgres': 'It starts and stops PostgreSQL.',
+  'test/postgres/pooler': 'It connects through a pooler.',
+};
+
+const testFiles = globSync('test/**/*.test.ts', { cwd: root });
+const isLeftOut = (file: string) => Object.keys(LEFT_OUT).some((part) => file.startsWith(part));
+
+test('every test that the trial leaves out exists', () => {
+  const unused = Object.keys(LEFT_OUT).filter((part) => !testFiles.some((file) => file.startsWith(part)));
+  expect(unused).toEqual([]);
+});
+
+test(
+  'with two new resources, every check and every test that they can affect passes',
+  () =>
+    withCheckout(async (checkout) => {
+      const { folder } = checkout;
+      await add(folder, ...FULL);
+      await add(folder, ...SMALL);
+      // As `npm test` does before the tests.
+      for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
+        const { code, printed } = await run(folder, [script]);
+        if (code !== 0) throw new Error(printed);
+      }
+      for (const check of Object.keys(CHECKS) as (keyof typeof CHECKS)[]) {
+        const { isFine, printed } = await judge(checkout, check);
+        if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
+      }
+      const affected = testFiles.filter((file) => !isLeftOut(file));
+      const failures = await findFailures(checkout, affected, { isParallel: true });
+      // What a resource breaks fails always. The tests by themselves, also beside others, are proved by `npm test`.
+      const failed = [...new Set(failures.map(({ file }) => file))];
+      const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
+      expect(confirmed).toEqual([]);
+    }),
+  MINUTES * 60_000,
+);
