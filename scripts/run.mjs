@@ -1,7 +1,7 @@
 // Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
 // code. It is plain JavaScript, because it must run on any version of Node.
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
@@ -14,6 +14,8 @@ import { digest, isFresh } from './stamps.mjs';
 const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** It holds the process ID of the command that sets up this checkout. */
+const LOCK = join(root, 'generated/.charter-set-up');
 
 /**
  * What each command runs, and whether it needs the generated code and the documentation first. Only commands with `lean` do
@@ -51,6 +53,7 @@ const command = COMMANDS[name];
 if (command === undefined) fail(`Unknown command "${name}". Use one of: ${Object.keys(COMMANDS).join(', ')}.`);
 process.chdir(root);
 
+let hasLock = false;
 const node = findNode();
 installDependencies();
 // Caches what Node compiles, because many commands start the same tools again and again.
@@ -62,6 +65,7 @@ if (name === 'test' || name === 'soak') {
   ensureBrowser();
   ensureSamplePrograms();
 }
+releaseLock();
 if (name === 'soak' && findPromtool() === null && unpackPromtool() === null)
   process.stderr.write(
     '  promtool is not installed: the alert rules and the dashboard are not checked by Prometheus.\n',
@@ -76,7 +80,7 @@ function findNode() {
   const packageName = `${prefix}-${platform}-${process.arch}`;
   const folder = join(root, '.node', NODE_VERSION);
   const binary = join(folder, 'node_modules', packageName, 'bin', platform === 'win' ? 'node.exe' : 'node');
-  if (existsSync(join(folder, 'complete'))) return binary;
+  if (isDone(() => existsSync(join(folder, 'complete')))) return binary;
   // Installs the package of the binary. The package "node" needs an install script, which npm may refuse to run.
   step(
     `Node ${NODE_VERSION} (this machine has ${process.versions.node}; Charter needs ${OLDEST_NODE.join('.')})`,
@@ -94,27 +98,34 @@ function findNode() {
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const all = digest(['package.json', 'package-lock.json', '.npmrc']);
-  const wanted = command.lean ? `${all} lean` : all;
+  const installed = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
   // All dependencies include those of a lean command.
-  if (existsSync(stamp) && [all, wanted].includes(readFileSync(stamp, 'utf8'))) return;
-  // npm empties the folder before it installs, and another checkout may use the target of a link.
+  if (isDone(() => installed() === all || (command.lean && installed() === `${all} lean`))) return;
+  // npm replaces packages in the folder, and another checkout may use the target of a link.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
-      'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would empty.\n' +
+      'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would change.\n' +
         '  Remove the link, or run npm ci in the folder that it leads to, and try again.',
     );
+  const isFirst = installed() === '';
+  const isLean = command.lean && (isFirst || installed().endsWith(' lean'));
   step(
     'Dependencies',
-    () => npm(['ci', command.lean ? '--omit=dev' : '--include=dev', '--loglevel=error']),
+    () => {
+      rmSync(stamp, { force: true });
+      // "npm ci" removes everything first, also beneath a server that is running. "npm install" adds what is missing.
+      const action = isFirst ? ['ci'] : ['install', '--no-save'];
+      return npm([...action, isLean ? '--omit=dev' : '--include=dev', '--loglevel=error']);
+    },
     'Let npm reach its registry, check the disk for space, and try again.',
   );
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, isLean ? `${all} lean` : all);
 }
 
 function generate() {
   // Tests check the committed files as they are, so for them only the uncommitted ones are generated.
   const isTest = name === 'test';
-  if (isFresh('uncommitted') && (isTest || isFresh('committed'))) return;
+  if (isDone(() => isFresh('uncommitted') && (isTest || isFresh('committed')))) return;
   step(
     'Generated code',
     () => spawnSync(node, ['scripts/generate/main.ts', ...(isTest ? ['--uncommitted'] : [])], { encoding: 'utf8' }),
@@ -123,7 +134,7 @@ function generate() {
 }
 
 function buildDocs() {
-  if (isFresh('docs')) return;
+  if (isDone(() => isFresh('docs'))) return;
   step(
     'Documentation',
     () => spawnSync(node, ['scripts/docs/main.ts'], { encoding: 'utf8' }),
@@ -133,7 +144,7 @@ function buildDocs() {
 
 /** Installs Chromium if the machine has none, and fails with a remedy if that is not possible. */
 function ensureBrowser() {
-  if (findBrowser() !== null) {
+  if (isDone(() => findBrowser() !== null)) {
     // Without the shell, the tests take longer and prove the same.
     if (findHeadlessShell() === null && canInstallBrowser()) installBrowser();
     return;
@@ -146,12 +157,78 @@ function ensureBrowser() {
 /** Installs the programs that run the documentation's samples, and fails with a remedy if that is not possible. */
 function ensureSamplePrograms() {
   const isFull = name === 'soak';
+  if (isDone(() => missingPrograms({ isFull }).length === 0)) return;
   const missing = missingPrograms({ isFull });
-  if (missing.length === 0) return;
   const problem = `The tests run the documentation's samples, which need ${missing.join(', ')}.\n  ${PROGRAMS_REMEDY}`;
   if (!canInstallPackages()) fail(problem);
   step(`For the documentation's samples: ${missing.join(', ')}`, () => installPrograms(missing), PROGRAMS_REMEDY);
   if (missingPrograms({ isFull }).length > 0) fail(problem);
+}
+
+/**
+ * Whether nothing is left to do for a step of the set-up. Otherwise this process is the only one that sets up this checkout,
+ * until it releases the lock: two commands that install at the same time would remove each other's files.
+ */
+function isDone(check) {
+  if (check()) return true;
+  if (hasLock) return false;
+  takeLock();
+  // The other command may have done it meanwhile.
+  return check();
+}
+
+function takeLock() {
+  mkdirSync(dirname(LOCK), { recursive: true });
+  let told = '';
+  for (;;) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+      hasLock = true;
+      process.on('exit', releaseLock);
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const owner = existsSync(LOCK) ? readFileSync(LOCK, 'utf8') : '';
+    // A command that was killed leaves its lock behind.
+    if (owner !== '' && !isSettingUp(Number(owner))) {
+      removeLockOf(owner);
+      continue;
+    }
+    if (owner !== '' && told !== owner) {
+      process.stderr.write(`  Waiting for another command that sets up this checkout (process ${owner}) ...\n`);
+      told = owner;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+/** Another waiting command may have replaced the lock meanwhile: its own is put back. */
+function removeLockOf(owner) {
+  const moved = `${LOCK}-${process.pid}`;
+  try {
+    renameSync(LOCK, moved);
+    if (readFileSync(moved, 'utf8') !== owner) linkSync(moved, LOCK);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(error.code)) throw error;
+  }
+  rmSync(moved, { force: true });
+}
+
+function isSettingUp(pid) {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+  // The number may belong to another program meanwhile. A system without ps cannot tell.
+  const { status, stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  return status !== 0 || stdout.includes('run.mjs');
+}
+
+function releaseLock() {
+  if (hasLock) rmSync(LOCK, { force: true });
+  hasLock = false;
 }
 
 /** Runs and reports one step of the set-up. If it fails, prints its output and the remedy, and exits. */
