@@ -11,6 +11,7 @@ import {
   importOrganizationFrom,
 } from '../../src/service/operator/moves.ts';
 import { damaged, readHead } from '../../src/service/organizations/archive-format.ts';
+import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
 import { codeOf, memberOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
@@ -39,16 +40,20 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
       execute(async (db) => {
         await refuseOtherArchive(file, id);
         let isStopped = false;
-        const { name, moveId, rows } = await writeWhole(file, (write) =>
+        const { name, moveId, rows } = await writeWhole(file, { isExclusive: true }, ({ write, publish }) =>
           exportOrganizationById(db, id, {
             kind: move ? 'move' : 'data',
             write: (text) => {
               isStopped = move;
               return write(text);
             },
+            publish: async () => {
+              await refuseOtherArchive(file, id);
+              await publish();
+            },
           }),
         ).catch((error: unknown) => {
-          throw isStopped && error instanceof DomainError
+          throw isStopped && error instanceof DomainError && !(error instanceof MoveEndedError)
             ? new DomainError(error.code, `${error.message} ${STILL_STOPPED}`)
             : error;
         });
@@ -143,20 +148,25 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 
 /** A line with the name of the cell for each of the texts. Returns their number. */
 async function writeMap(path: string, cell: string, batches: AsyncIterable<readonly string[]>): Promise<number> {
-  return writeWhole(path, async (write) => {
+  return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;
     for await (const texts of batches) {
       await write(texts.map((text) => `${text} ${cell}\n`).join(''));
       count += texts.length;
     }
+    await publish();
     return count;
   });
 }
 
-/** The file gets its name only when it is whole, and only its owner can read it. After an error, none is left. */
+/**
+ * The file gets its name when `produce` publishes it, and only its owner can read it. After an error, none is left. `isExclusive`:
+ * two commands that write it at once would lose what one of them has written.
+ */
 async function writeWhole<T>(
   path: string,
-  produce: (write: (text: string) => Promise<void>) => Promise<T>,
+  { isExclusive }: { readonly isExclusive: boolean },
+  produce: (sink: Required<Sink>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
   // At the end, it could not be replaced.
@@ -164,20 +174,28 @@ async function writeWhole<T>(
     throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
     // A new file, because one that is there may be readable by others.
-    await rm(partial, { force: true });
+    if (!isExclusive) await rm(partial, { force: true });
     const file = await open(partial, 'wx', 0o600);
-    try {
-      const produced = await produce(async (text) => void (await file.writeFile(text)));
+    let written = partial;
+    const publish = async () => {
       await file.sync();
       await rename(partial, path);
-      return produced;
+      written = path;
+    };
+    try {
+      return await produce({ write: async (text) => void (await file.writeFile(text)), publish });
     } catch (error) {
-      await rm(partial, { force: true });
+      await rm(written, { force: true });
       throw error;
     } finally {
       await file.close();
     }
   } catch (error) {
+    if (codeOf(error) === 'EEXIST')
+      throw new DomainError(
+        'conflict',
+        `${partial} exists: another command writes ${path}, or was killed. Wait for its end, or delete ${partial} if none runs. Then repeat this command, or choose another file.`,
+      );
     throw fileError(error, path);
   }
 }
@@ -207,7 +225,7 @@ async function* linesOf(path: string): AsyncGenerator<string, undefined> {
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE_CHARACTERS) throw damaged();
+      if (rest.length > MAX_LINE_CHARACTERS) throw damaged('a line is too long');
       yield* lines;
     }
     if (rest !== '') yield rest;

@@ -52,6 +52,11 @@ export function isRefusedValue(error: unknown): boolean {
   return /^2[23]/.test(String(memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')));
 }
 
+/** True if a statement waited for a lock for longer than lock_timeout. */
+export function isLockTimeout(error: unknown): boolean {
+  return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('55P03');
+}
+
 /** True if the database user lacks a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');

@@ -1,11 +1,19 @@
 import { v7 as newId } from 'uuid';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Transaction } from './database.ts';
+import { isLockTimeout } from './database-errors.ts';
+import type { Query } from './tenant-tables.ts';
 
 export type Move = { readonly id: string; readonly startedAt: Date };
 
 export async function findMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<Move | null> {
   return tx.organizationMove.findUnique({ where: { organizationId }, select: { id: true, startedAt: true } });
+}
+
+/** The same in a snapshot; `null` if the organization does not move. */
+export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
+  const text = 'select id from organization_moves where organization_id = $1::uuid';
+  return (await query<{ id: string }>(text, [organizationId]))[0]?.id ?? null;
 }
 
 /**
@@ -81,4 +89,29 @@ export async function nextMoveId(tx: Transaction, { organizationId }: Organizati
     where about_id = ${organizationId}::uuid and detail ? 'move' order by (detail ->> 'move')::uuid desc limit 1`;
   const msecs = last === undefined ? 0 : Number.parseInt(last.id.replaceAll('-', '').slice(0, 12), 16) + 1;
   return newId({ msecs: Math.max(Date.now(), msecs) });
+}
+
+/** A command that was killed may hold its lock until PostgreSQL notices it, at the end of the statement. */
+const TURN_SECONDS = 3;
+const TURN = "hashtextextended('transfer of ' || $1, 0)";
+
+/**
+ * Waits a few seconds for the end of every other import and deletion of the organization, and lets none begin until the end of the
+ * transaction or, outside of one, of the connection. Returns false if one goes on.
+ */
+export async function takeTurn(
+  query: Query,
+  { organizationId }: OrganizationScope,
+  { inTransaction }: { readonly inTransaction: boolean },
+): Promise<boolean> {
+  await query(`set ${inTransaction ? 'local ' : ''}lock_timeout = '${TURN_SECONDS}s'`);
+  const lock = inTransaction ? 'pg_advisory_xact_lock' : 'pg_advisory_lock';
+  try {
+    await query(`select ${lock}(${TURN}) is null as waited`, [organizationId]);
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+  await query(`set ${inTransaction ? 'local ' : ''}lock_timeout = 0`);
+  return true;
 }

@@ -62,6 +62,11 @@ export async function listMigrations(query: Query): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+/** Lets no migration begin until the end of the transaction. */
+export async function lockMigrations(query: Query): Promise<void> {
+  await query('lock table _prisma_migrations in share mode');
+}
+
 /** A connection for work that may take long. It is closed afterwards, with its settings. */
 export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();

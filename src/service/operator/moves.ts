@@ -1,9 +1,9 @@
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../../store/database.ts';
-import { type ArchiveHead, readHead } from '../organizations/archive-format.ts';
+import { type ArchiveHead, readArchive } from '../organizations/archive-format.ts';
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
-import { type Archive, type Imported, importOrganization } from '../organizations/import-organization.ts';
+import { type Imported, type ImportRequest, importOrganization } from '../organizations/import-organization.ts';
 import { scopeOf } from './scope.ts';
 
 export async function exportOrganizationById(
@@ -22,12 +22,14 @@ export async function cancelMoveById(db: Database, id: string): Promise<void> {
 export async function importOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,
-  { sourceKeyring }: Pick<Archive, 'sourceKeyring'>,
+  { sourceKeyring }: Pick<ImportRequest, 'sourceKeyring'>,
 ): Promise<Imported & ArchiveHead['organization']> {
-  const first = await lines.next();
-  const head = readHead(first.done === true ? '' : first.value);
-  const archive = { head, lines: { [Symbol.asyncIterator]: () => lines }, sourceKeyring };
-  const imported = await importOrganization(db, OrganizationScope.grant(head.organization.id), archive);
+  const { head, rows } = await readArchive(lines);
+  const imported = await importOrganization(db, OrganizationScope.grant(head.organization.id), {
+    head,
+    rows,
+    sourceKeyring,
+  });
   return { ...imported, ...head.organization };
 }
 

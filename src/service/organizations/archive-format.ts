@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
 
-// An archive is JSON Lines: a head, a line for each row, and an end, which shows that the file is whole.
+// An archive is JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is whole.
 
 export const ARCHIVE_FORMAT = 1;
 
@@ -19,41 +21,88 @@ export type ArchiveHead = {
   readonly migrations: readonly string[];
 };
 
-export function headLine(head: ArchiveHead): string {
-  return `${JSON.stringify(head)}\n`;
+type Write = (text: string) => Promise<void>;
+
+/** Passes the lines of an archive to `write`. The last line has the number of rows by table, and the SHA-256 of all lines before. */
+export class ArchiveWriter {
+  readonly rows = new Map<string, number>();
+  readonly #hash = createHash('sha256');
+  readonly #write: Write;
+
+  constructor(write: Write) {
+    this.#write = write;
+  }
+
+  async writeHead(head: ArchiveHead): Promise<void> {
+    await this.#append(`${JSON.stringify(head)}\n`);
+  }
+
+  /** `rows` are JSON, all of one table. */
+  async writeRows(table: string, rows: readonly string[]): Promise<void> {
+    await this.#append(rows.map((row) => `{"table":"${table}","row":${row}}\n`).join(''));
+    this.rows.set(table, (this.rows.get(table) ?? 0) + rows.length);
+  }
+
+  async writeEnd(): Promise<void> {
+    const end = { end: true, rows: Object.fromEntries(this.rows), sha256: this.#hash.digest('hex') };
+    await this.#write(`${JSON.stringify(end)}\n`);
+  }
+
+  async #append(text: string): Promise<void> {
+    this.#hash.update(text);
+    await this.#write(text);
+  }
 }
 
-/** `row` is JSON. */
-export function rowLine(table: string, row: string): string {
-  return `{"table":"${table}","row":${row}}\n`;
+/** A row is JSON that is not parsed: PostgreSQL does that. */
+export type ArchiveRow = { readonly table: string; readonly row: string };
+
+export type Archive = {
+  readonly head: ArchiveHead;
+  /** Throws once they are read, unless the lines are those that were written: read all before you commit any. */
+  readonly rows: AsyncIterable<ArchiveRow>;
+};
+
+/** Throws unless the first line is the head of an archive of this format. */
+export async function readArchive(lines: AsyncIterator<string>): Promise<Archive> {
+  const first = await lines.next();
+  const text = first.done === true ? '' : first.value;
+  return { head: readHead(text), rows: readRows(text, { [Symbol.asyncIterator]: () => lines }) };
 }
 
-export function endLine(rows: ReadonlyMap<string, number>): string {
-  return `${JSON.stringify({ end: true, rows: Object.fromEntries(rows) })}\n`;
+async function* readRows(firstLine: string, lines: AsyncIterable<string>): AsyncGenerator<ArchiveRow> {
+  const hash = createHash('sha256').update(`${firstLine}\n`);
+  const counts = new Map<string, number>();
+  let end: Record<string, unknown> | null = null;
+  for await (const line of lines) {
+    if (end !== null) throw damaged('it goes on after its end');
+    const start = ROW.exec(line);
+    if (start?.[1] === undefined || !line.endsWith('}')) {
+      end = parse(line);
+      continue;
+    }
+    hash.update(`${line}\n`);
+    counts.set(start[1], (counts.get(start[1]) ?? 0) + 1);
+    yield { table: start[1], row: line.slice(start[0].length, -1) };
+  }
+  if (end?.['end'] !== true || !isObject(end['rows'])) throw damaged('its end is missing');
+  const stated = new Map(Object.entries(end['rows']));
+  if ([...counts.keys(), ...stated.keys()].some((table) => counts.get(table) !== stated.get(table)))
+    throw damaged('rows are missing or too many');
+  if (end['sha256'] !== hash.digest('hex')) throw damaged('it has another checksum than its last line says');
+  if (counts.get('organizations') !== 1) throw damaged('it does not have exactly one row of the organization itself');
 }
-
-export type ArchiveLine =
-  | { readonly kind: 'row'; readonly table: string; readonly row: string }
-  | { readonly kind: 'end'; readonly rows: ReadonlyMap<string, number> };
 
 const ROW = /^\{"table":"([a-z_]+)","row":/;
-
-/** A line after the head. A row is not parsed: PostgreSQL does that. */
-export function readLine(line: string): ArchiveLine {
-  const start = ROW.exec(line);
-  if (start?.[1] !== undefined && line.endsWith('}'))
-    return { kind: 'row', table: start[1], row: line.slice(start[0].length, -1) };
-  const end = parse(line);
-  if (end['end'] !== true || typeof end['rows'] !== 'object' || end['rows'] === null) throw damaged();
-  return { kind: 'end', rows: new Map(Object.entries(end['rows']).map(([table, count]) => [table, Number(count)])) };
-}
 
 /** Throws unless the line is the head of an archive of this format. */
 export function readHead(line: string): ArchiveHead {
   const head = parse(line);
-  const { charter_archive: format, organization, migrations } = head;
-  if (format !== ARCHIVE_FORMAT || !isObject(organization) || !Array.isArray(migrations)) throw damaged();
-  // Written by headLine, and the format has its number.
+  const { charter_archive: format, organization, move_id: moveId, migrations } = head;
+  const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
+  if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
+    throw damaged('its first line is none of an archive');
+  // Written by ArchiveWriter, and the format has its number.
   return head as unknown as ArchiveHead;
 }
 
@@ -62,18 +111,23 @@ function parse(line: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return { ...value };
   } catch {
-    // Below.
+    // The line was cut, or is of another file.
   }
-  throw damaged();
+  throw damaged('a line is none of an archive');
+}
+
+function isIdText(value: unknown): boolean {
+  return typeof value === 'string' && isId(value);
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-export function damaged(): DomainError {
+/** `why`: a clause. */
+export function damaged(why = 'a row cannot be read'): DomainError {
   return new DomainError(
     'invalid',
-    'The file is not a whole archive of an organization. Export the organization again.',
+    `The file is not a whole archive of an organization: ${why}. Nothing was imported. Copy the file again, or export the organization again.`,
   );
 }

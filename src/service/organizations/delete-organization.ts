@@ -4,10 +4,10 @@ import { type Database, transaction } from '../../store/database.ts';
 import { lacksPrivilege } from '../../store/database-errors.ts';
 import { deleteInBatches } from '../../store/delete-in-batches.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { findMove, lockOrganizationAlone, nextMoveId, startMove } from '../../store/organization-moves.ts';
+import { findMove, lockOrganizationAlone, nextMoveId, startMove, takeTurn } from '../../store/organization-moves.ts';
 import { deleteRows } from '../../store/organization-rows.ts';
 import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
-import { silencingRefused } from './import-organization.ts';
+import { isBusy, silencingRefused } from './import-organization.ts';
 
 export type Deletion = {
   /** Repeats the name of the organization, so that no other one is deleted by mistake. */
@@ -55,6 +55,8 @@ const LAST = ['organization_moves', 'organizations'];
 
 async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
   return withOwnConnection(pool, async (query) => {
+    // An organization that comes back meanwhile would be deleted, too.
+    if (!(await takeTurn(query, scope, { inTransaction: false }))) throw isBusy();
     await silenceTriggers(query).catch((error: unknown) => {
       throw lacksPrivilege(error) ? silencingRefused() : error;
     });

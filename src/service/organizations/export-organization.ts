@@ -6,14 +6,22 @@ import { isBeingDeleted, recordOperatorAction } from '../../store/operator-actio
 import {
   endMove,
   findMove,
+  findMoveId,
   lockOrganizationAlone,
   type Move,
   nextMoveId,
   startMove,
 } from '../../store/organization-moves.ts';
 import { readRows } from '../../store/organization-rows.ts';
-import { beginSnapshot, listMigrations, listTenantTables, withOwnConnection } from '../../store/tenant-tables.ts';
-import { ARCHIVE_FORMAT, type ArchiveKind, endLine, headLine, rowLine } from './archive-format.ts';
+import {
+  beginSnapshot,
+  listMigrations,
+  listTenantTables,
+  queryIn,
+  removeTimeouts,
+  withOwnConnection,
+} from '../../store/tenant-tables.ts';
+import { ARCHIVE_FORMAT, type ArchiveKind, ArchiveWriter } from './archive-format.ts';
 
 export type Exported = {
   readonly name: string;
@@ -22,36 +30,83 @@ export type Exported = {
   readonly rows: ReadonlyMap<string, number>;
 };
 
+export type Sink = {
+  readonly write: (text: string) => Promise<void>;
+  /** Called at the end, if the archive is whole and may be used. A move cannot be cancelled meanwhile. */
+  readonly publish?: () => Promise<void>;
+};
+
 /**
- * Passes the archive of the organization to `write`, in parts of some hundred lines. For a move, its requests get 503 from
+ * Passes the archive of the organization to the sink, in parts of some hundred lines. For a move, its requests get 503 from
  * before the first row is read, until the move is cancelled or the organization is deleted; repeat it as often as needed.
+ * Throws if the move is cancelled, or the deletion begins, before the end.
  */
 export async function exportOrganization(
   db: Database,
   scope: OrganizationScope,
-  { kind, write }: { readonly kind: ArchiveKind; readonly write: (text: string) => Promise<void> },
+  { kind, write, publish }: Sink & { readonly kind: ArchiveKind },
 ): Promise<Exported> {
   const { name, moveId } = await startExport(db, scope, kind);
-  const { organizationId } = scope;
-  const counts = new Map<string, number>();
-  await withOwnConnection(db.pool, async (query) => {
+  const archive = new ArchiveWriter(write);
+  const migrations = await withOwnConnection(db.pool, async (query) => {
     await beginSnapshot(query);
-    const migrations = await listMigrations(query);
+    // The deletion of an organization begins with a move. So without one in the snapshot, every row is.
+    if ((await findMoveId(query, scope)) !== moveId) throw new MoveEndedError(kind);
+    const own = await listMigrations(query);
     const tables = await listTenantTables(query);
-    const head = {
-      organization: { id: organizationId, name },
+    await archive.writeHead({
+      charter_archive: ARCHIVE_FORMAT,
+      kind,
+      organization: { id: scope.organizationId, name },
       move_id: moveId,
       at: new Date().toISOString(),
-      migrations,
-    };
-    await write(headLine({ charter_archive: ARCHIVE_FORMAT, kind, ...head }));
-    for await (const { table, rows } of readRows(query, scope, { tables, withSecrets: kind === 'move' })) {
-      await write(rows.map((row) => rowLine(table, row)).join(''));
-      counts.set(table, (counts.get(table) ?? 0) + rows.length);
-    }
-    await write(endLine(counts));
+      migrations: own,
+    });
+    for await (const { table, rows } of readRows(query, scope, { tables, withSecrets: kind === 'move' }))
+      await archive.writeRows(table, rows);
+    return own;
   });
-  return { name, moveId, rows: counts };
+  await transaction(
+    db,
+    async (tx) => {
+      const query = queryIn(tx);
+      await removeTimeouts(query);
+      // The snapshot does not show what happened since.
+      if (moveId !== null) await requireMove(tx, scope, moveId);
+      if (String(await listMigrations(query)) !== String(migrations))
+        throw new DomainError(
+          'conflict',
+          'The database was upgraded during the export. Export the organization again.',
+        );
+      await archive.writeEnd();
+      await publish?.();
+    },
+    { timeoutSeconds: PUBLISH_SECONDS },
+  );
+  return { name, moveId, rows: archive.rows };
+}
+
+/** A slow disk may take long to make a large file durable. */
+const PUBLISH_SECONDS = 600;
+
+/** Until the end of the transaction, the move is neither cancelled nor followed by a deletion. */
+async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
+  await lockOrganizationAlone(tx, scope);
+  const move = await findMove(tx, scope);
+  if (move?.id !== moveId) throw new MoveEndedError('move');
+  await refuseDeleted(tx, move);
+}
+
+/** What the export began with has changed before its end. Requests of the organization do not get 503 because of this export. */
+export class MoveEndedError extends DomainError {
+  constructor(kind: ArchiveKind) {
+    super(
+      'conflict',
+      kind === 'move'
+        ? 'The move was cancelled during the export, so there is no file.'
+        : 'The organization has just begun to move, or is being deleted, so there is no file.',
+    );
+  }
 }
 
 /** Records the export. Throws if the organization moves and another kind of export is asked for. */

@@ -5,19 +5,27 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, findMove, findRecordSince, type MoveRecord, wasMovedBy } from '../../store/organization-moves.ts';
+import {
+  endMove,
+  findMove,
+  findRecordSince,
+  type MoveRecord,
+  takeTurn,
+  wasMovedBy,
+} from '../../store/organization-moves.ts';
 import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
 import { encryptAnew, lockEncryptionKey } from '../../store/secrets.ts';
 import {
   listMigrations,
   listTenantTables,
+  lockMigrations,
   type Query,
   queryIn,
   removeTimeouts,
   silenceTriggers,
 } from '../../store/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
-import { type ArchiveHead, damaged, readLine } from './archive-format.ts';
+import { type Archive, type ArchiveHead, type ArchiveRow, damaged } from './archive-format.ts';
 
 export type Imported = {
   readonly rows: number;
@@ -25,10 +33,7 @@ export type Imported = {
   readonly isNew: boolean;
 };
 
-export type Archive = {
-  readonly head: ArchiveHead;
-  /** Those after the head. */
-  readonly lines: AsyncIterable<string>;
+export type ImportRequest = Archive & {
   /** The encryption keys of the database that the archive is from; undefined if they are those of this one. */
   readonly sourceKeyring?: Keyring | undefined;
 };
@@ -41,7 +46,11 @@ const DAY_SECONDS = 24 * 60 * 60;
  * Inserts the organization of an archive that was exported for a move, in one transaction. From its commit on, this database
  * serves the organization.
  */
-export async function importOrganization(db: Database, scope: OrganizationScope, archive: Archive): Promise<Imported> {
+export async function importOrganization(
+  db: Database,
+  scope: OrganizationScope,
+  archive: ImportRequest,
+): Promise<Imported> {
   const { kind, move_id: moveId, organization } = archive.head;
   if (kind !== 'move' || moveId === null)
     throw new DomainError('invalid', 'This archive has no secrets, so it cannot be imported. Export it with --move.');
@@ -51,6 +60,7 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
       async (tx) => {
         const query = queryIn(tx);
         await removeTimeouts(query);
+        if (!(await takeTurn(query, scope, { inTransaction: true }))) throw isBusy();
         await refuseOtherMigrations(query, archive.head);
         if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
         await refuseOldFile(tx, scope, moveId);
@@ -67,10 +77,15 @@ export async function importOrganization(db: Database, scope: OrganizationScope,
     );
   } catch (error) {
     if (!(error instanceof TakenError)) throw refusalOf(error, archive);
-    // Another import of this archive may have been committed meanwhile.
-    if (await transaction(db, (tx) => isImported(tx, scope, moveId))) return { rows: 0, isNew: false };
     throw await refusalOfTaken(db, scope, error);
   }
+}
+
+export function isBusy(): DomainError {
+  return new DomainError(
+    'conflict',
+    'Another import of this organization, or its deletion, is running in this database. Wait for its end. Nothing was changed.',
+  );
 }
 
 /** A row of the batch has something that must be unique, and that this database has already. */
@@ -82,7 +97,9 @@ class TakenError extends Error {
   }
 }
 
+/** No migration begins until the end of the transaction, or it might miss the rows of the archive. */
 async function refuseOtherMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
+  await lockMigrations(query);
   const own = await listMigrations(query);
   const difference = [
     ...migrations.filter((each) => !own.includes(each)).map((each) => `only the archive has ${each}`),
@@ -135,7 +152,11 @@ function reasonAgainst({ action, moveId, at }: MoveRecord, ofFile: string): stri
     : `The file was imported here on ${when}, and the organization has left or was deleted since. A file of a move is good for one import. Export the organization again where it is served.`;
 }
 
-async function insertAll(query: Query, db: Database, archive: Archive & { scope: OrganizationScope }): Promise<number> {
+async function insertAll(
+  query: Query,
+  db: Database,
+  archive: ImportRequest & { scope: OrganizationScope },
+): Promise<number> {
   const tables = new Map((await listTenantTables(query)).map((table) => [table.name, table]));
   const from = [db.keyring, ...(archive.sourceKeyring === undefined ? [] : [archive.sourceKeyring])];
   let inserted = 0;
@@ -153,7 +174,7 @@ async function insertAll(query: Query, db: Database, archive: Archive & { scope:
   // The next batch is read while PostgreSQL inserts one.
   let inserting = Promise.resolve();
   try {
-    for await (const batch of batchesOf(archive.lines)) {
+    for await (const batch of batchesOf(archive.rows)) {
       await inserting;
       inserting = insert(batch);
       // Its failure is thrown above or below, once the next batch is read.
@@ -165,31 +186,19 @@ async function insertAll(query: Query, db: Database, archive: Archive & { scope:
   return inserted;
 }
 
-/** Throws unless the lines end with the counts of the rows before. */
-async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<RowsOfTable> {
-  const counts = new Map<string, number>();
+async function* batchesOf(rows: AsyncIterable<ArchiveRow>): AsyncGenerator<RowsOfTable> {
   let batch: { table: string; rows: string[]; characters: number } = { table: '', rows: [], characters: 0 };
-  let isWhole = false;
-  for await (const text of lines) {
-    const line = readLine(text);
-    if (isWhole) throw damaged();
+  for await (const { table, row } of rows) {
     const isFull = batch.rows.length >= BATCH.rows || batch.characters >= BATCH.characters;
-    if (batch.rows.length > 0 && (isFull || line.kind === 'end' || line.table !== batch.table)) {
+    if (batch.rows.length > 0 && (isFull || table !== batch.table)) {
       yield batch;
       batch = { table: '', rows: [], characters: 0 };
     }
-    if (line.kind === 'end') {
-      const names = [...new Set([...counts.keys(), ...line.rows.keys()])];
-      if (names.some((name) => counts.get(name) !== line.rows.get(name))) throw damaged();
-      isWhole = true;
-    } else {
-      batch.table = line.table;
-      batch.rows.push(line.row);
-      batch.characters += line.row.length;
-      counts.set(line.table, (counts.get(line.table) ?? 0) + 1);
-    }
+    batch.table = table;
+    batch.rows.push(row);
+    batch.characters += row.length;
   }
-  if (!isWhole) throw damaged();
+  if (batch.rows.length > 0) yield batch;
 }
 
 async function refusalOfTaken(
@@ -215,7 +224,7 @@ function remedyOf(table: string | null): string {
 }
 
 /** An error that the operator can fix, in words. */
-function refusalOf(error: unknown, { sourceKeyring }: Archive): unknown {
+function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
   if (isRefusedValue(error)) return damaged();
   if (lacksPrivilege(error)) return silencingRefused();
   if (error instanceof MissingEncryptionKeyError) {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,8 @@ afterAll(() => rm(folder, { recursive: true }));
 const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, parameters);
 const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
 const fileOf = (id: string) => join(folder, `${id}.jsonl`);
-const startMove = (id: string) => admin('export-organization', '--id', id, '--file', fileOf(id), '--move');
+const exportOf = (id: string, file: string) => ['export-organization', '--id', id, '--file', file];
+const startMove = (id: string) => admin(...exportOf(id, fileOf(id)), '--move');
 /** What the work returns when it waits for a table that is locked so, and its connection is then ended. */
 const interruptedBy = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
   inTransaction(source.db, async (held) => {
@@ -119,22 +120,60 @@ test('the database that an organization leaves does not import it', async () => 
   });
 });
 
-test('of two imports of a move that run at once, one imports the organization, and the other says that it is here', async () => {
+test('of two imports of a move that run at once, one imports the organization, and the other says so', async () => {
   const { organizationId, key } = await teamWithKey();
   await startMove(organizationId);
-  const ended = await inTransaction(target.db, async (held) => {
+  const [first, second] = await inTransaction(target.db, async (held) => {
     await held.query('lock table organizations in share mode');
-    const imports = Promise.all([importTo(organizationId), importTo(organizationId)]);
-    await untilWaiting(target.db.pool, 2);
+    const importing = importTo(organizationId);
+    await untilWaiting(target.db.pool, 1);
+    const refused = await importTo(organizationId);
     await held.query('commit');
-    return imports;
+    return [await importing, refused];
   });
-  expect(ended).toMatchObject([
-    { code: 0, stderr: '' },
-    { code: 0, stderr: '' },
-  ]);
-  expect(ended.filter(({ stdout }) => stdout.includes('It was imported before.'))).toHaveLength(1);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another import of this organization/) });
   expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
+});
+
+test.each([
+  ['cancelled', [cancelMove]],
+  ['cancelled and begun anew', [cancelMove, (id: string) => admin(...exportOf(id, fileOf(`${id}-new`)), '--move')]],
+])('an export whose move is %s before its end fails, and leaves no file', async (_, acts) => {
+  const { organizationId } = await teamWithKey();
+  const exported = await inTransaction(source.db, async (held) => {
+    await held.query('lock table idempotency_keys in access exclusive mode');
+    const exporting = startMove(organizationId);
+    await untilWaiting(source.db.pool, 1);
+    const [cancel, again] = acts;
+    expect(await cancel?.(organizationId)).toMatchObject({ code: 0 });
+    const next = again?.(organizationId);
+    await held.query('commit');
+    const ended = await exporting;
+    expect((await next)?.code ?? 0).toBe(0);
+    return ended;
+  });
+  expect(exported).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^The move was cancelled/) });
+  expect((await readdir(folder)).filter((name) => name.startsWith(`${organizationId}.`))).toEqual([]);
+});
+
+test('of two exports to one file, the second one is refused before its organization is stopped', async () => {
+  const [moving, other] = [await teamWithKey(), await teamWithKey()];
+  const file = fileOf(moving.organizationId);
+  const ended = await inTransaction(source.db, async (held) => {
+    await held.query('lock table idempotency_keys in access exclusive mode');
+    const exporting = startMove(moving.organizationId);
+    await untilWaiting(source.db.pool, 1);
+    expect(await admin(...exportOf(other.organizationId, file), '--move')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`another command writes ${file}, or was killed`),
+    });
+    await held.query('commit');
+    return exporting;
+  });
+  expect(ended).toMatchObject({ code: 0 });
+  expect((await other.client.get(LIST)).status).toBe(200);
+  expect(await importTo(moving.organizationId)).toMatchObject({ code: 0 });
 });
 
 test('an export does not replace the file of another organization', async () => {
@@ -181,7 +220,7 @@ test('a moving organization is neither suspended, resumed nor changed, but can b
     ),
   });
   await startMove(organizationId);
-  const withoutTime = (text: string) => text.replace(/"at":"[^"]*","migrations"/, '');
+  const withoutTime = (text: string) => text.replace(/"at":"[^"]*"|"sha256":"[^"]*"/g, '');
   expect(withoutTime(await readFile(fileOf(organizationId), 'utf8'))).toBe(withoutTime(first));
 });
 
@@ -465,9 +504,16 @@ describe('an export for a move that fails', () => {
 });
 
 // The attack: somebody else on the machine can read the file that a command before has left, or has made it.
-test('only its owner can read an archive, whoever could read its partial file', async () => {
-  const { organizationId } = await teamWithKey();
-  await writeFile(`${fileOf(organizationId)}.partial`, 'Left', { mode: 0o644 });
+test('only its owner can read an archive: a partial file that is there is not used', async () => {
+  const { organizationId, client } = await teamWithKey();
+  const partial = `${fileOf(organizationId)}.partial`;
+  await writeFile(partial, 'Left', { mode: 0o644 });
+  expect(await startMove(organizationId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`delete ${partial}`),
+  });
+  expect((await client.get(LIST)).status).toBe(200);
+  await rm(partial);
   expect(await startMove(organizationId)).toMatchObject({ code: 0, stderr: '' });
   expect((await stat(fileOf(organizationId))).mode & 0o777).toBe(0o600);
 });
@@ -484,10 +530,37 @@ test('an import whose encryption key has been removed from the database is refus
   expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
 });
 
+/** The lines with an end that fits them. */
+function withChecksum(lines: readonly string[]): string[] {
+  const rows = lines.slice(0, -1);
+  const counts = Object.entries(Object.groupBy(rows.slice(1), (line) => JSON.parse(line).table));
+  const sha256 = createHash('sha256')
+    .update(rows.map((line) => `${line}\n`).join(''))
+    .digest('hex');
+  const end = { end: true, rows: Object.fromEntries(counts.map(([table, all]) => [table, all?.length])), sha256 };
+  return [...rows, JSON.stringify(end)];
+}
+
 describe('an archive that is not whole is refused, and leaves no row', () => {
   test.each<[string, (lines: string[]) => string[], RegExp]>([
-    ['without its end', (lines) => lines.slice(0, -1), /not a whole archive/],
-    ['without a row', (lines) => lines.toSpliced(3, 1), /not a whole archive/],
+    ['without its end', (lines) => lines.slice(0, -1), /not a whole archive.*its end is missing/],
+    ['without a row', (lines) => lines.toSpliced(3, 1), /not a whole archive.*rows are missing/],
+    ['with a line after its end', (lines) => [...lines, lines[3] ?? ''], /not a whole archive.*goes on after its end/],
+    [
+      'with another value',
+      (lines) => lines.map((line) => line.replace('"email":"', '"email":"x')),
+      /not a whole archive.*another checksum/,
+    ],
+    [
+      'with another head',
+      ([head = '', ...lines]) => [head.replace('"at":"2', '"at":"1'), ...lines],
+      /another checksum/,
+    ],
+    [
+      'without the row of the organization, and with a checksum that fits',
+      (lines) => withChecksum(lines.filter((line) => !line.startsWith('{"table":"organizations"'))),
+      /does not have exactly one row of the organization/,
+    ],
     ['with a row twice', (lines) => lines.toSpliced(3, 0, lines[3] ?? ''), /has a row that the archive has, too/],
     ['with a line that was cut', (lines) => lines.with(3, (lines[3] ?? '').slice(0, 60)), /not a whole archive/],
     [

@@ -5,10 +5,12 @@ import { recordOperatorAction } from '../../../src/store/operator-actions.ts';
 import {
   endMove,
   findMove,
+  findMoveId,
   findRecordSince,
   lockOrganizationAlone,
   nextMoveId,
   startMove,
+  takeTurn,
   wasMovedBy,
 } from '../../../src/store/organization-moves.ts';
 import { deleteRows, insertRows, readRows } from '../../../src/store/organization-rows.ts';
@@ -50,6 +52,22 @@ export const organizationMoveProofs: Proofs = {
   async findMove({ db, ours, theirs }) {
     await startMove(db.prisma, theirs.scope, newId());
     expect(await findMove(db.prisma, ours.scope)).toBeNull();
+  },
+
+  async findMoveId({ db, ours, theirs }) {
+    const id = newId();
+    await startMove(db.prisma, theirs.scope, id);
+    expect(await findMoveId(queryIn(db.prisma), ours.scope)).toBeNull();
+    expect(await findMoveId(queryIn(db.prisma), theirs.scope)).toBe(id);
+  },
+
+  async takeTurn({ db, ours, theirs }) {
+    const take = (scope: typeof ours.scope) =>
+      transaction(db, (tx) => takeTurn(queryIn(tx), scope, { inTransaction: true }));
+    await transaction(db, async (tx) => {
+      expect(await takeTurn(queryIn(tx), ours.scope, { inTransaction: true })).toBe(true);
+      expect(await take(theirs.scope)).toBe(true);
+    });
   },
 
   async endMove({ db, ours, theirs }) {
