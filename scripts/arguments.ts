@@ -4,9 +4,10 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
   options: Options,
   help: string,
+  parameters = process.argv.slice(2),
 ) {
   try {
-    return parseArgs({ options }).values;
+    return parseArgs({ options, args: parameters }).values;
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\n\n${help}`);
   }

@@ -1,6 +1,7 @@
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { serverUrl, untilWaiting, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
@@ -192,6 +193,14 @@ test('an index that was built, but not recorded, is built again', async () => {
     await query(url, `update _prisma_migrations set finished_at = null where migration_name = '${name}'`);
     expect(await migrate(url, migrations)).toEqual({ applied: [name] });
   });
+});
+
+test('a PostgreSQL that does not respond is refused with its address', async () => {
+  const proxy = await proxyDatabase(await serverUrl());
+  await proxy.stop();
+  expect(await refusalOf(proxy.url)).toMatch(
+    /^No PostgreSQL answers at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\.\nStart it, /,
+  );
 });
 
 test("a wrong password is refused with the user's name, and a missing database with its own", async () => {

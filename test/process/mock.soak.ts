@@ -1,12 +1,9 @@
-import { DEFAULT_HOST, DEFAULT_PORT, type OPTIONS, readOptions } from '../../scripts/mock/options.ts';
-import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
 import { checkMockResponse } from '../support/contract/contract.ts';
 import { Client } from '../support/http/client.ts';
 import { startTestMock } from '../support/http/mock.ts';
 import { startUpstream } from '../support/http/upstream.ts';
 import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 
-const SECRET = secretText(Buffer.alloc(SECRET_BYTES, 7));
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 
 async function withMock<T>(parameters: readonly string[], work: (running: Running) => Promise<T>): Promise<T> {
@@ -81,38 +78,6 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
   }
 });
 
-/** A command line with each option unlike its default, and what is read from it. */
-const UNLIKE_DEFAULTS: Record<keyof typeof OPTIONS, readonly [string[], object]> = {
-  port: [['--port', '1'], { port: 1 }],
-  host: [['--host', '127.0.0.2'], { host: '127.0.0.2' }],
-  environment: [['--environment', 'test'], { environment: 'test' }],
-  dynamic: [['--dynamic'], { dynamicSeed: 'random' }],
-  'dynamic-seed': [['--dynamic-seed', 'a'], { dynamicSeed: 'a' }],
-  seed: [['--seed', 'seed.json'], { isStateful: true, seedFile: 'seed.json' }],
-  pack: [['--pack'], { mode: 'pack' }],
-  stateful: [['--stateful'], { isStateful: true }],
-  proxy: [['--proxy', 'http://localhost'], { mode: 'proxy', target: new URL('http://localhost') }],
-  'stock-prism': [['--stock-prism'], { mode: 'stock-prism' }],
-  'send-events': [['--send-events', 'http://localhost', '--secret', SECRET], { receiver: new URL('http://localhost') }],
-  secret: [['--send-events', 'http://localhost', '--secret', SECRET], { secret: Buffer.alloc(SECRET_BYTES, 7) }],
-  help: [['--help'], { mode: 'help' }],
-};
-
-test.each(Object.values(UNLIKE_DEFAULTS))('%j is read, and differs from the command without it', (parameters, read) => {
-  const defaults = readOptions([], () => 'random');
-  expect(defaults).toEqual({
-    mode: 'mock',
-    port: DEFAULT_PORT,
-    host: DEFAULT_HOST,
-    environment: 'live',
-    isStateful: false,
-    seedFile: undefined,
-    dynamicSeed: undefined,
-  });
-  expect(defaults).not.toMatchObject(read);
-  expect(readOptions(parameters, () => 'random')).toMatchObject(read);
-});
-
 test('it serves the host, the environment and the state that its options name', async () => {
   await withMock(['--host', '127.0.0.2', '--environment', 'test', '--stateful'], async (running) => {
     const [, key = '', origin = ''] = await untilPrinted(running, CURL);
@@ -145,35 +110,6 @@ test.each([
 ])('%j is refused in one line, which names the help', async (parameters, mistake) => {
   const { code, stderr } = await runFile('scripts/mock/main.ts', parameters);
   expect([code, stderr]).toEqual([1, `${mistake} To see all options: npm run mock -- --help\n`]);
-});
-
-test.each([
-  [['--port', 'x'], '--port is 0 to 65535.'],
-  [['--environment', 'staging'], '--environment is live or test.'],
-  [['--proxy', 'localhost'], '--proxy is the address of a server'],
-  [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
-  [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
-  [['--proxy', 'http://localhost', '--stateful'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
-  [['--stock-prism', '--stateful'], '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.'],
-  [
-    ['--stock-prism', '--proxy', 'http://localhost'],
-    '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.',
-  ],
-  [
-    ['--stock-prism', '--environment', 'test'],
-    '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.',
-  ],
-  [['--send-events', 'localhost'], '--send-events is the URL of your receiver'],
-  [['--send-events', 'ftp://localhost', '--secret', SECRET], '--send-events is the URL of your receiver'],
-  [['--secret', SECRET], '--send-events is the URL of your receiver'],
-  [['--send-events', 'http://localhost'], '--secret is whsec_ and 24 to 64 bytes in base64'],
-  [['--send-events', 'http://localhost', '--secret', 'whsec_AAAA'], '--secret is whsec_ and 24 to 64 bytes in base64'],
-  [['--send-events', 'http://localhost', '--secret', SECRET, '--stateful'], '--send-events takes --secret only.'],
-  [['--send-events', 'http://localhost', '--secret', SECRET, '--seed', 'a'], '--send-events takes --secret only.'],
-  [['--nothing'], "Unknown option '--nothing'"],
-  [['more'], "Unexpected argument 'more'"],
-])('%j is refused', (parameters, words) => {
-  expect(() => readOptions(parameters, () => '')).toThrow(words);
 });
 
 test.each([[[]], [['--stock-prism']]])('%j: a port that is in use is reported in one line', async (mode) => {

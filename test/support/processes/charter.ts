@@ -1,6 +1,8 @@
 import { openDatabase } from '../../../src/store/database.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { createTestOrganization, type TestOrganization } from '../http/server.ts';
+import { startLoad } from '../http/steady-load.ts';
+import { withClient } from '../postgres/postgres.ts';
 import { until } from '../wait.ts';
 import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
 
@@ -33,6 +35,24 @@ export async function endCharter({ child, ended }: Charter): Promise<void> {
   expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
+}
+
+/** Stops the server under load: it then exits with 0, every request has got its response, and every acknowledged write exists. */
+export async function stopUnderLoad(databaseUrl: string, charter: Charter, clients: number): Promise<void> {
+  try {
+    const { id, key } = await organizationAt(databaseUrl, charter);
+    const load = startLoad(charter.url, { key, clients });
+    await until('all clients to be at work', load.isSteady);
+    charter.child.kill('SIGTERM');
+    const { created, problems } = await load.ended;
+    expect({ problems, code: (await charter.ended).code }).toEqual({ problems: [], code: 0 });
+    const names = await withClient(databaseUrl, (client) =>
+      client.query('select name from parent_programs where organization_id = $1', [id]),
+    );
+    expect(names.rows.map(({ name }) => name).sort()).toEqual(created.sort());
+  } finally {
+    await kill(charter);
+  }
 }
 
 /** Resolves when the shutdown has begun. */

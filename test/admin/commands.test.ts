@@ -1,19 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
 import { formatKey } from '../../src/domain/api-key.ts';
+import { parseKeyring } from '../../src/domain/keyring.ts';
+import { VERSION } from '../../src/domain/release.ts';
 import { signIn } from '../../src/service/accounts/sign-in.ts';
-import { addSecondFactor, createAccount, isSignedIn, newAuditSource } from '../support/data/accounts.ts';
+import { addSecondFactor, createAccount, isSignedIn, newAuditSource, openSession } from '../support/data/accounts.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { Client } from '../support/http/client.ts';
-import { useServer } from '../support/http/server.ts';
+import { Browser, keysIn } from '../support/http/dashboard.ts';
+import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
-import { runFile } from '../support/processes/process.ts';
 
 const server = await useServer();
 
 const admin = (...parameters: string[]) => runAdminCommand(server.databaseUrl, parameters);
-
-/** The same in a process of its own. */
-const adminProcess = (...parameters: string[]) =>
-  runFile('scripts/admin/main.ts', parameters, { DATABASE_URL: server.databaseUrl });
 
 /** The command's JSON output; rejects when the command fails. */
 async function resultOf(...parameters: string[]): Promise<Record<string, unknown>> {
@@ -167,7 +169,7 @@ test('an operator removes a lost second factor, and its owner signs in with the 
 });
 
 test('--help names every command and its options', async () => {
-  const [all, one] = await Promise.all([adminProcess('--help'), admin('issue-key', '--help')]);
+  const [all, one] = await Promise.all([admin('--help'), admin('issue-key', '--help')]);
   for (const command of 'create-organization make-link list-organizations issue-key revoke-key'.split(' ')) {
     expect(all).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(command) });
   }
@@ -175,5 +177,93 @@ test('--help names every command and its options', async () => {
     expect(all.stdout).toContain(command);
   for (const option of ['--user', '--name', '--permissions', '--expires-days', '1 to 3650']) {
     expect(one.stdout).toContain(option);
+  }
+});
+
+test('--version prints the version', async () => {
+  expect(await admin('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
+
+test('an empty database is migrated, so that either command can come first', async () => {
+  await withScratchDatabase(async (url) => {
+    const { code, stdout } = await runAdminCommand(url, ['--json', 'list-organizations']);
+    expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });
+  }, 'empty');
+});
+
+describe('in the test environment', () => {
+  const issue = async (email: string, env: Record<string, string>): Promise<string> => {
+    const given = ['--json', 'issue-key', '--user', email, '--name', 'Issued'];
+    const { code, stdout, stderr } = await runAdminCommand(server.databaseUrl, given, env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout).key;
+  };
+
+  test('the operator, the form and the rotation each issue a key that only a server of this environment accepts', async () => {
+    const { db, databaseUrl } = server;
+    const trial = await startServer({ databaseUrl, environment: 'test' });
+    try {
+      const account = await createAccount(db, { role: 'administrator' });
+      const issued = await issue(account.email, { CHARTER_ENVIRONMENT: 'test' });
+      const browser = new Browser(trial.url);
+      browser.cookies.set('charter', await openSession(db, account));
+      const form = await browser.submit('/profile/api-keys/new', { name: 'Created' }, '/profile/api-keys');
+      const [created = ''] = keysIn(form);
+      const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: account.userId, name: 'Created' } });
+      const [rotated = ''] = keysIn(await browser.submit(`/profile/api-keys/${id}/rotate`));
+      const keys = [issued, created, rotated];
+      for (const key of keys) expect(key).toMatch(/^charter_test_[0-9A-Za-z]{46}$/);
+      const statuses = keys.map(async (key) => (await new Client(trial.url, key).get('/api/key')).status);
+      expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
+      // The attack: a key of the other environment, which may be more widely known.
+      const other = await createAccount(db, { role: 'administrator' });
+      const live = await issue(other.email, {});
+      expect(live).toMatch(/^charter_live_/);
+      expect(await new Client(trial.url, live).get('/api/key')).toMatchObject({
+        status: 401,
+        body: { message: expect.stringContaining('only test keys') },
+      });
+    } finally {
+      await trial.close();
+    }
+  });
+});
+
+// A rotation while processes run without the new key. A load balancer must learn that they cannot serve.
+test('rotate-encryption-key changes the key; a server without the new one responds with 503, logs the remedy and is not ready', async () => {
+  const added = randomBytes(32).toString('base64');
+  const lines: string[] = [];
+  const logger = pino({ base: null }, { write: (line) => lines.push(line) });
+  const old = await startServer({ logger });
+  try {
+    const { client } = await createTestOrganization(old);
+    const keys = { ENCRYPTION_KEY: `${added},${ENCRYPTION_KEY}` };
+    const { code, stdout } = await runAdminCommand(old.databaseUrl, ['--json', 'rotate-encryption-key'], keys);
+    expect({ code, result: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      result: {
+        secrets_encrypted: 1,
+        note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
+      },
+    });
+    const { status, headers } = await client.get('/api/parent_programs');
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+    expect(await old.anonymous.get('/readyz')).toMatchObject({
+      status: 503,
+      body: { status: 'an encryption key is missing' },
+    });
+    expect((await old.anonymous.get('/livez')).status).toBe(200);
+    const logged = lines.map((line) => JSON.parse(line));
+    const failure = logged.find(({ level, requestId }) => level === 50 && requestId === headers['x-request-id']);
+    expect(failure).not.toHaveProperty('err');
+    expect(failure.msg).toBe(
+      `a request failed: A value of organizations.cursor_key is encrypted with the key ${parseKeyring(added)?.currentId}, which this process does not have. Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.`,
+    );
+    const withoutKey = await runAdminCommand(old.databaseUrl, ['list-organizations']);
+    expect(withoutKey).toMatchObject({ code: 1, stdout: '' });
+    expect(withoutKey.stderr).toMatch(/^ENCRYPTION_KEY lacks a key with which secrets in this database are encrypted/);
+    expect(withoutKey.stderr).not.toContain(ENCRYPTION_KEY);
+  } finally {
+    await old.close();
   }
 });

@@ -1,14 +1,50 @@
-// The commands that start other programs, in a checkout whose Jest only waits.
+// The commands of package.json: how they refuse what is wrong, and how those that start other programs end.
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { makeCheckout } from '../../scripts/drift/checkout.ts';
+import { run } from '../../scripts/drift/running.ts';
 import { withClient } from '../support/postgres/postgres.ts';
-import { type Running, startFile, untilPrinted } from '../support/processes/process.ts';
+import { type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+test.each<[file: string, parameters: string[], help: string]>([
+  ['scripts/generate/main.ts', ['--chek'], 'npm run generate'],
+  ['scripts/soak/main.ts', ['--fast'], 'npm run soak'],
+  ['scripts/fuzz.ts', ['--minute'], 'npm run fuzz'],
+  ['scripts/workflows/main.ts', ['--sever'], 'npm run workflows'],
+  ['scripts/migration.ts', ['--name', 'Add Something'], 'npm run migration -- --name add_something'],
+  ['scripts/migration.ts', ['--name', '../escape'], 'npm run migration -- --name add_something'],
+  ['scripts/migration.ts', ['--check', '--name', 'x'], 'npm run migration -- --name add_something'],
+])('%s refuses %j in a sentence, with its help, before anything starts', async (file, parameters, help) => {
+  const { code, stdout, stderr } = await runFile(file, parameters);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(help);
+  expect(stderr).not.toMatch(/^ +at /m);
+});
+
+// In a copy of the tree, because the command writes into the tree.
+test('a new migration is written, and named by its path from the current folder', async () => {
+  const { folder, remove } = await makeCheckout();
+  try {
+    const schema = join(folder, 'prisma/schema.prisma');
+    const text = await readFile(schema, 'utf8');
+    await writeFile(schema, text.replace('model ParentProgram {\n', 'model ParentProgram {\n  note String?\n'));
+    const { code, printed } = await run(folder, ['scripts/migration.ts', '--name', 'add_note']);
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining('Review it before you commit it.') });
+    const [, file = ''] = /^Written: (\S+)$/m.exec(printed) ?? [];
+    expect(file).toMatch(/^prisma\/migrations\/\d{14}_add_note\/migration\.sql$/);
+    expect(await readFile(join(folder, file), 'utf8')).toContain('"note" TEXT');
+  } finally {
+    await remove();
+  }
+});
+
+/** In place of Jest, in a checkout of the commands that start it. */
 const STUB = `
 const { spawn } = require('node:child_process');
 const worker = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });

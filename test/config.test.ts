@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { readConfig } from '../../src/config.ts';
-import { Keyring } from '../../src/domain/keyring.ts';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import { createScanner } from '../support/http/reports.ts';
+import { readConfig } from '../src/config.ts';
+import { Keyring } from '../src/domain/keyring.ts';
+import { StartUpError } from '../src/domain/start-up-error.ts';
+import { ENCRYPTION_KEY } from './support/data/encryption.ts';
+import { createScanner } from './support/http/reports.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {
@@ -47,79 +48,83 @@ const DEFAULTS = {
   cellDomainsFile: undefined,
 };
 
-test('unset and empty variables get their defaults', () => {
-  expect(readConfig({})).toEqual(DEFAULTS);
-  const names =
-    'PORT HOST WORKERS DATABASE_URL DATABASE_DIRECT_URL DATABASE_POOL_SIZE NEWER_DATABASE DATA_DIR ENCRYPTION_KEY RATE_LIMIT_PER_KEY RATE_LIMIT_PER_ORGANIZATION RATE_LIMIT_PER_ADDRESS RESPONSE_CACHE_MIB EVENT_RETENTION_DAYS WEBHOOKS_ALLOW_HTTP WEBHOOKS_ALLOWED_NETWORKS DRAIN_SECONDS METRICS_HOST METRICS_PORT OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG LOG_LEVEL NODE_ENV CHARTER_ENVIRONMENT CHARTER_CELL CHARTER_CELLS COMMON_URL CHARTER_CELL_DOMAINS SECRET_SCANNING_KEYS RESPONSE_CHECK RESPONSE_CHECK_SAMPLE_RATE'.split(
-      ' ',
-    );
-  expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(DEFAULTS);
+const [scanner, former] = [createScanner(), createScanner('former')];
+/** Every variable, with a value unlike its default. */
+const ENV = {
+  PORT: '0',
+  HOST: '0.0.0.0',
+  WORKERS: '256',
+  DATABASE_URL: 'postgres://charter:secret@db.example:5433/charter?sslmode=require',
+  DATABASE_DIRECT_URL: 'postgres://charter:secret@db.example:5432/charter',
+  DATABASE_POOL_SIZE: '1000',
+  NEWER_DATABASE: 'accept',
+  DATA_DIR: '/var/charter',
+  ENCRYPTION_KEY,
+  RATE_LIMIT_PER_KEY: '0',
+  RATE_LIMIT_PER_ORGANIZATION: '1000000',
+  RATE_LIMIT_PER_ADDRESS: '7',
+  RESPONSE_CACHE_MIB: '1',
+  RESPONSE_CHECK: 'enforce',
+  RESPONSE_CHECK_SAMPLE_RATE: '1',
+  EVENT_RETENTION_DAYS: '365',
+  WEBHOOKS_ALLOW_HTTP: 'true',
+  WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
+  DRAIN_SECONDS: '300',
+  METRICS_HOST: '::1',
+  METRICS_PORT: '65535',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
+  OTEL_SERVICE_NAME: 'charter-eu',
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '.25',
+  LOG_LEVEL: 'silent',
+  NODE_ENV: 'production',
+  CHARTER_ENVIRONMENT: 'test',
+  CHARTER_CELL: 'eu1',
+  CHARTER_CELLS: 'eu1 Europe https://eu1.example',
+  CHARTER_CELL_DOMAINS: '/etc/charter/domains.map',
+  COMMON_URL: 'https://charter.example/',
+  PUBLIC_URL: 'https://eu1.example',
+  TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
+  SMTP_URL: 'smtps://charter:hunter-2@mail.example',
+  MAIL_FROM: 'Charter <charter@eu1.example>',
+  SUPPORT_CONTACT: 'https://support.example.org/charter',
+  SECRET_SCANNING_KEYS: `${scanner.variable}, ${former.variable}`,
+};
+
+test('the variables of this test are those that the configuration reads, and those of the guide', async () => {
+  const sources = (await readdir('src')).filter((name) => name.startsWith('config')).map((name) => `src/${name}`);
+  const [guide = '', ...texts] = await Promise.all(
+    ['openapi/guides/configuration.md', ...sources].map((file) => readFile(file, 'utf8')),
+  );
+  const read = [...texts.join('').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
+  const documented = [...guide.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const known = Object.keys(ENV).toSorted();
+  expect([...new Set(read)].toSorted()).toEqual(known);
+  expect(documented.toSorted()).toEqual(known);
 });
 
-test('every variable is read', () => {
-  const [scanner, former] = [createScanner(), createScanner('former')];
-  const databaseUrl = 'postgres://charter:secret@db.example:5433/charter?sslmode=require';
-  const databaseDirectUrl = 'postgres://charter:secret@db.example:5432/charter';
-  const env = {
-    PORT: '0',
-    HOST: '0.0.0.0',
-    DATABASE_URL: databaseUrl,
-    DATABASE_POOL_SIZE: '1000',
-    DATA_DIR: '/var/charter',
-    LOG_LEVEL: 'silent',
-    NODE_ENV: 'production',
-    CHARTER_ENVIRONMENT: 'test',
-    CHARTER_CELL: 'eu1',
-    CHARTER_CELLS: 'eu1 Europe https://eu1.example',
-    UNKNOWN: 'x',
-    RESPONSE_CHECK: 'report',
-    RESPONSE_CHECK_SAMPLE_RATE: '.01',
-    TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
-    RESPONSE_CACHE_MIB: '1',
-    RATE_LIMIT_PER_KEY: '0',
-    RATE_LIMIT_PER_ORGANIZATION: '1000000',
-    RATE_LIMIT_PER_ADDRESS: '7',
-    EVENT_RETENTION_DAYS: '365',
-    WEBHOOKS_ALLOW_HTTP: 'true',
-    WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
-    DATABASE_DIRECT_URL: databaseDirectUrl,
-    DRAIN_SECONDS: '300',
-    WORKERS: '256',
-    NEWER_DATABASE: 'accept',
-    METRICS_HOST: '::1',
-    METRICS_PORT: '65535',
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
-    OTEL_SERVICE_NAME: 'charter-eu',
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: '.25',
-    ENCRYPTION_KEY,
-    PUBLIC_URL: 'https://charter.example.org',
-    SUPPORT_CONTACT: 'https://support.example.org/charter',
-    SECRET_SCANNING_KEYS: `${scanner.variable}, ${former.variable}`,
-  };
-  expect(readConfig(env)).toEqual({
+test('unset and empty variables get their defaults', () => {
+  expect(readConfig({})).toEqual(DEFAULTS);
+  expect(readConfig(Object.fromEntries(Object.keys(ENV).map((name) => [name, ''])))).toEqual(DEFAULTS);
+});
+
+test('every variable is read, and unknown ones are ignored', () => {
+  expect(readConfig({ ...ENV, UNKNOWN: 'x' })).toEqual({
     port: 0,
     host: '0.0.0.0',
-    databaseUrl,
+    workers: 256,
+    databaseUrl: ENV.DATABASE_URL,
+    databaseDirectUrl: ENV.DATABASE_DIRECT_URL,
     databasePoolSize: 1000,
+    acceptsNewerDatabase: true,
     dataDir: '/var/charter',
-    databaseDirectUrl,
-    logLevel: 'silent',
-    nodeEnv: 'production',
-    environment: 'test',
-    mail: null,
-    scannerKeys: new Map([...scanner.keys, ...former.keys]),
-    publicUrl: 'https://charter.example.org',
-    supportUrl: 'https://support.example.org/charter',
-    responseCacheBytes: 1024 * 1024,
+    keyring: expect.any(Keyring),
     requestLimits: { perKey: 0, perOrganization: 1_000_000, perAddress: 7 },
+    responseCacheBytes: 1024 * 1024,
+    responseCheck: { mode: 'enforce', sampleRate: 1 },
     eventRetentionDays: 365,
     webhooks: { allowHttp: true, allowedNetworks: ['127.0.0.1', '10.1.0.0/16', 'fd00::/8'] },
     drainSeconds: 300,
-    workers: 256,
-    acceptsNewerDatabase: true,
-    cell: 'eu1',
-    cells: [{ name: 'eu1', title: 'Europe', url: 'https://eu1.example', metricsUrl: null }],
     metrics: { host: '::1', port: 65_535 },
     traces: {
       endpoint: 'https://collector.example/otlp',
@@ -127,10 +132,25 @@ test('every variable is read', () => {
       sampler: 'parentbased_traceidratio',
       ratio: 0.25,
     },
-    keyring: expect.any(Keyring),
+    logLevel: 'silent',
+    nodeEnv: 'production',
+    environment: 'test',
+    cell: 'eu1',
+    cells: [{ name: 'eu1', title: 'Europe', url: 'https://eu1.example', metricsUrl: null }],
+    cellDomainsFile: '/etc/charter/domains.map',
+    commonUrl: 'https://charter.example',
+    publicUrl: 'https://eu1.example',
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
-    responseCheck: { mode: 'report', sampleRate: 0.01 },
+    mail: { smtpUrl: ENV.SMTP_URL, mailFrom: ENV.MAIL_FROM },
+    supportUrl: 'https://support.example.org/charter',
+    scannerKeys: new Map([...scanner.keys, ...former.keys]),
   });
+  expect(readConfig({ RESPONSE_CHECK: 'report', RESPONSE_CHECK_SAMPLE_RATE: '.01' }).responseCheck).toEqual({
+    mode: 'report',
+    sampleRate: 0.01,
+  });
+  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
+  expect(readConfig({ PUBLIC_URL: 'http://localhost:3000/' }).publicUrl).toBe('http://localhost:3000');
 });
 
 test.each([
@@ -158,10 +178,6 @@ test('responses are validated in development, and elsewhere only on request', ()
   expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
 });
 
-test('WORKERS=auto is a worker for each processor', () => {
-  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
-});
-
 // The attack: a password in the URL of metrics gets into a log that others can read.
 test('CHARTER_CELLS is refused with an example and not repeated, and if it lacks the cell of the server', () => {
   const url = 'https://eu1.example';
@@ -176,7 +192,7 @@ test('CHARTER_CELLS is refused with an example and not repeated, and if it lacks
 });
 
 describe('the address that cells share', () => {
-  const ENV = {
+  const SHARED = {
     CHARTER_CELL: 'eu1',
     CHARTER_CELLS: 'eu1 Europe https://eu1.example, us1 United States https://us1.example',
     PUBLIC_URL: 'https://eu1.example',
@@ -184,10 +200,9 @@ describe('the address that cells share', () => {
     CHARTER_CELL_DOMAINS: '/etc/charter/domains.map',
   };
 
-  test('is read with the map of domains, which is optional', () => {
-    const both = { commonUrl: 'https://charter.example', cellDomainsFile: '/etc/charter/domains.map' };
-    expect(readConfig(ENV)).toMatchObject(both);
-    expect(readConfig({ ...ENV, CHARTER_CELL_DOMAINS: '' })).toMatchObject({ ...both, cellDomainsFile: undefined });
+  test('needs no map of domains', () => {
+    const read = readConfig({ ...SHARED, CHARTER_CELL_DOMAINS: '' });
+    expect(read).toMatchObject({ commonUrl: 'https://charter.example', cellDomainsFile: undefined });
   });
 
   test.each<[Record<string, string>, string]>([
@@ -210,7 +225,7 @@ describe('the address that cells share', () => {
       'One of COMMON_URL and PUBLIC_URL begins with https://, and the other one with http://.',
     ],
   ])('with %j is refused: %s', (change, message) => {
-    expect(refusalOf({ ...ENV, ...change }).message).toBe(message);
+    expect(refusalOf({ ...SHARED, ...change }).message).toBe(message);
   });
 });
 
@@ -240,17 +255,6 @@ test.each([
   expect(message).toBe(`${name} is invalid: ${JSON.stringify(value)}.`);
   expect(remedy).toContain(allowed);
 });
-
-// The attack: as below.
-test.each(['127.0.0.1:4318', 'grpc://user:hunter-2@collector.example:4317', 'user:hunter-2@collector.example'])(
-  'OTEL_EXPORTER_OTLP_ENDPOINT %j is refused with an example, and not repeated',
-  (value) => {
-    const { message, remedy } = refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT: value });
-    expect(message).toBe('OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.');
-    expect(remedy).toContain('http://127.0.0.1:4318');
-    expect(`${message}${remedy}`).not.toContain('hunter-2');
-  },
-);
 
 test('nothing is enforced on some responses only', () => {
   const { message, remedy } = refusalOf({ RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' });
@@ -290,19 +294,93 @@ describe.each([
   });
 });
 
+const MAIL = { SMTP_URL: ENV.SMTP_URL, MAIL_FROM: ENV.MAIL_FROM, PUBLIC_URL: ENV.PUBLIC_URL };
+const DATABASE_EXAMPLE = 'postgresql://user:password@host:5432/charter';
+
 // The attack: a mistyped URL puts its password into a log that others can read.
-test.each([
-  'mysql://charter:hunter-2@db.example/charter',
-  'postgresql//charter:hunter-2@db.example',
-  'postgresql://charter:hunter-2@db.example:54x/charter',
-  'charter:hunter-2',
-])('DATABASE_URL %j is refused with an example, and not repeated', (value) => {
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
-    const { message, remedy } = refusalOf({ [name]: value });
-    expect(message).toMatch(new RegExp(`^${name} `));
-    expect(remedy).toContain('postgresql://user:password@host:5432/charter');
-    expect(`${message}${remedy}`).not.toContain('hunter-2');
+test.each<[name: string, values: readonly string[], message: string, example: string]>([
+  ...['DATABASE_URL', 'DATABASE_DIRECT_URL'].map((name): [string, string[], string, string] => [
+    name,
+    [
+      'mysql://charter:hunter-2@db.example/charter',
+      'postgresql//charter:hunter-2@db.example',
+      'postgresql://charter:hunter-2@db.example:54x/charter',
+      'charter:hunter-2',
+    ],
+    `${name} `,
+    DATABASE_EXAMPLE,
+  ]),
+  [
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ['127.0.0.1:4318', 'grpc://user:hunter-2@collector.example:4317', 'user:hunter-2@collector.example'],
+    'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
+    'http://127.0.0.1:4318',
+  ],
+  ['SMTP_URL', ['https://mail.example', 'ftp://charter:hunter-2@mail.example'], 'SMTP_URL is not an SMTP URL.', 'smtp'],
+  [
+    'PUBLIC_URL',
+    ['charter.example', 'https://charter.example/app', 'javascript:alert(1)', 'https://user:hunter-2@charter.example'],
+    'PUBLIC_URL is not an origin.',
+    'https://charter.example.org',
+  ],
+])('%s is refused with an example, and not repeated', (name, values, message, example) => {
+  for (const value of values) {
+    const refusal = refusalOf({ ...MAIL, [name]: value });
+    expect(refusal.message.startsWith(message)).toBe(true);
+    expect(refusal.remedy).toContain(example);
+    expect(`${refusal.message}${refusal.remedy}`).not.toContain('hunter-2');
   }
+});
+
+test.each([
+  [{ ...MAIL, MAIL_FROM: '' }, 'The mail configuration is incomplete: MAIL_FROM is missing.'],
+  [{ ...MAIL, SMTP_URL: '' }, 'The mail configuration is incomplete: SMTP_URL is missing.'],
+  [{ ...MAIL, PUBLIC_URL: '' }, 'Mail is configured, but PUBLIC_URL is missing.'],
+  [{ ...MAIL, MAIL_FROM: 'a@b.org\nBcc: c@d.org' }, 'MAIL_FROM is'],
+])('%j is refused', (env, message) => {
+  expect(refusalOf(env).message).toContain(message);
+});
+
+// The attack: a mistyped key ends up in a log that others can read.
+test('an encryption key that is not valid is refused and not repeated', () => {
+  const mistyped = ENCRYPTION_KEY.slice(0, -3);
+  const { message, remedy } = refusalOf({ ENCRYPTION_KEY: mistyped });
+  expect(message).not.toContain(mistyped);
+  expect(remedy).toBe('Correct it. Only for a new database, set it to the output of: openssl rand -base64 32');
+});
+
+test('in production, DATABASE_URL needs ENCRYPTION_KEY', () => {
+  const { DATABASE_URL } = ENV;
+  const { message, remedy } = refusalOf({ DATABASE_URL, NODE_ENV: 'production' });
+  expect(message).toMatch(/^ENCRYPTION_KEY is missing\. /);
+  expect(remedy).toMatch(/^Set it, .* to the key that the database already has\. .*openssl rand -base64 32/);
+  // In development, and with the embedded PostgreSQL, the key is in a file.
+  expect(readConfig({ DATABASE_URL })).toMatchObject({ keyring: undefined });
+  expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ keyring: undefined });
+});
+
+// The attack: a server that does not know of the HTTPS proxy sends session cookies without "Secure" and prints an
+// http:// URL, to which a person then sends a key in clear text.
+describe('in production', () => {
+  test.each([
+    [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0"'],
+    [{ HOST: '::' }, 'HOST is "::"'],
+    [{ HOST: 'charter.internal' }, 'HOST is "charter.internal"'],
+    [{ HOST: '1270.0.0.1' }, 'HOST is "1270.0.0.1"'],
+    [{ TRUSTED_PROXIES: 'loopback' }, 'TRUSTED_PROXIES is "loopback"'],
+  ])('%j without PUBLIC_URL is refused, with the reason', (env, why) => {
+    const { message, remedy } = refusalOf({ ...env, NODE_ENV: 'production' });
+    expect(message).toBe(`PUBLIC_URL is missing. It is required in production if ${why}.`);
+    expect(remedy).toMatch(/^Set PUBLIC_URL to .*https:\/\/charter\.example\.org.*Secure/);
+    const { PUBLIC_URL } = ENV;
+    expect(readConfig({ ...env, NODE_ENV: 'production', PUBLIC_URL }).publicUrl).toBe(PUBLIC_URL);
+    // In development, a trial on an office network is not refused.
+    expect(readConfig(env)).toMatchObject({ publicUrl: undefined });
+  });
+
+  test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('HOST=%s needs no PUBLIC_URL', (host) => {
+    expect(readConfig({ NODE_ENV: 'production', HOST: host })).toMatchObject({ host, publicUrl: undefined });
+  });
 });
 
 test('DATABASE_DIRECT_URL alone is refused', () => {

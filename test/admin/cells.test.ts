@@ -1,17 +1,14 @@
+import { versionWarning } from '../../scripts/admin/cell-versions.ts';
 import { VERSION } from '../../src/domain/release.ts';
+import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
+import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
+import { freePort } from '../support/http/free-port.ts';
 import { hangsUp, respondsWith, type Step, startScriptedServer, staysSilent } from '../support/http/scripted-server.ts';
-import { createTenant, useDatabase } from '../support/postgres/store.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
-import { type Charter, endCharter, logOf, withCharter } from '../support/processes/charter.ts';
-import { until } from '../support/wait.ts';
-
-const database = await useDatabase();
 
 const cells = (list: readonly string[], ...parameters: string[]) =>
-  runAdminCommand(database.url, ['cells', ...parameters], { CHARTER_CELLS: list.join(',') });
-
-const metricsOf = (charter: Charter): string =>
-  String(logOf(charter).find(({ msg }) => msg === 'metrics are served')?.['url']);
+  // The command needs no database.
+  runAdminCommand('', ['cells', ...parameters], { CHARTER_CELLS: list.join(',') });
 
 /** One server for the health and the metrics of a cell that is not Charter. */
 async function withCell<T>([health, metrics]: [Step, Step], work: (entry: string) => Promise<T>): Promise<T> {
@@ -33,36 +30,23 @@ function measures(name: string, version: string): Step {
 }
 
 test('cells lists health, version and rows of each cell; one that ends is a row that says so, and the exit code', async () => {
-  for (let i = 0; i < 3; i += 1) await createTenant(database.db);
-  const env = { DATABASE_URL: database.url, CHARTER_CELL: 'eu1', METRICS_PORT: '0' };
-  await withCharter(env, async (charter) => {
-    await withCharter({ ...env, CHARTER_CELL: 'us1', WORKERS: '2' }, async (other) => {
-      const list = [
-        `eu1 Europe ${charter.url} ${metricsOf(charter)}`,
-        `us1 United States ${other.url} ${metricsOf(other)}`,
-      ];
-      const eu1 = { cell: 'eu1', health: 'ready', version: VERSION };
-      const rows = { organizations: 3, programs: 0, events: 0 };
-      const ready = await until('both cells to have counted their rows', async () => {
-        const ended = await cells(list, '--json');
-        return ended.stdout.match(/"organizations":3/g)?.length === 2 ? ended : null;
-      });
-      expect(ready).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(ready.stdout).cells).toEqual([
-        { ...eu1, ...rows },
-        { ...eu1, cell: 'us1', ...rows },
-      ]);
-      await endCharter(other);
-      const failed = await cells(list, '--json');
-      expect(failed).toMatchObject({ code: 1, stderr: 'Not all cells are ready: us1.\n' });
-      const unknown = { version: null, organizations: null, programs: null, events: null };
-      expect(JSON.parse(failed.stdout).cells).toEqual([
-        { ...eu1, ...rows },
-        { cell: 'us1', health: 'no response (ECONNREFUSED)', ...unknown },
-      ]);
-      const table = (await cells(list)).stdout;
-      expect(table).toMatch(/'eu1'.*'ready'.*\n.*'us1'.*'no response \(ECONNREFUSED\)'/);
-    });
+  const metrics = new Metrics();
+  const rows = () => ({ organizations: 3, parent_programs: 2, events: 1 });
+  metrics.add(cellMetrics({ name: 'us1', version: VERSION, rows }));
+  const text = await formatSnapshots([await metrics.read()]);
+  await withCell([READY, (res) => res.end(text)], async (entry) => {
+    const list = [entry, `eu1 Europe http://127.0.0.1:${await freePort('127.0.0.1')}`];
+    const ended = await cells(list, '--json');
+    expect(ended).toMatchObject({ code: 1, stderr: 'Not all cells are ready: eu1.\n' });
+    expect(JSON.parse(ended.stdout).cells).toEqual([
+      { cell: 'us1', health: 'ready', version: VERSION, organizations: 3, programs: 2, events: 1 },
+      {
+        ...{ cell: 'eu1', health: 'no response (ECONNREFUSED)' },
+        ...{ version: null, organizations: null, programs: null, events: null },
+      },
+    ]);
+    const table = (await cells(list)).stdout;
+    expect(table).toMatch(/'us1'.*'ready'.*\n.*'eu1'.*'no response \(ECONNREFUSED\)'/);
   });
 });
 
@@ -100,8 +84,25 @@ test('a version that this command does not know is a warning', async () => {
 });
 
 test('cells needs CHARTER_CELLS', async () => {
-  expect(await runAdminCommand(database.url, ['cells'])).toMatchObject({
+  expect(await runAdminCommand('', ['cells'])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/CHARTER_CELLS is not set/),
   });
+});
+
+const RELEASES = ['1.10.0', '1.9.1', '1.9.0'];
+
+test.each([
+  ['no version', []],
+  ['one version', ['1.9.0']],
+  ['two successive releases', ['1.9.1', '1.10.0']],
+])('%s may run in the cells of one address', (_, versions) => {
+  expect(versionWarning(new Set(versions), RELEASES)).toBeNull();
+});
+
+test.each([
+  ['with a release between them', ['1.10.0', '1.9.0'], /differ by more than one release: 1\.9\.0, 1\.10\.0\. Upgrade/],
+  ['one of which is not known', ['1.10.0', '1.11.0'], /have the versions 1\.10\.0, 1\.11\.0, not all of which/],
+])('two versions %s get a warning', (_, versions, warning) => {
+  expect(versionWarning(new Set(versions), RELEASES)).toMatch(warning);
 });

@@ -1,9 +1,9 @@
 import { NOBODY } from '../support/data/actors.ts';
 import { startPooler } from '../support/postgres/pooler.ts';
-import { serverUrl, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { serverUrl } from '../support/postgres/postgres.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
-import { type Ended, runFile } from '../support/processes/process.ts';
+import type { Ended } from '../support/processes/process.ts';
 
 const database = await useDatabase();
 const taken = await createTenant(database.db, 'viewer');
@@ -84,19 +84,11 @@ test.each<[string, () => readonly string[], RegExp]>([
   expect(await refusalOf(runAdminCommand(database.url, parameters()))).toMatch(refusal);
 });
 
-test('the command in a process of its own is refused like that too', async () => {
-  const run = (...parameters: string[]) =>
-    refusalOf(runFile('scripts/admin/main.ts', parameters, { DATABASE_URL: database.url }));
-  expect(await run('list')).toMatch(/unknown command 'list'/);
-  expect(await run('revoke-key', '--id', NOBODY)).toMatch(/There is no API key with the id 0+-/);
-});
-
 test('an unusable database is refused in one line without the password', async () => {
-  const { password } = new URL(await serverUrl());
-  const env = { DATABASE_URL: await serverUrl('missing') };
-  const refusal = await refusalOf(runFile('scripts/admin/main.ts', ['list-organizations'], env));
+  const url = await serverUrl('missing');
+  const refusal = await refusalOf(runAdminCommand(url, ['list-organizations']));
   expect(refusal).toContain('has no database "missing"');
-  expect(refusal).not.toContain(password);
+  expect(refusal).not.toContain(new URL(url).password);
 });
 
 // Otherwise the operator corrects the variable that is right.
@@ -121,24 +113,5 @@ test('a command does not use the connection pooler', async () => {
     expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
   } finally {
     await pooler.close();
-  }
-});
-
-test('an empty database is migrated, so that either command can come first', async () => {
-  await withScratchDatabase(async (DATABASE_URL) => {
-    const list = ['--json', 'list-organizations'];
-    const { code, stdout } = await runFile('scripts/admin/main.ts', list, { DATABASE_URL });
-    expect({ code, listed: JSON.parse(stdout) }).toEqual({ code: 0, listed: { organizations: [] } });
-  }, 'empty');
-});
-
-test('a migration with an invalid or missing name or an unknown option is refused before anything starts', async () => {
-  const wrong = [['--name', 'Add Something'], ['--name', '../escape'], [], ['--nmae', 'x'], ['--check', '--name', 'x']];
-  for (const { code, stderr, stdout } of await Promise.all(
-    wrong.map((given) => runFile('scripts/migration.ts', given)),
-  )) {
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('npm run migration -- --name add_something');
-    expect(stderr).not.toMatch(/\n +at /);
   }
 });

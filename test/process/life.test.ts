@@ -1,0 +1,73 @@
+// The processes of a server and a command: start, refusal, stop under load, crash and a second start.
+import { VERSION } from '../../src/domain/release.ts';
+import { idsOf, walk } from '../support/data/programs.ts';
+import { Client } from '../support/http/client.ts';
+import { isLoadRefusal } from '../support/http/load-refusal.ts';
+import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { logOf, organizationAt, startCharter, stopUnderLoad, withCharter } from '../support/processes/charter.ts';
+import { runFile } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
+
+const LIST = '/api/parent_programs';
+
+const database = await useScratchDatabase();
+const env = { DATABASE_URL: database.url };
+
+test.each<[file: string, parameters: string[], env: Record<string, string>, stderr: string | RegExp]>([
+  [
+    'src/main.ts',
+    [],
+    { PORT: 'http' },
+    '\nCharter cannot start. PORT is invalid: "http".\n  Set it to an integer from 0 to 65535, or unset it.\n',
+  ],
+  ['scripts/admin/main.ts', ['list'], env, /^error: unknown command 'list'\n.*\n$/],
+])('%s prints a refusal in one message, without a stack, and exits with 1', async (file, parameters, given, stderr) => {
+  const ended = await runFile(file, parameters, given);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  if (typeof stderr === 'string') expect(ended.stderr).toBe(stderr);
+  else expect(ended.stderr).toMatch(stderr);
+});
+
+test('--version prints the version', async () => {
+  expect(await runFile('src/main.ts', ['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
+
+// In production, so without the demonstration, whose public password must not open a production server.
+test('a server prints one line when it listens, with its version; stopped under load, it loses no request', async () => {
+  const charter = await startCharter({ ...env, PUBLIC_URL: 'http://localhost:3000' });
+  expect(logOf(charter)).toEqual([expect.objectContaining({ msg: 'Charter is listening', version: VERSION })]);
+  await stopUnderLoad(database.url, charter, 16);
+  expect(charter.printed.stderr).toBe('');
+});
+
+test('after kill -9 during many creates, a second start has every acknowledged one, and stops with 0', async () => {
+  const charter = await startCharter(env);
+  const { client, key } = await organizationAt(database.url, charter);
+  const acknowledged: string[] = [];
+  const write = async (writer: number) => {
+    for (let i = 0; ; i += 1) {
+      const reply = await client.post(LIST, { name: `Writer ${writer}, ${i}` }).catch(() => null);
+      if (reply === null) return;
+      if (isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] })) continue;
+      expect(reply.status).toBe(201);
+      acknowledged.push(reply.body.id);
+    }
+  };
+  const writers = [1, 2, 3, 4].map(write);
+  await until('fifty creates', () => acknowledged.length >= 50);
+  charter.child.kill('SIGKILL');
+  await Promise.all(writers);
+  await charter.ended;
+  // The checks of all output see that not even this level prints a key.
+  await withCharter({ ...env, LOG_LEVEL: 'trace' }, async (second) => {
+    const { url, child, ended } = second;
+    const there = new Set(idsOf(await walk(new Client(url, key), `${LIST}?limit=100`)));
+    expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
+    // One create per writer may have been committed without an acknowledgement, but no more.
+    expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    const warnings = logOf(second).filter(({ level }) => level === 40);
+    expect(warnings).toEqual([expect.objectContaining({ msg: expect.stringContaining('PUBLIC_URL is not set') })]);
+  });
+});
