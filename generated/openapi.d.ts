@@ -1145,7 +1145,7 @@ export interface components {
         Cursor: string;
         /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Items with equal values are sorted by `id` in the same direction. */
         Sort: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
-        /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
+        /** @description Return only parent programs whose name contains this text. Letter case (the full default case folding of Unicode) and the Unicode normal form make no difference: `STRASSE` finds `Straße`. Accents do: `cafe` does not find `Café`. There are no wildcards. The length of the text is that of its normal form C. */
         Search: string;
         /** @description Return only the parent program with exactly this `external_id`. */
         ExternalId: string;
@@ -1248,7 +1248,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The sort order of the list. A leading minus sign reverses it. `name` sorts by Unicode code point, so `Z` comes before `a`. Items with equal values are sorted by `id` in the same direction. */
                 sort?: components["parameters"]["Sort"];
-                /** @description Return only parent programs whose name contains this text. The search is not case-sensitive, and there are no wildcards. */
+                /** @description Return only parent programs whose name contains this text. Letter case (the full default case folding of Unicode) and the Unicode normal form make no difference: `STRASSE` finds `Straße`. Accents do: `cafe` does not find `Café`. There are no wildcards. The length of the text is that of its normal form C. */
                 search?: components["parameters"]["Search"];
                 /** @description Return only the parent program with exactly this `external_id`. */
                 external_id?: components["parameters"]["ExternalId"];

@@ -4,6 +4,7 @@ import { OF_LIST, ofFeed } from '../../src/api/list-orders.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { positionBefore } from '../../src/store/event-position.ts';
 import type { Collection } from './collection.ts';
+import { searchFormOf } from './search-form.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 /** `path` has its parameters filled in. */
@@ -70,7 +71,7 @@ function startAfter(position: Buffer, { all, order }: { all: readonly Json[]; or
 
 function matches(item: Json, query: Query): boolean {
   return Object.entries(query).every(([name, value]) => {
-    if (name === 'search') return String(item['name']).toLowerCase().includes(String(value).toLowerCase());
+    if (name === 'search') return searchFormOf(String(item['name'])).includes(searchFormOf(String(value)));
     if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(String(value));
     if (name === 'since') return new Date(String(item['timestamp'])) >= readInstant(String(value));
     return !Object.hasOwn(item, name) || item[name] === value;

@@ -128,7 +128,7 @@ export class ApiRequest {
 
   #readQuery(): Query {
     const mark = this.url.indexOf('?');
-    this.#query ??= readQuery(mark < 0 ? '' : this.url.slice(mark + 1), this.operation.queryTypes);
+    this.#query ??= readQuery(mark < 0 ? '' : this.url.slice(mark + 1), this.operation.queryParameters);
     return this.#query;
   }
 }

@@ -1,4 +1,5 @@
 import type { Operation } from 'openapi-backend';
+import type { QueryParameter } from './request-query.ts';
 
 /** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
 export type ContractOperation = Operation & {
@@ -6,8 +7,7 @@ export type ContractOperation = Operation & {
   /** The permission that the key needs; `undefined` if it needs none. */
   readonly permission: string | undefined;
   readonly pathNames: readonly string[];
-  /** The schema type of each query parameter, by name; it decides how the text is read. */
-  readonly queryTypes: ReadonlyMap<string, string>;
+  readonly queryParameters: ReadonlyMap<string, QueryParameter>;
   readonly queryNames: readonly string[];
   /** Header names as the contract spells them, by their lower-case form. */
   readonly headerNames: ReadonlyMap<string, string>;
@@ -44,7 +44,7 @@ export function describeOperation(operation: Operation, permissions: readonly st
     operationId,
     permission,
     pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
-    queryTypes: new Map(query.map(({ name, type }) => [name, type])),
+    queryParameters: new Map(query.map(({ name, ...read }) => [name, read])),
     queryNames: query.map(({ name }) => name),
     headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
     hasBody: operation.requestBody !== undefined,
@@ -80,10 +80,13 @@ function permissionOf(operation: Operation, permissions: readonly string[]): str
   return permission;
 }
 
-function parametersIn({ parameters = [] }: Operation, location: 'query' | 'header'): { name: string; type: string }[] {
+function parametersIn(
+  { parameters = [] }: Operation,
+  location: 'query' | 'header',
+): (QueryParameter & { name: string })[] {
   return parameters.flatMap((parameter) => {
     if (!('in' in parameter) || parameter.in !== location) return [];
-    const schema = parameter.schema ?? {};
-    return [{ name: parameter.name, type: 'type' in schema ? String(schema.type) : '' }];
+    const { type = '', 'x-normal-form': normalForm } = Object(parameter.schema);
+    return [{ name: parameter.name, type: String(type), normalForm }];
   });
 }

@@ -10,8 +10,16 @@ export type Query = {
 
 const NOTHING_REPEATED: readonly string[] = [];
 
+/** How the text of a parameter is read. */
+export type QueryParameter = {
+  /** The type in its schema. */
+  readonly type: string;
+  /** The Unicode normal form into which the text is brought before it is validated; undefined to leave it as it is. */
+  readonly normalForm: string | undefined;
+};
+
 /** Reads names and values by the form rules ("+" is a space), and integers and booleans only if they are written as in JSON. */
-export function readQuery(text: string, types: ReadonlyMap<string, string>): Query {
+export function readQuery(text: string, parameters: ReadonlyMap<string, QueryParameter>): Query {
   if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
   const values = new Map<string, unknown>();
   const repeated = new Set<string>();
@@ -20,7 +28,7 @@ export function readQuery(text: string, types: ReadonlyMap<string, string>): Que
     const equals = pair.indexOf('=');
     const name = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), 'query');
     const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), 'query');
-    const read = readValue(value, types.get(name));
+    const read = readValue(value, parameters.get(name));
     const earlier = values.get(name);
     if (earlier !== undefined) repeated.add(name);
     // No schema of the contract takes an array, so validation refuses the request.
@@ -32,10 +40,12 @@ export function readQuery(text: string, types: ReadonlyMap<string, string>): Que
 }
 
 /** A value that is not of the type stays text, which validation refuses. */
-function readValue(text: string, type: string | undefined): unknown {
+function readValue(text: string, parameter: QueryParameter | undefined): unknown {
+  if (parameter === undefined) return text;
+  const { type, normalForm } = parameter;
   if (type === 'integer' && INTEGER.test(text)) return Number(text);
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
-  return text;
+  return normalForm === undefined ? text : text.normalize(normalForm);
 }
 
 /** Throws a 400 where the percent-encoding is not UTF-8. */

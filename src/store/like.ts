@@ -4,13 +4,14 @@ export function partPattern(text: string): string {
 }
 
 /**
- * SQL: whether the expression matches the pattern, whatever the letter case. The trigram indexes are of this expression. The
- * columns have the collation "C", which knows letter case in ASCII only.
+ * SQL: whether the expression matches the pattern, whatever the letter case and the Unicode normal form of both. The trigram
+ * indexes are of this expression.
  */
-export function likeInAnyCase(expression: string, pattern: string): string {
-  return `${lower(expression)} like ${lower(pattern)}`;
+export function likeInSearchForm(expression: string, pattern: string): string {
+  return `${searchForm(expression)} like ${searchForm(pattern)}`;
 }
 
-function lower(text: string): string {
-  return `lower((${text}) collate pg_catalog."default")`;
+/** SQL: the form in which searches compare texts. A migration defines it. */
+export function searchForm(expression: string): string {
+  return `search_form(${expression})`;
 }

@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { type Permission, READ_PERMISSIONS } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
-import { likeInAnyCase, partPattern } from './like.ts';
+import { likeInSearchForm, partPattern } from './like.ts';
 import type { Edge } from './list-edge.ts';
 
 // The keys of a whole organization. Both statements read all of its keys that match: the totals need them anyway.
@@ -55,7 +55,7 @@ const ORDERED_BY: Record<KeyOrder, string> = {
 
 /** Whether the name or the prefix contains the text. */
 function containsPart(pattern: string): string {
-  return `(${likeInAnyCase('k.name', pattern)} or k.key_prefix like ${pattern})`;
+  return `(${likeInSearchForm('k.name', pattern)} or k.key_prefix like ${pattern})`;
 }
 
 function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
@@ -69,10 +69,10 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
     const part = bindPart(holder);
     conditions.push(`k.user_id in (
       select u.id from users u
-      where u.organization_id = $1 and ${likeInAnyCase("u.name || ' ' || u.email", part)}
+      where u.organization_id = $1 and ${likeInSearchForm("u.name || ' ' || u.email", part)}
       union all
       select u.id from users u
-      where u.organization_id = $1 and u.kind = 'integration' and ${likeInAnyCase('u.name', part)})`);
+      where u.organization_id = $1 and u.kind = 'integration' and ${likeInSearchForm('u.name', part)})`);
   }
   if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
   if (isUnused) conditions.push('k.last_used_at is null');

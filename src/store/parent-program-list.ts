@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Database } from './database.ts';
-import { likeInAnyCase, partPattern } from './like.ts';
+import { likeInSearchForm, partPattern } from './like.ts';
 import {
   type Bind,
   ID_BYTES,
@@ -92,7 +92,7 @@ function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery)
 function filtersOf({ search, externalId }: ListQuery, bind: Bind): string[] {
   const filters: string[] = [];
   if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
-  if (search !== undefined) filters.push(likeInAnyCase('name', bind(partPattern(search))));
+  if (search !== undefined) filters.push(likeInSearchForm('name', bind(partPattern(search))));
   return filters;
 }
 

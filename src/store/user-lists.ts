@@ -2,7 +2,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
-import { likeInAnyCase, partPattern } from './like.ts';
+import { likeInSearchForm, partPattern, searchForm } from './like.ts';
 import type { Edge } from './list-edge.ts';
 
 export type UserDetails = {
@@ -109,7 +109,7 @@ export async function countUsers(
 
 /** Whether the name or the e-mail contains the text. */
 function contains(pattern: string): string {
-  return likeInAnyCase("name || ' ' || email", pattern);
+  return likeInSearchForm("name || ' ' || email", pattern);
 }
 
 const FIND = {
@@ -149,9 +149,9 @@ export function userMatchStatement(
 ) {
   // Two queries, because an "or" would not use the trigram index.
   const found = `
-    select id, name, email = lower($3) as whole from users where organization_id = $1 and ${contains('$4')}
+    select id, name, ${searchForm('email')} = ${searchForm('$3')} as whole from users where organization_id = $1 and ${contains('$4')}
     union all
-    select id, name, false from users where organization_id = $1 and kind = 'integration' and ${likeInAnyCase('name', '$4')}`;
+    select id, name, false from users where organization_id = $1 and kind = 'integration' and ${likeInSearchForm('name', '$4')}`;
   return {
     text: `select id, whole as "isWholeEmail" from (${found}) found order by whole desc, name, id limit $2`,
     values: [scope.organizationId, limit, text, partPattern(text)],

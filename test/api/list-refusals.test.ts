@@ -56,6 +56,8 @@ test.each([
   ['x'.repeat(101), 'must be at most 100 characters long; it has 101.'],
   ['%F0%9F%98%80'.repeat(2), 'must be at least 3 characters long; it has 2.'],
   ['%F0%9F%98%80'.repeat(101), 'must be at most 100 characters long; it has 101.'],
+  ['Ca%CC%81', 'must be at least 3 characters long; it has 2.'],
+  ['e%CC%81'.repeat(101), 'must be at most 100 characters long; it has 101.'],
 ])('422 for search=%s, naming it', async (value, message) => {
   expect(await errorsFor(`search=${value}`)).toEqual({ search: [message] });
 });

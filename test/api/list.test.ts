@@ -13,6 +13,11 @@ const NAMES = [
   'ΑΒΓ',
   'Plain',
   "O'Brien",
+  'Cre\u0300me bru\u0302le\u0301e',
+  'Ὀδυσσεύς',
+  'Istanbul, İstanbul',
+  'ﬁnance',
+  'ꮳꮃꭹ',
 ];
 
 async function namesFound({ client }: TestOrganization, query: string): Promise<string[]> {
@@ -27,6 +32,17 @@ test.each([
   ['ünï', ['ÜNÏCODE']],
   ['ÜNÏcode', ['ÜNÏCODE']],
   ['αβγ', ['ΑΒΓ']],
+  ['e\u0301cole', ['École Élémentaire']],
+  ['Crème BRÛLÉE', ['Cre\u0300me bru\u0302le\u0301e']],
+  ['creme', []],
+  ['STRASSE', ['Straße']],
+  ['straẞe', ['Straße']],
+  ['ὈΔΥΣΣΕΎΣ', ['Ὀδυσσεύς']],
+  ['Ὀδυσσεύσ', ['Ὀδυσσεύς']],
+  ['ISTANBUL, i\u0307', ['Istanbul, İstanbul']],
+  ['ıstanbul', []],
+  ['FINANCE', ['ﬁnance']],
+  ['ᏣᎳᎩ', ['ꮳꮃꭹ']],
   ['00%', ['100% paid']],
   ['%%%', []],
   ['a_b', ['a_b_c']],
@@ -56,12 +72,16 @@ test('search accepts a space as + and as %20', async () => {
   expect(await namesFound(ours, 'search=two%20words')).toEqual(['Two Words']);
 });
 
-test('search accepts 3 to 100 characters, counted in code points', async () => {
+test('search accepts 3 to 100 characters, counted in code points of the normal form C', async () => {
   const ours = await createTestOrganization(server);
   const name = '\u{1F600}'.repeat(100);
   await insertPrograms(server, ours, [{ name }]);
   expect(await namesFound(ours, `search=${encodeURIComponent('\u{1F600}'.repeat(3))}`)).toEqual([name]);
   expect(await namesFound(ours, `search=${encodeURIComponent(name)}`)).toEqual([name]);
+  const accented = 'é'.repeat(100);
+  await insertPrograms(server, ours, [{ name: accented }]);
+  for (const count of [3, 100])
+    expect(await namesFound(ours, `search=${encodeURIComponent('e\u0301'.repeat(count))}`)).toEqual([accented]);
 });
 
 test('external_id finds exactly the program with that id, case-sensitively', async () => {

@@ -12,7 +12,11 @@ export function isAllowed(schema: Json, value: unknown): boolean {
   const text = JSON.stringify(schema);
   const check = compiled.get(text) ?? ajv.compile(schema);
   compiled.set(text, check);
-  return check(value) === true;
+  // The bounds of a length are those of the normal form.
+  const normalForm = schema['x-normal-form'];
+  return (
+    check(typeof value === 'string' && typeof normalForm === 'string' ? value.normalize(normalForm) : value) === true
+  );
 }
 
 /** Whether the schema allows the text of a parameter, which is a number or a boolean only if written as one. */

@@ -1,5 +1,6 @@
 // A minimal model of the rows of one organization, independent of the server's code. The document defines the resources.
 import { isDeepStrictEqual } from 'node:util';
+import { searchFormOf } from '../../scripts/mock/search-form.ts';
 import { isObject, type Json, type Operation, operationsOf, type Schema } from '../../src/contract/document.ts';
 import { referredBy } from '../support/contract/resources.ts';
 
@@ -160,7 +161,7 @@ export class Rows {
 
 /** "search" finds a part of the name, "updated_since" the later rows, and any other parameter the field of its name. */
 function isFound(row: Row, parameter: string, value: string): boolean {
-  if (parameter === 'search') return String(row['name']).toLowerCase().includes(value.toLowerCase());
+  if (parameter === 'search') return searchFormOf(String(row['name'])).includes(searchFormOf(value));
   if (parameter === 'updated_since') return row.updated_at >= value;
   // A value as a parameter has it: "true" for true.
   return row[parameter] !== null && String(row[parameter]) === value;

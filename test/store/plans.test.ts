@@ -76,7 +76,7 @@ test.each([
 
 test('a search uses the trigram index', async () => {
   const plan = await planOfPage({ search: 'C4CA4238A0' });
-  expect(plan?.text).toContain('parent_programs_search_idx');
+  expect(plan?.text).toContain('parent_programs_search_form_idx');
   expect(plan?.blocks).toBeLessThan(500);
 });
 

@@ -95,7 +95,7 @@ test('the first page, a deep page and a search each use an index', async () => {
   const plan = await planOf(db, userListStatement(actor.scope, { ...first, search: 'person9876@' }));
   const match = await planOf(db, userMatchStatement(actor.scope, { text: 'person9876@', limit: 21 }));
   for (const each of [plan, match]) {
-    expect(each).toContain('users_search_idx');
+    expect(each).toContain('users_search_form_idx');
     expect(each).not.toContain('Seq Scan');
   }
 });

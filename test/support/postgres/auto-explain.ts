@@ -35,7 +35,9 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
   let plans: Plan[] = [];
   db.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {
-      if (message.includes('plan:')) plans.push({ text: message, blocks: blocksOf(message) });
+      // Without a text: a function whose value the planner computes in advance.
+      if (message.includes('plan:') && !/Query Text: *\nQuery Parameters/.test(message))
+        plans.push({ text: message, blocks: blocksOf(message) });
     });
   });
   return {
