@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { addressIn } from './domain/network.ts';
 
-/** Express's setting "trust proxy fn": whether the address is one of a trusted proxy. */
-export type IsTrusted = (address: string, distance: number) => boolean;
+/** Express's setting "trust proxy fn": whether the address is one of a trusted proxy. A connection that was reset has none. */
+export type IsTrusted = (address: string | undefined, distance: number) => boolean;
 
 /** Asks about the address in a text, because some proxies append a port, and a socket of IPv6 has IPv4-mapped addresses. */
 export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
   return (text, distance) => {
-    const address = addressIn(text);
+    const address = text === undefined ? null : addressIn(text);
     return address !== null && isTrusted(address, distance);
   };
 }
