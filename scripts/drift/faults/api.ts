@@ -192,6 +192,6 @@ export const API_FAULTS: readonly Fault[] = [
     file: 'src/run.ts',
     find: 'server.stop({ drainSeconds: config.drainSeconds, ',
     replace: 'server.stop({ ',
-    caughtBy: 'test/process/drain.soak.ts',
+    caughtBy: 'test/process/stop.soak.ts',
   },
 ];
