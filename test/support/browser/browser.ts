@@ -45,17 +45,6 @@ export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | '
   readonly viewport?: ViewportSize;
 };
 
-export const VIEWPORT: ViewportSize = { width: 1280, height: 720 };
-
-/** The preferences of a user who has set none, except for less motion, which spares the tests a wait. */
-export const MEDIA = {
-  media: null,
-  colorScheme: 'light',
-  reducedMotion: 'reduce',
-  forcedColors: 'none',
-  contrast: 'no-preference',
-} as const;
-
 /** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
 export async function openContext(
   browser: Browser,
@@ -73,8 +62,8 @@ export async function openContext(
     script?: string | undefined;
   },
 ): Promise<BrowserContext> {
-  const { reducedMotion } = MEDIA;
-  const context = await browser.newContext({ baseURL, viewport: VIEWPORT, reducedMotion, locale: 'en-GB', ...options });
+  // Less motion spares the tests a wait.
+  const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
   guard(context, origins, problems);
   if (script !== undefined) await context.addInitScript({ path: script });
   return context;

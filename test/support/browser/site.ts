@@ -1,20 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Actor } from '../../../src/domain/actor.ts';
 import { openSession } from '../data/accounts.ts';
 import { PASSWORD } from '../data/password.ts';
 import { createTeam, type Team } from '../data/team.ts';
 import { type TestServer, useServer } from '../http/server.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
-import { createPagePool } from './page-pool.ts';
 
 export type Site = {
   readonly server: TestServer;
   readonly browser: Browser;
   /** Problems found in the background; a test that ends with any of them fails. */
   readonly problems: string[];
-  /** A page in a browser context without a trace of other tests. */
+  /** A page in a browser context of its own, which ends with the test. */
   visit(options?: ContextOptions): Promise<Page>;
-  /** A page for all tests of the file, because a new one takes long to load. */
+  /** A page for all tests of the file, where a new one would take long to load. */
   sharedPage(options?: ContextOptions): Promise<Page>;
   /** The profile page of a signed-in user, through a session that needed no password. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
@@ -35,11 +34,16 @@ export async function useSite({ script, host }: { script?: string; host?: string
   const problems: string[] = [];
   const open = (options: ContextOptions = {}) =>
     openContext(browser, { baseURL: origin, problems, script, ...options });
-  const pool = createPagePool(origin, open);
+  const visited: BrowserContext[] = [];
   afterEach(async () => {
-    await pool.reset();
+    for (const context of visited.splice(0)) await context.close();
     expect(problems.splice(0)).toEqual([]);
   });
+  const visit = async (options?: ContextOptions) => {
+    const context = await open(options);
+    visited.push(context);
+    return context.newPage();
+  };
   const switchTo = async (actor: Actor, page: Page) => {
     const token = await openSession(server.db, actor);
     await page.context().clearCookies();
@@ -49,14 +53,14 @@ export async function useSite({ script, host }: { script?: string; host?: string
     server,
     browser,
     problems,
-    visit: pool.take,
+    visit,
     async sharedPage(options) {
       const context = await open(options);
       afterAll(() => context.close());
       return context.newPage();
     },
     async visitAs(actor, options) {
-      const page = await pool.take(options);
+      const page = await visit(options);
       await switchTo(actor, page);
       await page.goto('/profile');
       return page;

@@ -1,0 +1,22 @@
+import { BEYOND } from '../support/browser/look.ts';
+import { useSite } from '../support/browser/site.ts';
+import { createRealisticTeam } from '../support/data/realistic-team.ts';
+
+const site = await useSite();
+
+test('the ten most used pages need no horizontal scrolling on a phone', async () => {
+  // look.soak.ts has all pages, widths and themes.
+  const { administrator, manager, keyId } = await createRealisticTeam(site.server.db);
+  const page = await site.visitAs(administrator, { viewport: { width: 320, height: 800 } });
+  const beyond: [string, number][] = [];
+  const paths = [
+    ...['/profile', '/profile/api-keys', '/profile/api-keys/new', `/profile/api-keys/${keyId}`],
+    ...['/people/users', `/people/users/${manager.userId}`, '/organization', '/organization/api-keys'],
+    ...['/organization/audit-log', '/docs'],
+  ];
+  for (const path of paths) {
+    await page.goto(path);
+    beyond.push([path, Math.max(0, await page.evaluate<number>(BEYOND))]);
+  }
+  expect(beyond).toEqual(paths.map((path) => [path, 0]));
+});
