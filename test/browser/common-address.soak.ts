@@ -3,8 +3,6 @@ import type { Page } from 'playwright-core';
 import { connectBrowser, focused, openContext } from '../support/browser/browser.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { cellOf, useDomainsFile } from '../support/data/cells.ts';
-import { PASSWORD } from '../support/data/password.ts';
-import { createTeam } from '../support/data/team.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { startServer } from '../support/http/server.ts';
 
@@ -26,8 +24,6 @@ const server = await startServer({
   publicUrl: cellUrl,
   cellDomainsFile: domainsFile,
 });
-const team = await createTeam(server.db);
-const [, domain = ''] = team.member.email.split('@');
 await writeFile(domainsFile, 'acme.example eu1\n');
 const browser = await connectBrowser();
 const problems: string[] = [];
@@ -37,14 +33,13 @@ afterAll(async () => {
 });
 afterEach(() => expect(problems.splice(0)).toEqual([]));
 
-async function visit(work: (page: Page) => Promise<void>, { javaScriptEnabled = true } = {}): Promise<void> {
+async function visit(work: (page: Page) => Promise<void>): Promise<void> {
   const origins = [commonUrl, cellUrl];
   const context = await openContext(browser, {
     baseURL: commonUrl,
     origins,
     problems,
     script: AXE_SCRIPT,
-    javaScriptEnabled,
   });
   try {
     await work(await context.newPage());
@@ -64,39 +59,6 @@ test('a person whose domain the map has is led to the cell by the keyboard alone
     await focused(page.getByLabel('Password'));
     // The server never saw the e-mail in a URL, and the history does not keep it.
     expect(await page.evaluate('location.hash')).toBe('');
-  });
-});
-
-test.each([true, false])(
-  'a person whose domain it lacks chooses the cell, and signs in there (JavaScript: %s)',
-  async (javaScriptEnabled) => {
-    await visit(
-      async (page) => {
-        await page.goto('/sign-in');
-        await page.getByLabel('E-mail').fill(`${team.member.email}`);
-        await page.getByRole('button', { name: 'Continue' }).click();
-        await page.getByRole('heading', { name: 'Where is your organization?' }).waitFor();
-        await page.getByRole('link', { name: 'Europe' }).click();
-        await page.getByLabel('Password').fill(PASSWORD);
-        expect(domain).not.toBe('acme.example');
-        if (!javaScriptEnabled) await page.getByLabel('E-mail').fill(team.member.email);
-        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-        await page.waitForURL(`${cellUrl}/profile`);
-        const cookies = await page.context().cookies();
-        expect(cookies.filter(({ name }) => name === 'charter').map((each) => each.domain)).toEqual(['eu1.localhost']);
-        await page.goto(`${commonUrl}/profile`);
-        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      },
-      { javaScriptEnabled },
-    );
-  },
-);
-
-test('from the sign-in of a wrong cell, a link leads back to all cells', async () => {
-  await visit(async (page) => {
-    await page.goto(`${cellUrl}/sign-in`);
-    await page.getByRole('link', { name: 'Sign in elsewhere' }).click();
-    await page.waitForURL(`${commonUrl}/sign-in`);
   });
 });
 

@@ -1,15 +1,14 @@
 import { formatKey } from '../../src/domain/api-key.ts';
-import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
-import { addSecondFactor, codeAt, createAccount } from '../support/data/accounts.ts';
+import { addSecondFactor, createAccount } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { checkAll, moveDates } from '../support/data/key-notices.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { createLongNamedTeam, createRealisticTeam } from '../support/data/realistic-team.ts';
 import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
 
-// Every page: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths and themes `npm test`
-// and `npm run soak` try; the latter also takes screenshots.
+// Every page that an address leads to: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths
+// and themes it tries. look-forms.soak.ts has the pages that a form leads to.
 
 const site = await useSite({ script: AXE_SCRIPT });
 
@@ -23,7 +22,22 @@ const guarded = await createAccount(site.server.db, { role: 'manager', scope: te
 await addSecondFactor(site.server.db, guarded, new Date());
 
 const WEBHOOKS = '/organization/webhooks';
-const deliveryPath = (id: string) => `${WEBHOOKS}/${webhooks.endpointId}/deliveries/${id}`;
+const ENDPOINT = `${WEBHOOKS}/${webhooks.endpointId}`;
+const OWN = '/profile/api-keys';
+const KEYS = '/organization/api-keys';
+const USERS = '/people/users';
+const MEMBER = `${USERS}/${team.member.userId}`;
+const deliveryPath = (id: string) => `${ENDPOINT}/deliveries/${id}`;
+
+let wrong: string[] = [];
+beforeEach(() => {
+  wrong = [];
+});
+
+async function see(name: string, path: string): Promise<void> {
+  await page.goto(path);
+  wrong.push(...(await look(page, name)));
+}
 
 /** Notices of every kind about keys of the administrator. */
 async function addNotices(): Promise<void> {
@@ -41,206 +55,134 @@ async function addNotices(): Promise<void> {
   }
 }
 
-const AS_ADMINISTRATOR: readonly { name: string; path: () => string }[] = [
-  { name: 'profile', path: () => '/profile' },
-  { name: 'profile-password', path: () => '/profile/password' },
-  { name: 'profile-second-factor', path: () => '/profile/second-factor' },
-  { name: 'sessions', path: () => '/profile/sessions' },
-  { name: 'sessions-done', path: () => '/profile/sessions?done=ended' },
-  { name: 'keys', path: () => '/profile/api-keys' },
-  { name: 'keys-done', path: () => `/profile/api-keys?done=renamed&key=${team.keyId}` },
-  { name: 'keys-ended', path: () => '/profile/api-keys?state=ended' },
-  { name: 'key', path: () => `/profile/api-keys/${team.keyId}` },
-  { name: 'key-rotated-before', path: () => `/profile/api-keys/${team.rotatedKeyId}` },
-  { name: 'key-create', path: () => '/profile/api-keys/new' },
-  { name: 'key-rotate', path: () => `/profile/api-keys/${team.keyId}/rotate` },
-  { name: 'key-rename', path: () => `/profile/api-keys/${team.keyId}/rename` },
-  { name: 'key-restrict', path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}/restrict` },
-  { name: 'key-restricted', path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}` },
-  { name: 'key-revoke', path: () => `/profile/api-keys/${team.keyId}/revoke` },
-  {
-    name: 'key-revoke-in-use',
-    path: () => `/people/users/${team.member.userId}/api-keys/${team.usedKeyId}/revoke`,
-  },
-  { name: 'users', path: () => '/people/users' },
-  { name: 'users-invited', path: () => '/people/users?state=invited' },
-  { name: 'users-nobody', path: () => '/people/users?search=zzz' },
-  { name: 'user-invite', path: () => '/people/users/invite' },
-  { name: 'user', path: () => `/people/users/${team.manager.userId}` },
-  { name: 'user-keys', path: () => `/people/users/${team.member.userId}/api-keys` },
-  { name: 'user-deactivate', path: () => `/people/users/${team.member.userId}/deactivate` },
-  { name: 'user-with-second-factor', path: () => `/people/users/${guarded.userId}` },
-  { name: 'user-second-factor', path: () => `/people/users/${guarded.userId}/second-factor` },
-  { name: 'user-second-factor-none', path: () => `/people/users/${team.member.userId}/second-factor` },
-  { name: 'user-deactivated', path: () => `/people/users/${team.deactivatedId}` },
-  { name: 'organization', path: () => '/organization' },
-  { name: 'organization-keys', path: () => '/organization/api-keys' },
-  { name: 'organization-requests', path: () => '/organization/api-keys/requests' },
-  { name: 'organization-keys-ended', path: () => '/organization/api-keys?state=ended' },
-  { name: 'organization-keys-none', path: () => '/organization/api-keys?search=charter_live_0000&notice=unknown' },
-  { name: 'webhooks', path: () => WEBHOOKS },
-  { name: 'webhook-new', path: () => `${WEBHOOKS}/new` },
-  { name: 'webhook', path: () => `${WEBHOOKS}/${webhooks.endpointId}` },
-  { name: 'webhook-disabled', path: () => `${WEBHOOKS}/${webhooks.disabledId}` },
-  { name: 'webhook-change', path: () => `${WEBHOOKS}/${webhooks.endpointId}/change` },
-  { name: 'webhook-rotate', path: () => `${WEBHOOKS}/${webhooks.endpointId}/rotate` },
-  { name: 'webhook-disable', path: () => `${WEBHOOKS}/${webhooks.endpointId}/disable` },
-  { name: 'webhook-delete', path: () => `${WEBHOOKS}/${webhooks.endpointId}/delete` },
-  { name: 'delivery', path: () => deliveryPath(webhooks.retriedId) },
-  { name: 'delivery-failed', path: () => deliveryPath(webhooks.failedId) },
-  { name: 'audit-log', path: () => '/organization/audit-log' },
-  { name: 'audit-log-wrong', path: () => '/organization/audit-log?person=nobody' },
-  { name: 'not-found', path: () => '/profile/nowhere' },
-];
+const AS_ADMINISTRATOR: Readonly<Record<string, string>> = {
+  profile: '/profile',
+  'profile-password': '/profile/password',
+  'profile-second-factor': '/profile/second-factor',
+  sessions: '/profile/sessions',
+  'sessions-done': '/profile/sessions?done=ended',
+  keys: OWN,
+  'keys-done': `${OWN}?done=renamed&key=${team.keyId}`,
+  'keys-ended': `${OWN}?state=ended`,
+  key: `${OWN}/${team.keyId}`,
+  'key-rotated-before': `${OWN}/${team.rotatedKeyId}`,
+  'key-create': `${OWN}/new`,
+  'key-rotate': `${OWN}/${team.keyId}/rotate`,
+  'key-rename': `${OWN}/${team.keyId}/rename`,
+  'key-restrict': `${MEMBER}/api-keys/${team.usedKeyId}/restrict`,
+  'key-restricted': `${MEMBER}/api-keys/${team.usedKeyId}`,
+  'key-revoke': `${OWN}/${team.keyId}/revoke`,
+  'key-revoke-in-use': `${MEMBER}/api-keys/${team.usedKeyId}/revoke`,
+  users: USERS,
+  'users-invited': `${USERS}?state=invited`,
+  'users-nobody': `${USERS}?search=zzz`,
+  'user-invite': `${USERS}/invite`,
+  user: `${USERS}/${team.manager.userId}`,
+  'user-keys': `${MEMBER}/api-keys`,
+  'user-deactivate': `${MEMBER}/deactivate`,
+  'user-with-second-factor': `${USERS}/${guarded.userId}`,
+  'user-second-factor': `${USERS}/${guarded.userId}/second-factor`,
+  'user-second-factor-none': `${MEMBER}/second-factor`,
+  'user-deactivated': `${USERS}/${team.deactivatedId}`,
+  organization: '/organization',
+  'organization-keys': KEYS,
+  'organization-requests': `${KEYS}/requests`,
+  'organization-keys-ended': `${KEYS}?state=ended`,
+  'organization-keys-none': `${KEYS}?search=charter_live_0000&notice=unknown`,
+  webhooks: WEBHOOKS,
+  'webhook-new': `${WEBHOOKS}/new`,
+  webhook: ENDPOINT,
+  'webhook-disabled': `${WEBHOOKS}/${webhooks.disabledId}`,
+  'webhook-change': `${ENDPOINT}/change`,
+  'webhook-rotate': `${ENDPOINT}/rotate`,
+  'webhook-disable': `${ENDPOINT}/disable`,
+  'webhook-delete': `${ENDPOINT}/delete`,
+  delivery: deliveryPath(webhooks.retriedId),
+  'delivery-failed': deliveryPath(webhooks.failedId),
+  'audit-log': '/organization/audit-log',
+  'audit-log-wrong': '/organization/audit-log?person=nobody',
+  'not-found': '/profile/nowhere',
+};
 
 test('every page of an administrator passes the layout checks', async () => {
   await site.switchTo(team.administrator, page);
-  const wrong: string[] = [];
-  for (const { name, path } of AS_ADMINISTRATOR) {
-    await page.goto(path());
-    wrong.push(...(await look(page, name)));
-  }
+  for (const [name, path] of Object.entries(AS_ADMINISTRATOR)) await see(name, path);
   expect(wrong).toEqual([]);
 });
 
-const AS_GUEST: readonly { name: string; path: () => string }[] = [
-  { name: 'sign-in', path: () => '/sign-in' },
-  { name: 'sign-in-done', path: () => '/sign-in?done=signed-out' },
-  { name: 'sign-in-ended', path: () => '/sign-in?ended=ended' },
-  { name: 'sign-in-second-factor', path: () => '/sign-in/second-factor' },
-  { name: 'forgotten-password', path: () => '/forgotten-password' },
-  { name: 'report-key', path: () => '/report-key' },
-  { name: 'welcome', path: () => `/welcome/${team.invitation}` },
-  { name: 'welcome-too-short', path: () => `/welcome/${team.invitation}?why=length` },
-  { name: 'welcome-dead', path: () => '/welcome/used' },
-];
+const AS_GUEST: Readonly<Record<string, string>> = {
+  'sign-in': '/sign-in',
+  'sign-in-done': '/sign-in?done=signed-out',
+  'sign-in-ended': '/sign-in?ended=ended',
+  'sign-in-second-factor': '/sign-in/second-factor',
+  'forgotten-password': '/forgotten-password',
+  'report-key': '/report-key',
+  welcome: `/welcome/${team.invitation}`,
+  'welcome-too-short': `/welcome/${team.invitation}?why=length`,
+  'welcome-dead': '/welcome/used',
+};
 
 test('every page without sign-in passes the layout checks', async () => {
   await page.context().clearCookies();
-  const wrong: string[] = [];
-  for (const { name, path } of AS_GUEST) {
-    await page.goto(path());
+  for (const [name, path] of Object.entries(AS_GUEST)) await see(name, path);
+  const send = async (name: string, button: string) => {
+    await page.getByRole('button', { name: button }).click();
     wrong.push(...(await look(page, name)));
-  }
+  };
   await page.goto('/sign-in');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  wrong.push(...(await look(page, 'sign-in-refused')));
+  await send('sign-in-refused', 'Sign in');
   await page.goto('/report-key');
-  await page.getByRole('button', { name: 'Report and revoke' }).click();
-  wrong.push(...(await look(page, 'report-key-refused')));
+  await send('report-key-refused', 'Report and revoke');
   const keys = Array.from({ length: 101 }, (_, i) => formatKey('live', String(i).padStart(40, '0')));
   await page.getByLabel('Text with the key').fill(keys.join('\n'));
-  await page.getByRole('button', { name: 'Report and revoke' }).click();
-  wrong.push(...(await look(page, 'report-key-done')));
+  await send('report-key-done', 'Report and revoke');
   expect(wrong).toEqual([]);
 });
 
 test('pages that differ for members, managers and viewers pass the layout checks', async () => {
-  const wrong: string[] = [];
-  for (const { role, name, path } of [
-    { role: 'member', name: 'member-no-keys', path: '/profile/api-keys' },
-    { role: 'member', name: 'member-forbidden', path: '/organization' },
-    { role: 'viewer', name: 'viewer-keys', path: '/profile/api-keys' },
-    { role: 'viewer', name: 'viewer-create', path: '/profile/api-keys/new' },
-    { role: 'manager', name: 'manager-organization-keys', path: '/organization/api-keys' },
-    { role: 'manager', name: 'manager-webhooks', path: WEBHOOKS },
-    { role: 'manager', name: 'manager-webhook', path: `${WEBHOOKS}/${webhooks.endpointId}` },
-    { role: 'manager', name: 'manager-delivery', path: deliveryPath(webhooks.retriedId) },
-    {
-      role: 'manager',
-      name: 'manager-administrators-keys',
-      path: `/people/users/${team.administrator.userId}/api-keys`,
-    },
+  for (const [role, paths] of [
+    ['newcomer', { 'member-no-keys': OWN, 'member-forbidden': '/organization' }],
+    ['viewer', { 'viewer-keys': OWN, 'viewer-create': `${OWN}/new` }],
+    [
+      'manager',
+      {
+        'manager-organization-keys': KEYS,
+        'manager-webhooks': WEBHOOKS,
+        'manager-webhook': ENDPOINT,
+        'manager-delivery': deliveryPath(webhooks.retriedId),
+        'manager-administrators-keys': `${USERS}/${team.administrator.userId}/api-keys`,
+      },
+    ],
   ] as const) {
-    await site.switchTo(role === 'member' ? team.newcomer : team[role], page);
-    await page.goto(path);
-    wrong.push(...(await look(page, name)));
+    await site.switchTo(team[role], page);
+    for (const [name, path] of Object.entries(paths)) await see(name, path);
   }
   expect(wrong).toEqual([]);
 });
 
-test('pages that a form leads to pass the layout checks', async () => {
-  // Uses its own organization, because it changes what the other tests look at.
-  const { administrator, member, keyId, usedKeyId, organizationId } = await createRealisticTeam(site.server.db);
+test('pages with names of the maximum length and ten keys pass the layout checks', async () => {
+  const { administrator, manager, member, keyId } = await createLongNamedTeam(site.server.db);
   await site.switchTo(administrator, page);
-  const wrong: string[] = [];
-  await page.goto('/profile/api-keys/new');
+  const paths = {
+    'long-profile': '/profile',
+    'long-keys': OWN,
+    'long-key': `${OWN}/${keyId}`,
+    'long-organization-keys': KEYS,
+    'long-organization-requests': `${KEYS}/requests`,
+    'long-key-rotate': `${OWN}/${keyId}/rotate`,
+    'long-users': USERS,
+    'long-user': `${USERS}/${manager.userId}`,
+    'long-user-keys': `${USERS}/${member.userId}/api-keys`,
+    'long-user-keys-revoked': `${USERS}/${manager.userId}/api-keys`,
+    'long-user-deactivate': `${USERS}/${member.userId}/deactivate`,
+    'long-organization': '/organization',
+    'long-audit-log': '/organization/audit-log',
+  };
+  for (const [name, path] of Object.entries(paths)) await see(name, path);
+  await page.goto(`${OWN}/new`);
+  await page.getByLabel('Name').fill('The eleventh');
   await page.getByRole('button', { name: 'Create API Key' }).click();
-  wrong.push(...(await look(page, 'key-create-refused')));
-  await page.getByLabel('Name').fill('Warehouse export');
-  await page.getByRole('button', { name: 'Create API Key' }).click();
-  wrong.push(...(await look(page, 'key-created')));
-  await page.goto(`/profile/api-keys/${keyId}/rotate`);
-  await page.getByRole('button', { name: 'Rotate' }).click();
-  wrong.push(...(await look(page, 'key-rotated')));
-  await page.reload();
-  wrong.push(...(await look(page, 'sent-already')));
-  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/revoke`);
-  await page.getByRole('button', { name: 'Revoke' }).click();
-  wrong.push(...(await look(page, 'key-revoke-refused')));
-  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/restrict`);
-  await page.getByLabel('Allowed addresses').fill('example.org');
-  await page.getByLabel('Requests per second').fill('x');
-  await page.getByRole('button', { name: 'Save' }).click();
-  wrong.push(...(await look(page, 'key-restrict-refused')));
-  await page.getByLabel('Allowed addresses').fill('192.0.2.0/24');
-  await page.getByLabel('Requests per second').fill('20');
-  await page.getByRole('button', { name: 'Save' }).click();
-  wrong.push(...(await look(page, 'key-restrict-locks-out')));
-  await page.goto('/organization');
-  await page.getByLabel('Require allowed addresses').check();
-  await page.getByRole('button', { name: 'Save policy' }).click();
-  wrong.push(...(await look(page, 'organization-requires-addresses')));
-  await page.goto('/organization/api-keys?addresses=none');
-  wrong.push(...(await look(page, 'organization-keys-without-addresses')));
-  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}/rotate`);
-  wrong.push(...(await look(page, 'key-rotate-requires-addresses')));
-  await page.goto('/profile/api-keys/new');
-  wrong.push(...(await look(page, 'key-create-requires-addresses')));
-  await page.goto(`/people/users/${member.userId}`);
-  await page.getByRole('button', { name: 'Make a reset link' }).click();
-  wrong.push(...(await look(page, 'reset-link')));
-  await page.goto('/profile/second-factor');
-  await page.getByRole('button', { name: 'Set up' }).click();
-  wrong.push(...(await look(page, 'second-factor-secret')));
-  const uri = (await page.getByRole('link', { name: 'open it in the app' }).getAttribute('href')) ?? '';
-  await page.getByLabel('Code').fill(codeAt(uri, new Date()));
-  await page.getByRole('button', { name: 'Turn on' }).click();
-  wrong.push(...(await look(page, 'second-factor-recovery-codes')));
-  await page.goto('/profile');
-  wrong.push(...(await look(page, 'profile-with-second-factor')));
-  await page.goto('/profile/second-factor');
-  wrong.push(...(await look(page, 'second-factor-off')));
-  await page.goto('/profile/second-factor/recovery-codes');
-  wrong.push(...(await look(page, 'second-factor-new-codes')));
-  await page.goto('/organization/audit-log?action=user.proof_failed');
-  wrong.push(...(await look(page, 'audit-log-proof')));
-  await page.goto(`/people/users/${member.userId}/api-keys/${usedKeyId}`);
-  for (const summary of await page.locator('summary', { hasText: 'as a table' }).all()) await summary.click();
-  wrong.push(...(await look(page, 'key-requests-as-tables')));
-  await page.goto('/profile/api-keys');
-  await page.locator('summary', { hasText: 'Actions for key Nightly import, production' }).click();
-  wrong.push(...(await look(page, 'keys-menu')));
-  await page.goto(WEBHOOKS);
-  wrong.push(...(await look(page, 'webhooks-none')));
-  await page.getByRole('link', { name: 'Add an endpoint' }).click();
-  await page.getByLabel('URL').fill('http://example.org/webhooks');
-  await page.getByRole('button', { name: 'Add the endpoint' }).click();
-  wrong.push(...(await look(page, 'webhook-refused')));
-  await page.getByLabel('URL').fill('https://example.org/webhooks');
-  await page.getByRole('button', { name: 'Add the endpoint' }).click();
-  wrong.push(...(await look(page, 'webhook-added')));
-  await page.getByRole('link', { name: 'I have copied it' }).click();
-  wrong.push(...(await look(page, 'webhook-without-deliveries')));
-  await page.getByRole('button', { name: 'Send a test event' }).click();
-  wrong.push(...(await look(page, 'delivery-of-a-test-event')));
-  await page.goto('/organization/audit-log?action=webhook.created');
-  wrong.push(...(await look(page, 'audit-log-webhooks')));
-  await suspendOrganization(site.server.db, organizationId);
-  await page.goto('/organization');
-  wrong.push(...(await look(page, 'organization-suspended')));
-  await page.goto('/profile/api-keys');
-  wrong.push(...(await look(page, 'keys-suspended')));
+  wrong.push(...(await look(page, 'long-key-create-refused')));
   expect(wrong).toEqual([]);
 });
 
@@ -292,21 +234,19 @@ const LINES_OF_ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => M
 
 test('pages with their menus and details open pass the layout checks', async () => {
   await site.switchTo(team.administrator, page);
-  const wrong: string[] = [];
-  for (const { name, path, opened } of [
-    { name: 'open-top-menu', path: '/profile', opened: '.top-menu' },
-    { name: 'open-key-menu', path: '/profile/api-keys', opened: 'main details.menu' },
-    { name: 'open-event-details', path: '/organization/audit-log', opened: 'main table details' },
-    { name: 'open-filters', path: '/organization/audit-log', opened: '.filter-fold' },
-    { name: 'open-response-body', path: deliveryPath(webhooks.retriedId), opened: 'main details' },
-    { name: 'open-attempts-table', path: `${WEBHOOKS}/${webhooks.endpointId}`, opened: 'main details' },
-  ]) {
+  for (const [name, path, opened] of [
+    ['open-top-menu', '/profile', '.top-menu'],
+    ['open-key-menu', OWN, 'main details.menu'],
+    ['open-event-details', '/organization/audit-log', 'main table details'],
+    ['open-filters', '/organization/audit-log', '.filter-fold'],
+    ['open-response-body', deliveryPath(webhooks.retriedId), 'main details'],
+    ['open-attempts-table', ENDPOINT, 'main details'],
+  ] as const) {
     await page.goto(path);
-    const all = page.locator(opened);
-    expect(await all.count()).toBeGreaterThan(0);
-    await all.first().evaluate((details) => details.setAttribute('open', ''));
+    const first = page.locator(opened).first();
+    await first.evaluate((details) => details.setAttribute('open', ''));
     wrong.push(...(await look(page, name)));
-    expect([name, await all.first().getAttribute('open')]).toEqual([name, '']);
+    expect([name, await first.getAttribute('open')]).toEqual([name, '']);
   }
   expect(wrong).toEqual([]);
 });

@@ -1,6 +1,6 @@
-import type { Locator, Page } from 'playwright-core';
-import { ROLES, type Role } from '../../src/domain/role.ts';
-import { makeLink, makeOwnLink } from '../../src/service/accounts/access-links.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ROLES } from '../../src/domain/role.ts';
+import { makeOwnLink } from '../../src/service/accounts/access-links.ts';
 import { inviteUser } from '../../src/service/accounts/people.ts';
 import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
@@ -15,6 +15,7 @@ import {
   createAccount,
   givePasskey,
   newAuditSource,
+  openSession,
 } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { connect, LOCAL } from '../support/data/single-sign-on.ts';
@@ -70,19 +71,17 @@ async function connected({ areLinked = false } = {}) {
   return found;
 }
 
+const visited: BrowserContext[] = [];
+afterEach(async () => {
+  for (const context of visited.splice(0)) await context.close();
+});
+
 async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce', locale: 'en-GB', ...options });
+  visited.push(context);
   makePatient(context);
   await context.addInitScript({ path: AXE_SCRIPT });
   return context.newPage();
-}
-
-async function signInWithPassword(page: Page, email: string): Promise<void> {
-  await page.goto('/sign-in?with=password');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL('**/profile');
 }
 
 /** Types the e-mail, and signs in at the provider. */
@@ -100,9 +99,9 @@ test('an administrator sets single sign-on up, step by step, on pages without a 
   const { team, provider, domain } = await company();
   const page = await visit();
   const wrong: string[] = [];
-  const { email } = team.administrator;
-  await signInWithPassword(page, email);
-  await page.getByRole('link', { name: 'Organization' }).first().click();
+  const token = await openSession(db, team.administrator);
+  await page.context().addCookies([{ name: 'charter', value: token, url }]);
+  await page.goto('/organization');
   await page.getByRole('link', { name: 'Sign-in' }).click();
   wrong.push(...(await look(page, 'sso-settings-new')));
   await page.getByRole('button', { name: 'Try and save' }).click();
@@ -138,43 +137,38 @@ test('an administrator sets single sign-on up, step by step, on pages without a 
   expect(wrong).toEqual([]);
 });
 
-test.each(ROLES)('a %s confirms the account once, and then signs in at the provider alone', async (role: Role) => {
+test('a person confirms the account once, and then signs in at the provider alone', async () => {
   const { team, provider } = await connected();
   const wrong: string[] = [];
   const page = await visit();
-  const { email, name } = team[role];
-  if (role === 'administrator') {
-    await page.goto('/sign-in');
-    wrong.push(...(await look(page, 'sso-sign-in-email')));
-    // Somebody whose domain has no single sign-on.
-    await page.getByLabel('E-mail').fill('somebody@elsewhere.example');
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByLabel('Password').waitFor();
-    wrong.push(...(await look(page, 'sso-sign-in-password')));
-    // The page before the provider, which leads nowhere.
-    await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ status: 204 }));
-    await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('link', { name: 'Continue' }).waitFor();
-    wrong.push(...(await look(page, 'sso-continue')));
-    await page.unroute(`${provider.issuer}/**`);
-  }
-  await signIn(page, email, role);
+  const { email, name } = team.administrator;
+  await page.goto('/sign-in');
+  wrong.push(...(await look(page, 'sso-sign-in-email')));
+  // Somebody whose domain has no single sign-on.
+  await page.getByLabel('E-mail').fill('somebody@elsewhere.example');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByLabel('Password').waitFor();
+  wrong.push(...(await look(page, 'sso-sign-in-password')));
+  // The page before the provider, which leads nowhere.
+  await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ status: 204 }));
+  await page.goto('/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('link', { name: 'Continue' }).waitFor();
+  wrong.push(...(await look(page, 'sso-continue')));
+  await page.unroute(`${provider.issuer}/**`);
+  await signIn(page, email, 'administrator');
   await page.getByRole('heading', { name: 'Is this account yours?' }).waitFor();
-  if (role === 'administrator') {
-    wrong.push(...(await look(page, 'sso-confirm')));
-    await page.getByLabel('Password').fill('wrong');
-    await page.getByRole('button', { name: 'Confirm and sign in' }).click();
-    await page.getByRole('alert').waitFor();
-    wrong.push(...(await look(page, 'sso-confirm-refused')));
-  }
+  wrong.push(...(await look(page, 'sso-confirm')));
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Confirm and sign in' }).click();
+  await page.getByRole('alert').waitFor();
+  wrong.push(...(await look(page, 'sso-confirm-refused')));
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Confirm and sign in' }).click();
   await page.waitForURL('**/profile');
-  expect(await nameOf(page)).toContain(name);
   const again = await visit();
-  await signIn(again, email, role);
+  await signIn(again, email, 'administrator');
   await again.waitForURL('**/profile');
   expect(await nameOf(again)).toContain(name);
   expect(wrong).toEqual([]);
@@ -222,67 +216,43 @@ test('a form waits while somebody proves who they are at the provider', async ()
   expect(wrong).toEqual([]);
 });
 
-describe('a provider that does not say when somebody signed in', () => {
-  async function withoutTimes() {
-    const team = await createTeam(db);
-    const provider = await startIdentityProvider();
-    providers.push(provider);
-    await connect(db, team.administrator, { provider, rules: { newPeople: 'member' } });
-    /** Comes back from the provider, to which the click leads. */
-    const comeBack = async (page: Page, button: Locator, email: string) => {
-      await button.click();
-      await page.waitForURL(`${provider.issuer}/**`);
-      await page.goto(provider.authorize(page.url(), { sub: email, email, auth_time: undefined }));
-    };
-    return { team, comeBack };
-  }
-
-  const continueWithProvider = (page: Page) => page.getByRole('button', { name: 'Continue with single sign-on' });
-
-  test('proves nothing; the page says what helps, and a new link does', async () => {
-    const { team, comeBack } = await withoutTimes();
-    const email = `nele@${team.member.email.split('@')[1]}`;
-    const page = await visit();
-    await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await comeBack(page, page.getByRole('button', { name: 'Continue' }), email);
-    await page.goto('/profile/api-keys');
-    await page.getByRole('link', { name: 'Create API Key' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('Nightly import');
-    await page.getByRole('button', { name: 'Create API Key' }).click();
-    await comeBack(page, continueWithProvider(page), email);
-    await page.getByText('does not say when you signed in').waitFor();
-    expect(await look(page, 'sso-not-proven')).toEqual([]);
-    await page.getByRole('button', { name: 'Back' }).click();
-    await page.getByText('You are about to create an API key.').waitFor();
-    const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
-    const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
-    const { link } = orThrow(await makeLink(db, team.administrator, making));
-    await page.goto(`/welcome/${link.token}`);
-    await comeBack(page, continueWithProvider(page), email);
-    await page.goto('/profile/api-keys');
-    await createKey(page, 'Nightly import');
-  });
-
-  test('links an account with a second factor by a link and a code', async () => {
-    const { team, comeBack } = await withoutTimes();
-    const { email, name } = team.member;
-    const { uri } = await addSecondFactor(db, team.member, new Date());
-    const link = await makeOwnLink(db, { email, auditSource: newAuditSource(), now: new Date() });
-    const page = await visit();
-    await page.goto(`/welcome/${link?.token}`);
-    await comeBack(page, continueWithProvider(page), email);
-    const wrong = await look(page, 'sso-confirm-code');
-    await page.keyboard.type('000000');
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').waitFor();
-    wrong.push(...(await look(page, 'sso-confirm-code-refused')));
-    await page.getByLabel('Code').fill(codeAt(uri, new Date()));
-    await page.getByRole('button', { name: 'Confirm and sign in' }).click();
-    await page.waitForURL('**/profile');
-    expect(await nameOf(page)).toContain(name);
-    expect(wrong).toEqual([]);
-  });
+test('the pages about a provider that does not say when somebody signed in have no finding', async () => {
+  const { member, administrator } = await createTeam(db);
+  const provider = await startIdentityProvider();
+  providers.push(provider);
+  await connect(db, administrator, { provider, rules: { newPeople: 'member' } });
+  /** Comes back from the provider, to which the click leads. */
+  const comeBack = async (page: Page, name: string, email: string) => {
+    await page.getByRole('button', { name }).click();
+    await page.waitForURL(`${provider.issuer}/**`);
+    await page.goto(provider.authorize(page.url(), { sub: email, email, auth_time: undefined }));
+  };
+  const email = `nele@${member.email.split('@')[1]}`;
+  const page = await visit();
+  await page.goto('/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await comeBack(page, 'Continue', email);
+  await page.goto('/profile/api-keys/new');
+  await page.getByLabel('Name', { exact: true }).fill('Nightly import');
+  await page.getByRole('button', { name: 'Create API Key' }).click();
+  await comeBack(page, 'Continue with single sign-on', email);
+  await page.getByText('does not say when you signed in').waitFor();
+  const wrong = await look(page, 'sso-not-proven');
+  await page.context().clearCookies();
+  const { uri } = await addSecondFactor(db, member, new Date());
+  const link = await makeOwnLink(db, { email: member.email, auditSource: newAuditSource(), now: new Date() });
+  await page.goto(`/welcome/${link?.token}`);
+  await comeBack(page, 'Continue with single sign-on', member.email);
+  wrong.push(...(await look(page, 'sso-confirm-code')));
+  await page.keyboard.type('000000');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  wrong.push(...(await look(page, 'sso-confirm-code-refused')));
+  await page.getByLabel('Code').fill(codeAt(uri, new Date()));
+  await page.getByRole('button', { name: 'Confirm and sign in' }).click();
+  await page.waitForURL('**/profile');
+  expect(await nameOf(page)).toContain(member.name);
+  expect(wrong).toEqual([]);
 });
 
 test('pages for somebody who is not let in have no finding', async () => {

@@ -44,6 +44,7 @@ test.each(WRONG_KEYS)('the form for a key with %s reports every mistake at once'
   const browser = await browserOf(dashboard, member);
   const page = await browser.submit(`${KEYS}/new`, change, KEYS);
   expect([page.status, mistakesIn(page)]).toEqual([422, fields]);
+  expect(page.text).toContain('<title>Error: ');
   for (const field of fields) expect(page.text).toContain(`id="${field}-error"`);
 });
 

@@ -220,3 +220,24 @@ test('a page that the role may not open names the administrators to ask', async 
     expect(wordsOf(page)).toContain(administrator.email);
   }
 });
+
+test.each([
+  ['administrator', ['My profile', 'People', 'Organization']],
+  ['manager', ['My profile', 'People', 'Organization']],
+  ['member', ['My profile']],
+  ['viewer', ['My profile']],
+] as const)('the navigation of a %s leads to %j, and marks the section of the page', async (role, sections) => {
+  const browser = await browserOf(dashboard, (await createPeople(dashboard.db))[role]);
+  const linksOn = ({ text }: { text: string }) => {
+    const [, navigation = ''] = /<nav[^>]* aria-label="Main">(.*?)<\/nav>/s.exec(text) ?? [];
+    return [...navigation.matchAll(/<a href="([^"]*)"( aria-current="\w+")?>(?:<svg.*?<\/svg>)?([^<]*)</gs)];
+  };
+  const links = linksOn(await browser.get('/profile'));
+  expect(links.map(([, , , name]) => name)).toEqual(sections);
+  for (const [, href = '', , name] of links) {
+    const page = await browser.get(href);
+    const target = page.status === 303 ? await browser.get(page.headers['location'] ?? '') : page;
+    const current = linksOn(target).filter(([, , mark]) => mark !== undefined);
+    expect([name, target.status, current.map(([, , , each]) => each)]).toEqual([name, 200, [name]]);
+  }
+});

@@ -104,6 +104,7 @@ test('a last day before the first one is refused, and so is a part of a name tha
   const many = await admin.get(`${PATH}?person=twin`);
   expect([many.status, wordsOf(many)]).toEqual([422, expect.stringContaining('more than 20 people match')]);
   expect((await admin.get(`${PATH}?person=twin-3@example.test`)).status).toBe(200);
+  expect(wordsOf(await admin.get(`${PATH}?from=2099-01-01`))).toContain('No recorded event matches the filters.');
 });
 
 test('links lead to today, the last 7 and the last 30 days in UTC, and keep the other filters', async () => {

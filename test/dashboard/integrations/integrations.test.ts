@@ -223,3 +223,62 @@ test('of several integrations, none is chosen for a move, which needs one', asyn
   expect(refused.status).toBe(422);
   expect(wordsOf(refused)).toContain('Integration must be chosen.');
 });
+
+test('a manager creates an integration, suspends it and reactivates it, and its key follows', async () => {
+  const { manager } = await createPeople(db);
+  const browser = await browserOf(dashboard, manager);
+  const created = await browser.submit(`${INTEGRATIONS}/new`, { name: 'Nightly import', role: 'member' });
+  const at = created.headers['location'] ?? '';
+  expect(wordsOf(await browser.get(at))).toContain('Nightly import is created.');
+  const one = at.split('?')[0] ?? '';
+  const [key = ''] = keysIn(await browser.submit(`${one}/api-keys/new`, { name: 'Production' }, `${one}/api-keys`));
+  expect(await dashboard.statusOf(key)).toBe(200);
+  for (const [form, action, words, status] of [
+    [`${one}/suspend`, `${one}/suspend`, 'Nightly import is suspended.', 401],
+    [one, `${one}/reactivate`, 'Nightly import is active again', 200],
+  ] as const) {
+    const done = await browser.submit(form, {}, action);
+    expect(wordsOf(await browser.get(done.headers['location'] ?? ''))).toContain(words);
+    expect(await dashboard.statusOf(key)).toBe(status);
+  }
+});
+
+test('an owner moves their own key, whose name must be free there, and still finds it in the list of moved keys', async () => {
+  const { member } = await createPeople(db);
+  const integration = await giveIntegration(db, member, { name: 'Enrolment sync' });
+  await giveIntegrationKey(db, member, integration, { name: 'Production' });
+  const { id, key } = await giveKey(db, member, { name: 'Production' });
+  const browser = await browserOf(dashboard, member);
+  const path = `/profile/api-keys/${id}/move`;
+  expect(wordsOf(await browser.submit(path))).toContain('Enrolment sync has a key named "Production" already.');
+  const moved = await browser.submit(path, { name: 'Production, moved' });
+  const there = wordsOf(await browser.get(moved.headers['location'] ?? ''));
+  expect(there).toContain('Production, moved was moved here from The member.');
+  expect(await dashboard.statusOf(key)).toBe(200);
+  expect(wordsOf(await browser.get('/profile/api-keys'))).toMatch(/Moved to integrations .*Production, moved/);
+});
+
+test('every page of the organization names an integration without an active owner, until an administrator takes it', async () => {
+  const { administrator, member } = await createPeople(db);
+  const { id } = await giveIntegration(db, member, { name: 'Enrolment sync' });
+  // As a server of the version before does.
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+  const browser = await browserOf(dashboard, administrator);
+  const pages = ['/organization', '/organization/api-keys', INTEGRATIONS];
+  for (const path of pages) expect(wordsOf(await browser.get(path))).toContain('An integration has no active owner.');
+  const taken = await browser.submit(`${INTEGRATIONS}/${id}`, {}, `${INTEGRATIONS}/${id}/take`);
+  expect(wordsOf(await browser.get(taken.headers['location'] ?? ''))).toContain('The administrator is the owner now.');
+  for (const path of pages) expect(wordsOf(await browser.get(path))).not.toContain('has no active owner');
+});
+
+test('an owner who is deactivated by the form is replaced by the user that the form names, and the key stays valid', async () => {
+  const { administrator, manager } = await createPeople(db);
+  const integration = await giveIntegration(db, manager);
+  const { key } = await giveIntegrationKey(db, manager, integration);
+  const browser = await browserOf(dashboard, administrator);
+  const path = `/people/users/${manager.userId}/deactivate`;
+  expect((await browser.submit(path, { new_owner: 'nobody@example.test' })).status).toBe(422);
+  expect((await browser.submit(path, { new_owner: administrator.email })).status).toBe(303);
+  expect(await dashboard.statusOf(key)).toBe(200);
+  expect(wordsOf(await browser.get(INTEGRATIONS))).toContain('The administrator');
+});

@@ -68,3 +68,40 @@ test.each(['rotate', 'revoke'])(
     expect((await own.submit(`/profile/api-keys/${id}/${action}`)).status).toBeLessThan(400);
   },
 );
+
+test.each(['member', 'manager'] as const)(
+  'a %s creates, renames, rotates and revokes a key of a member, and each page says what became of it',
+  async (role) => {
+    const people = await createPeople(db);
+    const [browser, isOwn] = [await browserOf(dashboard, people[role]), role === 'member'];
+    const keys = isOwn ? '/profile/api-keys' : `/people/users/${people.member.userId}/api-keys`;
+    expect(wordsOf(await browser.get(keys))).toMatch(
+      /No API keys yet .*a program, such as a nightly import, can use the API/,
+    );
+    const form = await browser.get(`${keys}/new`);
+    expect(wordsOf(form).includes(`The key acts for The member, ${people.member.email}.`)).toBe(!isOwn);
+    const created = await browser.submit(`${keys}/new`, { name: 'Staging' }, keys);
+    const [old = ''] = keysIn(created);
+    expect(wordsOf(created)).toContain('This key will not be shown again.');
+    expect(wordsOf(created)).toContain(`Authorization: Bearer ${old}" "${dashboard.url}/api/parent_programs`);
+    const { id = '' } = (await db.prisma.apiKey.findFirst({ where: { userId: people.member.userId } })) ?? {};
+    expect((await browser.submit(`${keys}/${id}/rename`, { name: 'Production' })).status).toBe(303);
+    expect(await dashboard.statusOf(old)).toBe(200);
+    const asked = await browser.get(`${keys}/${id}/rotate`);
+    expect(wordsOf(asked)).toContain(`${old.slice(0, 17)}… stops working`);
+    const rotated = await browser.submit(`${keys}/${id}/rotate`, { key_name: isOwn ? undefined : 'Production' });
+    const [key = ''] = keysIn(rotated);
+    expect([await dashboard.statusOf(old), await dashboard.statusOf(key)]).toEqual([401, 200]);
+    const active = await browser.get(keys);
+    expect([keysIn(active), wordsOf(active)]).toEqual([[], expect.stringMatching(/Production .*Active (?!.*Staging)/)]);
+    const [, next = ''] = new RegExp(`href="${keys}/([^/"]*)/revoke`).exec(active.text) ?? [];
+    const revoked = await browser.submit(`${keys}/${next}/revoke`);
+    expect(await dashboard.statusOf(key)).toBe(401);
+    const after = await browser.get(revoked.headers['location'] ?? '');
+    expect(wordsOf(after)).toContain('Production was revoked. It is refused from now on.');
+    const ended = wordsOf(await browser.get(`${keys}?state=ended`));
+    for (const what of ['Rotated', 'Revoked'])
+      expect(ended).toMatch(new RegExp(`${what} by The ${role} \\d+ \\w{3} \\d{4}, \\d\\d:\\d\\d UTC`));
+    expect(ended).not.toContain('Actions for key');
+  },
+);

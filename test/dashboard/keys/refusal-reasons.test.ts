@@ -113,3 +113,13 @@ test('the pages say that a user is deactivated', async () => {
     expect([path, page.status, wordsOf(page)]).toEqual([path, status, reason]);
   }
 });
+
+test('every page says that the organization is suspended, and its keys get 403', async () => {
+  const people = await createPeople(dashboard.db);
+  const { key } = await giveKey(dashboard.db, people.member);
+  await suspend(people);
+  const browser = await browserOf(dashboard, people.administrator);
+  for (const path of ['/profile', OWN, '/people/users', '/organization', '/organization/audit-log'])
+    expect([path, wordsOf(await browser.get(path))]).toEqual([path, expect.stringContaining(' is suspended. Its API')]);
+  expect(await dashboard.statusOf(key)).toBe(403);
+});

@@ -288,3 +288,25 @@ test('a position that was edited shows the first page', async () => {
       expect(namesOn(await browsers.manager.get(`${KEYS}?${side}=${position}`))).toHaveLength(3);
   }
 });
+
+test.each([
+  ['manager', 'the keys', '/organization', KEYS],
+  ['administrator', 'the people', '/people', '/people/users'],
+] as const)('a %s ends a leaked key with four clicks, by a search of %s', async (role, _, section, list) => {
+  const { people: team, keys: given } = await withKeys();
+  const browser = await browserOf(dashboard, team[role]);
+  const start = await browser.get('/profile');
+  // 1: the section, which opens the list.
+  const first = linksOn(start).find((link) => link.startsWith(section)) ?? '';
+  expect(first).toBe(list);
+  // 2: the search.
+  const found = (await browser.submit(first, { search: given.nightly.key }, list)).headers['location'] ?? '';
+  const page = await browser.get(found);
+  expect(wordsOf(page)).toContain(team.administrator.email);
+  // 3 and 4: the page that asks, and its button.
+  const revoke = linksOn(page).find((link) => link.includes('/revoke')) ?? '';
+  const key_name = role === 'manager' ? 'Nightly import' : undefined;
+  const revoked = await browser.submit(revoke, { key_name });
+  expect(wordsOf(await browser.get(revoked.headers['location'] ?? ''))).toContain('It is refused from now on.');
+  expect(await dashboard.statusOf(given.nightly.key)).toBe(401);
+});

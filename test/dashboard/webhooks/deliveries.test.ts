@@ -76,6 +76,13 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
   const people = await createPeople(db);
   const { endpoint, delivery, endpointId, messageId } = await delivered(people, [FAILED], 'pending');
   const browser = await browserOf(dashboard, people.administrator);
+  const isRefreshed = async (path: string) => (await browser.get(path)).text.includes('data-refresh');
+  // The next attempt is minutes away, so the script does not request the page again and again.
+  expect(await isRefreshed(delivery)).toBe(false);
+  const waiting = await delivered(people, []);
+  expect(await isRefreshed(waiting.delivery)).toBe(true);
+  await browser.submit(`${waiting.endpoint}/disable`);
+  expect(await isRefreshed(waiting.delivery)).toBe(false);
   await browser.submit(`${endpoint}/disable`);
   for (const path of [endpoint, delivery])
     expect(wordsOf(await browser.get(path))).toContain('Waiting Until the endpoint is enabled');

@@ -8,13 +8,6 @@ export async function openOwnKeys(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'API keys', exact: true }).click();
 }
 
-export async function openKeysOf(page: Page, name: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'People' }).click();
-  await page.getByRole('link', { name: 'Users', exact: true }).click();
-  await page.getByRole('link', { name }).click();
-  await page.getByRole('link', { name: 'API keys', exact: true }).click();
-}
-
 /** From the list to the page that shows the key. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole('link', { name: 'Create API Key' }).click();
@@ -29,11 +22,7 @@ export async function openMenu(page: Page, name: string): Promise<void> {
 }
 
 /** From the list to the confirmation page. */
-export async function chooseFromMenu(
-  page: Page,
-  name: string,
-  word: 'Rotate' | 'Rename' | 'Restrict' | 'Move' | 'Revoke',
-): Promise<void> {
+export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Revoke'): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();
 }

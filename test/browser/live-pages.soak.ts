@@ -1,5 +1,9 @@
+import type { ContextOptions } from '../support/browser/browser.ts';
 import { useSite } from '../support/browser/site.ts';
+import { giveKey } from '../support/data/actors.ts';
 import { addEndpoint, writeAttempts, writeEvent } from '../support/data/webhooks.ts';
+
+// The script that shows times by the reader's clock, and the one that shows the result of a delivery.
 
 const site = await useSite();
 
@@ -29,22 +33,23 @@ test('the page of a delivery shows the result of an attempt without a reload, an
   expect(await notice.count()).toBe(0);
 });
 
-test('a delivery whose next attempt is minutes away, and one of a disabled endpoint, are not requested again and again', async () => {
-  const { administrator, organizationId } = await site.team();
-  const { db } = site.server;
-  const { id: endpointId } = await addEndpoint(db, administrator);
-  const path = (messageId: string) => `/organization/webhooks/${endpointId}/deliveries/${messageId}`;
-  const [retried, waiting] = [await writeEvent(db, { organizationId }), await writeEvent(db, { organizationId })];
-  await writeAttempts(db, { organizationId, endpointId, messageId: retried }, [{ status: 503 }], 'pending');
-  const page = await site.visitAs(administrator);
-  await page.goto(path(retried));
-  expect(await page.locator('[data-refresh]').count()).toBe(0);
-  await page.goto(path(waiting));
-  expect(await page.locator('[data-refresh]').count()).toBe(1);
-  await db.prisma.webhookEndpoint.updateMany({
-    where: { id: endpointId },
-    data: { disabledAt: new Date(), disabledReason: 'user' },
-  });
-  await page.getByText('Until the endpoint is enabled').waitFor();
-  expect(await page.locator('[data-refresh]').count()).toBe(0);
+test('the audit log adds the time by the clock of the reader below UTC, and shows UTC alone without JavaScript', async () => {
+  const { administrator, member } = await site.team();
+  await giveKey(site.server.db, member, { name: 'Reporting' });
+  const first = async (options: ContextOptions) => {
+    const page = await site.visitAs(administrator, options);
+    await page.goto('/organization/audit-log');
+    return (await page.getByRole('rowheader').first().innerText()).trim();
+  };
+  const utc = /^\d{1,2} \w{3} \d{4}, \d\d:\d\d:\d\d UTC$/;
+  expect(await first({ timezoneId: 'UTC' })).toMatch(utc);
+  expect(await first({ timezoneId: 'Asia/Kolkata', javaScriptEnabled: false })).toMatch(utc);
+  const [shown = '', local = ''] = (await first({ timezoneId: 'Asia/Kolkata' })).split('\n');
+  expect(shown).toMatch(utc);
+  expect(local).toMatch(/^(\d{1,2} \w{3,4} \d{4}, )?\d\d:\d\d:\d\d GMT\+5:30$/);
+  const minutesOf = (text: string) => {
+    const [, hours, minutes] = /(\d\d):(\d\d):\d\d/.exec(text) ?? [];
+    return Number(hours) * 60 + Number(minutes);
+  };
+  expect((minutesOf(local) - minutesOf(shown) + 24 * 60) % (24 * 60)).toBe(5 * 60 + 30);
 });
