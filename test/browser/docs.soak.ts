@@ -121,16 +121,15 @@ test('the search finds the page that a newcomer needs first', async () => {
   await page.keyboard.press('/');
   const words = page.getByLabel('Search the documentation');
   await page.waitForFunction(() => Reflect.has(globalThis, 'siteSearch'));
-  const found: Record<string, string[]> = {};
+  const wrong: string[] = [];
   for (const [path, queries] of Object.entries(QUERIES)) {
     for (const query of queries) {
       await words.fill(query);
       const href = await page.getByRole('dialog').getByRole('link').first().getAttribute('href');
-      const first = href?.split('#', 1)[0]?.split('/').at(-1) ?? '';
-      (found[first] ??= []).push(first === path ? query : `${query}, which belongs to ${path}`);
+      if (href?.split('#', 1)[0]?.split('/').at(-1) !== path) wrong.push(`${query}: ${href}, not ${path}`);
     }
   }
-  expect(found).toEqual(QUERIES);
+  expect(wrong).toEqual([]);
 });
 
 test('the search says that it loads, works by keyboard alone, and opens the address of a result', async () => {
