@@ -525,44 +525,122 @@ export interface components {
              */
             message: string;
         };
-        /** @description One change. Its members are the parameters and the body of the request that makes only this change, and are validated like these, each change by itself. */
-        ParentProgramChange: {
+        /** @description Creates a parent program, as `createParentProgram` does. */
+        ParentProgramCreateChange: {
             /**
-             * @description What to do: `create`, `upsert` (create or replace by `external_id`), `update` (a merge patch) or `delete`.
-             * @example upsert
+             * @description Create. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            action: "create" | "upsert" | "update" | "delete";
+            action: "create";
+            body: components["schemas"]["ParentProgramCreate"];
+        };
+        /** @description The content of a parent program. Only `name` is required. */
+        ParentProgramUpsert: {
             /**
-             * @description The ID of the parent program to update or delete.
-             * @example 019c2291-34b8-752e-bca9-6513269e0d37
+             * @description The name. It does not have to be unique.
+             * @example Nordic Scholars Exchange
              */
-            id?: string;
+            name: string;
             /**
-             * @description Your own ID of the parent program to upsert.
+             * @description A longer text. Omit it, or send null, if there is none.
+             * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
+             */
+            description?: string | null;
+            metadata?: components["schemas"]["Metadata"];
+        };
+        /** @description Creates or replaces a parent program by `external_id`, as `upsertParentProgram` does. */
+        ParentProgramUpsertChange: {
+            /**
+             * @description Create or replace. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "upsert";
+            /**
+             * @description Your own ID of the parent program.
              * @example sis-20417
              */
-            external_id?: string;
+            external_id: string;
             /**
-             * @description The header `If-Match` of an upsert, an update or a deletion.
+             * @description The header `If-Match` of the request.
              * @example "5PCSWvuqX5dplNHdfbjbVq"
              */
             if_match?: string;
             /**
-             * @description The header `If-None-Match` of an upsert.
+             * @description The header `If-None-Match` of the request.
              * @example *
              */
             if_none_match?: string;
+            body: components["schemas"]["ParentProgramUpsert"];
+        };
+        /** @description The changes to a parent program, as a JSON merge patch (RFC 7396). Omitted fields keep their values, and null clears a field. An empty object changes nothing. */
+        ParentProgramUpdate: {
             /**
-             * @description The body of the request: a `ParentProgramCreate` to create, a `ParentProgramUpsert` to upsert, and a `ParentProgramUpdate` to update. A deletion has none.
+             * @description The new name. It cannot be cleared.
+             * @example Nordic Scholars Exchange
+             */
+            name?: string;
+            /**
+             * @description The new text. Null clears it.
+             * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
+             */
+            description?: string | null;
+            /**
+             * @description Your own ID for the parent program, unique in your organization. Null clears it.
+             * @example sis-20417
+             */
+            external_id?: string | null;
+            /**
+             * @description The entries to change. A string sets an entry, null removes it, and omitted entries keep their values. Null instead of the object removes all entries. At most 50 entries may remain after the update.
              * @example {
-             *       "name": "Nordic Scholars Exchange"
+             *       "colour": "amber",
+             *       "region": null
              *     }
              */
-            body?: {
-                [key: string]: unknown;
-            };
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
         };
+        /** @description Updates a parent program with a merge patch, as `updateParentProgram` does. */
+        ParentProgramUpdateChange: {
+            /**
+             * @description Update. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            /**
+             * Format: uuid
+             * @description The ID of the parent program to update.
+             * @example 019c2291-34b8-752e-bca9-6513269e0d37
+             */
+            id: string;
+            /**
+             * @description The header `If-Match` of the request.
+             * @example "5PCSWvuqX5dplNHdfbjbVq"
+             */
+            if_match?: string;
+            body: components["schemas"]["ParentProgramUpdate"];
+        };
+        /** @description Deletes a parent program, as `deleteParentProgram` does. */
+        ParentProgramDeleteChange: {
+            /**
+             * @description Delete. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete";
+            /**
+             * Format: uuid
+             * @description The ID of the parent program to delete.
+             * @example 019c2291-34b8-752e-bca9-6513269e0d37
+             */
+            id: string;
+            /**
+             * @description The header `If-Match` of the request.
+             * @example "5PCSWvuqX5dplNHdfbjbVq"
+             */
+            if_match?: string;
+        };
+        /** @description One change. Its `action` determines its other members: the parameters and the body of the request that makes only this change. They are validated like these, each change by itself, so an invalid change does not keep the others from being made unless the batch is atomic. */
+        ParentProgramChange: components["schemas"]["ParentProgramCreateChange"] | components["schemas"]["ParentProgramUpsertChange"] | components["schemas"]["ParentProgramUpdateChange"] | components["schemas"]["ParentProgramDeleteChange"];
         /** @description Changes to parent programs. */
         ParentProgramBatch: {
             /**
@@ -617,20 +695,6 @@ export interface components {
             /** @description Only in the response to an atomic batch: the messages for each change that was refused, such as `changes.3` for the fourth. */
             errors?: components["schemas"]["FieldErrors"];
         };
-        /** @description The content of a parent program. Only `name` is required. */
-        ParentProgramUpsert: {
-            /**
-             * @description The name. It does not have to be unique.
-             * @example Nordic Scholars Exchange
-             */
-            name: string;
-            /**
-             * @description A longer text. Omit it, or send null, if there is none.
-             * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
-             */
-            description?: string | null;
-            metadata?: components["schemas"]["Metadata"];
-        };
         /** @description The path does not exist, or your organization has nothing with this `id`. */
         NotFoundException: {
             /**
@@ -638,34 +702,6 @@ export interface components {
              * @example There is no parent program with this id.
              */
             message: string;
-        };
-        /** @description The changes to a parent program, as a JSON merge patch (RFC 7396). Omitted fields keep their values, and null clears a field. An empty object changes nothing. */
-        ParentProgramUpdate: {
-            /**
-             * @description The new name. It cannot be cleared.
-             * @example Nordic Scholars Exchange
-             */
-            name?: string;
-            /**
-             * @description The new text. Null clears it.
-             * @example One semester at a partner university in Denmark, Finland, Norway or Sweden.
-             */
-            description?: string | null;
-            /**
-             * @description Your own ID for the parent program, unique in your organization. Null clears it.
-             * @example sis-20417
-             */
-            external_id?: string | null;
-            /**
-             * @description The entries to change. A string sets an entry, null removes it, and omitted entries keep their values. Null instead of the object removes all entries. At most 50 entries may remain after the update.
-             * @example {
-             *       "colour": "amber",
-             *       "region": null
-             *     }
-             */
-            metadata?: {
-                [key: string]: string | null;
-            } | null;
         };
         /** @description A change of a parent program of your organization. */
         Event: {

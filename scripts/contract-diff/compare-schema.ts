@@ -3,8 +3,10 @@
 import type { Json } from '../../src/contract/document.ts';
 import { type Comparison, compareFields, type Pair, resolvePair, spotOfBoth } from './comparison.ts';
 import type { Report } from './findings.ts';
-import { canonical, isSame, listOf, member, namesOf, objectOf } from './json.ts';
+import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 import { atField, atItems, atNames } from './place.ts';
+import type { Resolve } from './resolve.ts';
+import { isRewritten } from './rewritten-patterns.ts';
 import type { RuleName } from './rules.ts';
 import { fieldOf, isRemark, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
 
@@ -97,14 +99,55 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
   if (before.type === 'object') compareObjects(comparison, shapes, within);
   for (const name of namesOf(before.keywords, after.keywords)) {
     const [one, other] = [member(before.keywords, name), member(after.keywords, name)];
-    if (KEYWORDS[name]?.kind === 'schema') {
+    if (name === 'items' && before.keywords[COUNTED] === true && after.keywords[COUNTED] === true) {
+      compareCounted(comparison, { direction, spot: atItems(spot), before: one, after: other }, within);
+    } else if (KEYWORDS[name]?.kind === 'schema') {
       const inner = name === 'items' ? atItems(spot) : atNames(spot);
       compareSchema(comparison, { direction, spot: inner, before: one ?? true, after: other ?? true }, within);
+    } else if (name === 'pattern' && one !== other && isRewritten(one, other, direction)) {
+      comparison.report('pattern rewritten', spot, direction, { name, before: one, after: other });
     } else {
       const rule = keywordRule(name, one, other, hasExtensibleItems(comparison, shapes));
       if (rule !== null) comparison.report(rule, spot, direction, { name, before: one, after: other });
     }
   }
+}
+
+/** Marks the changes of a batch. */
+const COUNTED = 'x-counts-as-requests';
+
+/**
+ * A change of a batch is validated by the operation that it stands for, which is compared itself, so the batch may describe it
+ * more exactly. A batch is refused only for a change without the structure.
+ */
+function compareCounted(comparison: Comparison, pair: Schemas, within: readonly string[]): void {
+  const [before, after] = [structureOf(pair.before, comparison.before), structureOf(pair.after, comparison.after)];
+  compareSchema(comparison, { ...pair, before, after }, within);
+  let hasChanged = false;
+  const report: Report = () => {
+    hasChanged = true;
+  };
+  compareSchema({ ...comparison, report, same: new Set() }, pair, within);
+  if (hasChanged) comparison.report('changes described', pair.spot, pair.direction);
+}
+
+/** The members of all alternatives, with their types, and with their values where they are listed. */
+function structureOf(schema: unknown, resolve: Resolve): Json {
+  const { node } = resolve(schema);
+  const alternatives = hasOwn(node, 'oneOf') ? listOf(node['oneOf']).map((each) => resolve(each).node) : [node];
+  const members = alternatives.flatMap(({ properties }) => Object.entries(objectOf(properties)));
+  const properties = Object.entries(Object.groupBy(members, ([name]) => name)).map(([name, found = []]) => {
+    const nodes = found.map(([, member]) => resolve(member).node);
+    const values = nodes.flatMap((each) => (hasOwn(each, 'const') ? [each['const']] : listOf(each['enum'])));
+    return [name, { type: nodes[0]?.['type'], ...(values.length > 0 && { enum: values }) }] as const;
+  });
+  const [first, ...others] = alternatives.map(({ required }) => listOf(required));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: first?.filter((name) => others.every((required) => required.includes(name))),
+    additionalProperties: alternatives.some((each) => each['additionalProperties'] !== false),
+  };
 }
 
 function compareValues({ report }: Comparison, { spot, direction, ...shapes }: Shapes): void {
@@ -168,6 +211,8 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
     case 'extension':
       if ((before === true) === (after === true)) return null;
       return after === true ? 'enumeration opened' : 'enumeration closed';
+    case 'counting':
+      return 'words changed';
     case 'unknown':
       return 'unknown changed';
     default:

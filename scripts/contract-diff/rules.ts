@@ -121,6 +121,7 @@ export const RULES = {
     change,
     breaking('It cannot be told whether the new one allows all that the old one did.'),
   ),
+  'pattern rewritten': always(`${change}, which allows the same values`, ADDITIVE),
   'type changed': always(change, breaking('Values of the old type are not of the new type.')),
   'value removed': narrowed('value {before} removed'),
   'value added': widened('new value {after}'),
@@ -138,6 +139,11 @@ export const RULES = {
   'alternative removed': narrowed('alternative {name} removed'),
   'alternative added': widened('new alternative {name}'),
   'alternative of new values added': always('new alternative {name}', ADDITIVE),
+
+  'changes described': always(
+    'described more exactly; each one is validated by its own operation, as before',
+    ADDITIVE,
+  ),
 
   'field added': always('new', ADDITIVE),
   'required field added': byDirection('new and required', breaking('Requests without it get 422.'), ADDITIVE),

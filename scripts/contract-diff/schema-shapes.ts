@@ -46,6 +46,7 @@ export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly t
   readOnly: { kind: 'access', types: TYPES },
   writeOnly: { kind: 'access', types: TYPES },
   'x-extensible': { kind: 'extension', types: TYPES },
+  'x-counts-as-requests': { kind: 'counting', types: ['array'] },
 };
 export type Kind =
   | 'at least'
@@ -58,10 +59,19 @@ export type Kind =
   | 'deprecation'
   | 'access'
   | 'extension'
+  | 'counting'
   | 'unknown';
 
 /** Keywords that constrain nothing, like all others that begin with "x-". */
-export const REMARKS: readonly string[] = ['title', 'description', 'examples', 'example', 'externalDocs', '$comment'];
+export const REMARKS: readonly string[] = [
+  'title',
+  'description',
+  'examples',
+  'example',
+  'externalDocs',
+  'discriminator',
+  '$comment',
+];
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
 

@@ -1,4 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { invalidTextsIn } from '../../src/api/texts.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { closed } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
@@ -90,6 +91,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
     if (!validate(item)) add(validate);
     // A request is refused for more than a response can show, such as blank names.
     if (!validateCreation(writablePart(sent, creation))) add(validateCreation);
+    add({ errors: invalidTextsIn(sent) });
     for (const field of uniqueNames) {
       const value = `${field} ${JSON.stringify(item[field])}`;
       const before = seen.get(value);

@@ -1,3 +1,4 @@
+import { problemOfPattern } from '../../openapi/lint/contract/portable.ts';
 import { camel, problemOfName } from './names.ts';
 import { reservedIn } from './reserved.ts';
 
@@ -158,18 +159,10 @@ function targetOf(name: string, kind: Kind, target: string | undefined): string 
 
 function checkPattern(kind: Kind, pattern: string): void {
   if (kind !== 'string') throw new Error(`Only a string can have a pattern, and this is of the type "${kind}".`);
-  let parsed: RegExp;
-  try {
-    parsed = new RegExp(pattern, 'u');
-  } catch (error) {
-    throw new Error(`The pattern is not a regular expression: ${error instanceof Error ? error.message : error}`);
-  }
   if (!pattern.startsWith('^') || !pattern.endsWith('$'))
     throw new Error('The pattern must begin with "^" and end with "$".');
-  if (['\0', 'a\0', '\0a'].some((text) => parsed.test(text)))
-    throw new Error(
-      'The pattern must not allow NUL characters, which PostgreSQL cannot store. Name the characters that it allows.',
-    );
+  const problem = problemOfPattern(pattern);
+  if (problem !== null) throw new Error(`The pattern ${problem}`);
 }
 
 /** The value that a part such as "default=true" has. Throws if the field does not allow it. */

@@ -7,9 +7,6 @@ import { isRequired, type Resource } from './resource.ts';
 type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
 
-const NO_NUL = String.raw`^[^\u0000\uD800-\uDFFF]*$`;
-const NOT_BLANK = String.raw`^\s*[^\s\u0000\uD800-\uDFFF][^\u0000\uD800-\uDFFF]*$`;
-
 /** `copy`: the schema of parent programs with the names of this resource, whose id and times this one has, too. */
 export function rowSchema({ names, fields }: Resource, copy: string): Schema {
   const { properties, ...own } = parse(copy);
@@ -79,11 +76,8 @@ function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage:
       return { enum: isNullable && usage !== 'filter' ? [...values, null] : values, maxLength: max };
     case 'string':
       if (pattern !== undefined) return { ...length, pattern, 'x-remedy': `It must match ${pattern}.` };
-      return {
-        ...length,
-        pattern: min > 0 && usage !== 'filter' ? NOT_BLANK : NO_NUL,
-        'x-remedy': 'Remove NUL characters and unpaired surrogates.',
-      };
+      if (min === 0 || usage === 'filter' || usage === 'row') return length;
+      return { ...length, pattern: '\\S', 'x-remedy': 'Give at least one character that is not blank.' };
   }
 }
 

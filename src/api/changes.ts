@@ -1,4 +1,5 @@
 // The changes of a batch, as the server and the mock read and answer them.
+import type { Json } from '../contract/document.ts';
 import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';
 import type { HandlerInput } from './operation.ts';
@@ -38,6 +39,23 @@ const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
   update: ['id', 'if_match', 'body'],
   delete: ['id', 'if_match'],
 };
+
+/**
+ * What every change of a batch must have, from the schema of a change: a known action, and of the other members only known
+ * ones of the right type. The batch is refused for anything else; the rest is validated for each change by itself.
+ */
+export function structureOfChange({ oneOf, discriminator }: Json): Json {
+  const action = String(Object(discriminator).propertyName);
+  const branches = [oneOf].flat().map((branch) => Object.entries<Json>(Object(Object(branch).properties)));
+  const members = Object.fromEntries(branches.flat().map(([name, { type }]) => [name, { type }]));
+  const actions = branches.map((branch) => Object.fromEntries(branch)[action]?.['const']);
+  return {
+    type: 'object',
+    required: [action],
+    properties: { ...members, [action]: { type: 'string', enum: actions } },
+    additionalProperties: false,
+  };
+}
 
 /** Throws the 422 of the request that makes only this change, or one for a member that the action does not have. */
 export function inputOf(

@@ -3,9 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorObject } from 'ajv';
 import { type Context, type Document, OpenAPIBackend, OpenAPIValidator, type Request } from 'openapi-backend';
 import { createAjv } from '../contract/contract.ts';
+import { isObject } from '../contract/document.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { ApiRequest } from './api-request.ts';
-import { SECURITY_SCHEME } from './contract-operation.ts';
+import { structureOfChange } from './changes.ts';
+import { type ContractOperation, SECURITY_SCHEME } from './contract-operation.ts';
 import { ContractRouter } from './contract-router.ts';
 import { HttpError } from './exceptions.ts';
 import type { OperationHandler, RefusalOf } from './operation.ts';
@@ -13,6 +15,7 @@ import { findCached, readRequest } from './read-request.ts';
 import { conditionalResponse, type RenderedResponse, render } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { Send } from './send.ts';
+import { invalidTextsIn } from './texts.ts';
 import { Violations } from './violations.ts';
 
 export type ContractApiDeps = {
@@ -100,7 +103,8 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
     // 8. Handle.
     api.register(operationId, (_context: Context, request: ApiRequest) => {
       // Validation sees one value of each field.
-      if (request.repeatedFields.length > 0) refuseInvalid(request, []);
+      if (request.repeatedFields.length > 0 || (!request.isKnownValid && textErrorsOf(request).length > 0))
+        refuseInvalid(request, []);
       const limiting = limitBatch(request, limit);
       if (limiting !== undefined) return limiting.then(() => respond(request, responding));
       return request.cached ?? respond(request, responding);
@@ -137,6 +141,7 @@ async function openContract(definition: Document, permissions: readonly string[]
   });
   await api.init();
   const router = new ContractRouter(api.definition, permissions);
+  for (const operation of router.getOperations()) loosenChanges(operation);
   // Before handlers are registered: openapi-backend's own router searches the document anew for each of them.
   api.router = router;
   const ajv = createAjv();
@@ -149,6 +154,21 @@ async function openContract(definition: Document, permissions: readonly string[]
     lazyCompileValidators: true,
   });
   return { api, router };
+}
+
+/** Validates of a batch only what concerns the whole batch; each change is validated by itself. */
+function loosenChanges({ countedField, requestBody }: ContractOperation): void {
+  if (countedField === undefined) return;
+  const { schema } = Object(requestBody).content['application/json'];
+  const changes = schema.properties[countedField];
+  changes.items = structureOfChange(changes.items);
+}
+
+/** The texts of a request that no operation accepts. Those of a batch's changes belong to the changes. */
+function textErrorsOf({ params, query, requestBody, operation: { countedField } }: ApiRequest): ErrorObject[] {
+  const isBatch = countedField !== undefined && isObject(requestBody);
+  const body = isBatch ? { ...requestBody, [countedField]: undefined } : requestBody;
+  return invalidTextsIn({ path: params, query, requestBody: body });
 }
 
 const atOnce: RunInTurn = (_request, work) => work();
@@ -181,13 +201,14 @@ function rethrow({ security }: Context): never {
 }
 
 /** From Ajv's errors to a 422 that names each field and the remedy. */
-function refuseInvalid({ repeated, repeatedFields, operation }: ApiRequest, found: readonly ErrorObject[]): never {
+function refuseInvalid(request: ApiRequest, found: readonly ErrorObject[]): never {
+  const { repeated, repeatedFields, operation } = request;
   const violations = new Violations();
   for (const name of [...repeated, ...repeatedFields])
     violations.add(name, 'is sent more than once. Send it only once.');
   const places = new Set(repeated.map((name) => `/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
   violations.addAll(
-    found.filter(({ instancePath }) => !places.has(instancePath)),
+    [...found, ...textErrorsOf(request)].filter(({ instancePath }) => !places.has(instancePath)),
     operation,
   );
   violations.throwIfAny();
@@ -209,12 +230,12 @@ function refusalsBy(validator: OpenAPIValidator<Document>, router: ContractRoute
     const operation = router.getOperation(operationId);
     if (operation === undefined) throw new Error(`The contract has no operation ${operationId}.`);
     const parts = { path, query: {}, header: headers, cookie: {}, ...(body !== undefined && { requestBody: body }) };
-    const found = validator.getRequestValidatorsForOperation(operationId)?.flatMap((validate) => {
+    const found = (validator.getRequestValidatorsForOperation(operationId) ?? []).flatMap((validate) => {
       validate(parts);
       return validate.errors ?? [];
     });
     const violations = new Violations();
-    violations.addAll(found ?? [], operation);
+    violations.addAll([...found, ...invalidTextsIn({ path, requestBody: body })], operation);
     return violations.refusal();
   };
 }

@@ -55,7 +55,7 @@ export class Violations {
 }
 
 /** An empty name is too short and does not match its pattern, for one cause: the first of these explains the others. */
-const MOST_HELPFUL_FIRST = ['type', 'enum', 'format', 'pattern', 'minLength', 'maxLength'];
+const MOST_HELPFUL_FIRST = ['additionalProperties', 'type', 'enum', 'format', 'pattern', 'minLength', 'maxLength'];
 
 /** Keeps the most helpful error for each value and for each name of an entry. */
 function onePerValue(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
@@ -63,7 +63,7 @@ function onePerValue(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
   for (const error of errors) {
     // Ajv also reports why the name is not valid, in an error of its own.
     if (error.keyword === 'propertyNames') continue;
-    const subject = JSON.stringify([error.instancePath, error.propertyName ?? null, memberOf(error) ?? null]);
+    const subject = JSON.stringify([error.instancePath, error.propertyName ?? memberOf(error) ?? null]);
     const other = kept.get(subject);
     if (other === undefined || rankOf(error) < rankOf(other)) kept.set(subject, error);
   }

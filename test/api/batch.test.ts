@@ -123,6 +123,8 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'create', body: { name: ' ' } },
       { action: 'create', body: { name: 'x', colour: 'red', metadata: { a: 1 } } },
       { action: 'create', body: {} },
+      { action: 'create', body: { name: 'a\0', metadata: { '\ud800': 'x' } } },
+      { action: 'upsert', external_id: '\0', body: { name: 'x' } },
       { action: 'upsert', external_id: 'x'.repeat(256), body: { name: 'x' } },
       { action: 'upsert', external_id: 'x', body: { name: 'x', external_id: 'x' } },
       { action: 'upsert', external_id: 'x', if_none_match: 'x', body: { name: 'x' } },
@@ -238,6 +240,14 @@ test.each([
   ['101 changes', Array.from({ length: 101 }, () => ({ action: 'create', body: { name: 'x' } })), 'changes'],
   ['an unknown action', [{ action: 'replace', body: {} }], 'changes.0.action'],
   ['an unknown member', [{ action: 'create', name: 'x' }], 'changes.0.name'],
+  [
+    'a member of another type',
+    [
+      { action: 'create', body: { name: 'x' } },
+      { action: 'delete', id: 5 },
+    ],
+    'changes.1.id',
+  ],
   ['changes that are no array', {}, 'changes'],
   ['a change that is no object', [{ action: 'create', body: { name: 'x' } }, 'x'], 'changes.1'],
   ['a body that is no object', [{ action: 'create', body: [] }], 'changes.0.body'],

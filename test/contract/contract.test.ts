@@ -1,4 +1,5 @@
 // Rules for the contract document itself, independent of its operations.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -159,6 +160,49 @@ test('every request string with a pattern or a format has a remedy text', () => 
   const ofText = ofRequests.filter(({ node }) => 'pattern' in node || 'format' in node);
   expect(ofText.length).toBeGreaterThan(10);
   expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
+});
+
+// The lint has a list of tokens that the languages share; Python is the one at hand.
+test('Python compiles every pattern', () => {
+  const patterns = nodes.flatMap(({ node }) => (typeof node['pattern'] === 'string' ? [node['pattern']] : []));
+  expect(patterns.length).toBeGreaterThan(20);
+  const program = 'import json, re, sys; [re.compile(pattern) for pattern in json.load(sys.stdin)]';
+  const { stderr } = spawnSync('python3', ['-c', program], { input: JSON.stringify(patterns), encoding: 'utf8' });
+  expect(stderr).toBe('');
+});
+
+/** Without what differs by intent: descriptions, examples and remedies. */
+function constraintsOf(schema: unknown): Node {
+  const entries = Object.entries(isNode(schema) ? schema : {});
+  return Object.fromEntries(entries.filter(([name]) => !['description', 'examples', 'x-remedy'].includes(name)));
+}
+
+test('each change of a batch has exactly the parameters and the body of its own operation', () => {
+  const counted = operations.flatMap(({ operationId, path, requestBody }) =>
+    Object.values(requestBody?.content['application/json']?.schema.properties ?? {})
+      .filter((property) => property['x-counts-as-requests'] === true)
+      .map(({ items }) => ({ operationId, list: path.replace(/\/[^/]+$/, ''), changes: [items?.['oneOf']].flat() })),
+  );
+  expect(counted.length).toBeGreaterThan(0);
+  const methods: Node = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
+  for (const { operationId, list, changes } of counted) {
+    expect(changes).toHaveLength(4);
+    for (const change of changes) {
+      const { action, ...members } = Object(Object(change).properties);
+      const own = operations.find(
+        (each) =>
+          each.method === methods[action.const] && each.path.startsWith(list) && each.operationId !== operationId,
+      );
+      // An Idempotency-Key belongs to the whole batch.
+      const parameters = (own?.parameters ?? []).filter(({ name }) => name !== 'Idempotency-Key');
+      const named = parameters.map(({ name, schema }) => [name.toLowerCase().replaceAll('-', '_'), schema] as const);
+      const body = own?.requestBody?.content['application/json']?.schema;
+      const expected = Object.entries({ ...Object.fromEntries(named), ...(body !== undefined && { body }) });
+      expect(Object.keys(members).sort()).toEqual(expected.map(([name]) => name).sort());
+      for (const [name, schema] of expected)
+        expect([name, constraintsOf(members[name])]).toEqual([name, constraintsOf(schema)]);
+    }
+  }
 });
 
 test('every string has a maxLength, every array a maxItems, and every object declares its fields or their bounds', () => {

@@ -7,8 +7,18 @@ const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 
-/** Whether the schema allows the value. */
+/** Whether the API allows the value where the contract has the schema. */
 export function isAllowed(schema: Json, value: unknown): boolean {
+  return isOfTexts(value) && matches(schema, value);
+}
+
+/** Whether no string within it has a NUL or an unpaired surrogate, which the description of the API excludes. */
+function isOfTexts(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
+  return Object.entries(Object(value)).every(([name, member]) => isOfTexts(name) && isOfTexts(member));
+}
+
+function matches(schema: Json, value: unknown): boolean {
   const text = JSON.stringify(schema);
   const check = compiled.get(text) ?? ajv.compile(schema);
   compiled.set(text, check);

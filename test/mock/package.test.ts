@@ -131,7 +131,7 @@ test('each mistake in a seed is named, and the data stay as they were', async ()
   const [problems, left] = await printedBy<[string[], string[]]>(
     'mistakes.js',
     `${START}
-    const items = [{ nam: 'x' }, { name: ' ', external_id: 3 }, { name: 'x', external_id: 'a' }, { name: 'y', external_id: 'a' }];
+    const items = [{ nam: 'x' }, { name: ' ', external_id: 3 }, { name: 'x', external_id: 'a' }, { name: 'y', external_id: 'a' }, { name: '\\ud800' }];
     let problems;
     try {
       mock.reset({ parent_programs: items, programs: [] });
@@ -144,9 +144,10 @@ test('each mistake in a seed is named, and the data stay as they were', async ()
   expect(problems).toEqual([
     'parent_programs[0].name is required.',
     expect.stringMatching(/^parent_programs\[0\]\.nam is not a field of parent_programs\. Allowed fields: id, name, /),
-    'parent_programs[1].name must not be blank.',
     'parent_programs[1].external_id must be a string or null.',
+    'parent_programs[1].name must not be blank.',
     'parent_programs[3].external_id must be unique; parent_programs[2] has the same.',
+    'parent_programs[4].name is not valid. Remove NUL characters and unpaired surrogates.',
     expect.stringMatching(/^programs is not a list of this API\. Lists: parent_programs, /),
   ]);
   expect(left).toEqual(['First', 'Second']);

@@ -54,9 +54,9 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     ['note:string:0..10000:filter', 'needs bounds with a maximum of at most 600, such as 1..200'],
     ['level:enum=one', 'Write at least two different values in lower case, such as level:enum=basic,advanced.'],
     ['seats:integer:0..9:default=10', 'default=10 is not a value of this field.'],
-    ['country:string:2..2:pattern=^[A-Z{2}$', 'The pattern is not a regular expression'],
+    ['country:string:2..2:pattern=^[A-Z{2}$', 'The pattern is not a regular expression: Unterminated character class.'],
     ['country:string:2..2:pattern=[A-Z]{2}', 'The pattern must begin with "^" and end with "$".'],
-    ['note:string:pattern=^[^a]*$', 'The pattern must not allow NUL characters'],
+    ['note:string:pattern=^[^a]*$', 'The pattern contains "[^", which is not the same in every language.'],
     ['country:string:2..2:pattern=^[A-Z]{2}$', 'Add example=VALUE, and other=VALUE for a second row'],
     [
       'code:string:unique:example=A:other=A',

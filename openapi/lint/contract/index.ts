@@ -7,6 +7,7 @@ import { namedException } from './named-exception.ts';
 import { oneId } from './one-id.ts';
 import { oneKey } from './one-key.ts';
 import { operationId } from './operation-id.ts';
+import { portable } from './portable.ts';
 import { remedy } from './remedy.ts';
 import { responseHeaders } from './response-headers.ts';
 import { sentence } from './sentence.ts';
@@ -21,6 +22,7 @@ export const contractRules: readonly Rule[] = [
   oneId,
   oneKey,
   operationId,
+  portable,
   remedy,
   responseHeaders,
   sentence,

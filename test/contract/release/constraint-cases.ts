@@ -176,6 +176,21 @@ export const constraintCases: readonly Case[] = [
     ],
   },
   {
+    title: 'a pattern that is listed as written anew for other languages',
+    plants: [set(`${BODY} properties name pattern`, '\\S')],
+    found: [
+      'additive: POST /api/parent_programs, body, field name: pattern changed from ^\\s*[^\\s\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$ to \\S, which allows the same values',
+    ],
+  },
+  {
+    title: 'a pattern spelled without escapes, in a response',
+    given: [set(`${SCHEMAS} Page properties next_cursor pattern`, '^[\\x21-\\x7E]+\\d$')],
+    plants: [set(`${SCHEMAS} Page properties next_cursor pattern`, '^[!-~]+[0-9]$')],
+    found: [
+      'additive: GET /api/parent_programs, response 200, field page.next_cursor: pattern changed from ^[\\x21-\\x7E]+\\d$ to ^[!-~]+[0-9]$, which allows the same values',
+    ],
+  },
+  {
     title: 'the pattern removed from a request',
     plants: [remove(`${BODY} properties name pattern`)],
     found: [

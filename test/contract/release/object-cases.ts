@@ -8,7 +8,58 @@ const SCHEMAS = 'components schemas';
 const BODY = 'components schemas ParentProgramCreate';
 const KEY_SCHEMA = 'components schemas Key';
 
+const CHANGES = `${BODY} properties changes`;
+const WHERE = 'POST /api/parent_programs, body, field changes[]';
+
+/** The changes of a batch: an object for all actions, or one for each. */
+const looseChanges = {
+  type: 'array',
+  'x-counts-as-requests': true,
+  items: {
+    type: 'object',
+    required: ['action'],
+    additionalProperties: false,
+    properties: {
+      action: { type: 'string', enum: ['create', 'delete'] },
+      id: { type: 'string' },
+      body: { type: 'object' },
+    },
+  },
+};
+const changeWith = (action: string, members: Json) => ({
+  type: 'object',
+  required: ['action', ...Object.keys(members)],
+  additionalProperties: false,
+  properties: { action: { type: 'string', const: action }, ...members },
+});
+const creation = changeWith('create', { body: { $ref: '#/components/schemas/ParentProgramCreate' } });
+const deletion = changeWith('delete', { id: { type: 'string', format: 'uuid' } });
+
 export const objectCases: readonly Case[] = [
+  // Batches
+  {
+    title: 'a change of a batch that is described by its action',
+    given: [set(CHANGES, looseChanges)],
+    plants: [set(`${CHANGES} items`, { oneOf: [creation, deletion], discriminator: { propertyName: 'action' } })],
+    found: [`additive: ${WHERE}: described more exactly; each one is validated by its own operation, as before`],
+  },
+  {
+    title: 'an action and a member that are removed from the changes of a batch',
+    given: [set(CHANGES, looseChanges)],
+    plants: [set(`${CHANGES} items`, { oneOf: [deletion] })],
+    found: [
+      `additive: ${WHERE}: described more exactly; each one is validated by its own operation, as before`,
+      `breaking (unannounced): ${WHERE}.body: removed`,
+      `breaking: ${WHERE}.action: value "create" removed`,
+      `breaking: ${WHERE}.id: now required`,
+    ],
+  },
+  {
+    title: 'an array whose items count as requests',
+    given: [set(CHANGES, { type: 'array' })],
+    plants: [set(`${CHANGES} x-counts-as-requests`, true)],
+    found: ['words: POST /api/parent_programs, body, field changes: x-counts-as-requests changed'],
+  },
   // Fields
   {
     title: 'a new optional field in a request',

@@ -30,7 +30,8 @@ function wrongIntegers({ minimum, maximum }: Json): string[] {
 }
 
 function ofText({ minLength = 0, maxLength, enum: allowed, pattern, format }: Json): WrongValue[] {
-  const matches = (text: string) => new RegExp(String(pattern ?? ''), 'u').test(text);
+  const isText = (text: string) => !text.includes('\0') && text.isWellFormed();
+  const matches = (text: string) => isText(text) && new RegExp(String(pattern ?? ''), 'u').test(text);
   return [
     ...(Number(minLength) > 0 ? [{ what: 'an empty text', value: '' }] : []),
     ...(Number(minLength) > 1 ? [{ what: 'a text too short', value: 'x'.repeat(Number(minLength) - 1) }] : []),
