@@ -30,6 +30,8 @@ const MAX_TOKEN_CHARACTERS = 1024;
 function checkedApiKey(apiKey: unknown): string {
   if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError('apiKey is missing or empty.');
   if (/^bearer\s/i.test(apiKey)) throw new TypeError('apiKey must be the API key alone, without "Bearer".');
+  if (apiKey.trim() !== apiKey)
+    throw new TypeError('apiKey begins or ends with a blank or a line break. Remove it, such as with trim().');
   if (apiKey.length > MAX_TOKEN_CHARACTERS || !TOKEN.test(apiKey)) {
     throw new TypeError(
       'apiKey is not an API key: it is too long, or contains spaces or other characters that no key has.',

@@ -13,6 +13,8 @@ export function keysOf(secret: unknown): readonly Uint8Array<ArrayBuffer>[] {
   return secrets.map((each) => {
     if (typeof each !== 'string' || each === '')
       throw new TypeError('secret is missing or empty. Give the secret of the endpoint, which begins with whsec_.');
+    if (each.trim() !== each)
+      throw new TypeError('secret begins or ends with a blank or a line break. Remove it, such as with trim().');
     const [, base64] = SECRET.exec(each) ?? [];
     if (base64 === undefined || base64.length % 4 === 1)
       throw new TypeError('secret is not the secret of an endpoint, which is whsec_ and base64. Copy it whole.');

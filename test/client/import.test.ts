@@ -1,6 +1,10 @@
 // The command as integrators run it: from the packed client, in a process of its own.
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { columnsOf } from '../../src/client/import/columns.ts';
+import { readOptions } from '../../src/client/import/options.ts';
+import { proxyAdvice } from '../../src/client/import/telling-fetch.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { getPackedClient, installClient } from '../support/http/client-package.ts';
 import { readFeed } from '../support/http/feed.ts';
@@ -39,7 +43,7 @@ function envOf({ key }: Pick<TestOrganization, 'key'>, url = server.url) {
   return { CHARTER_URL: url, CHARTER_API_KEY: key };
 }
 
-function importedBy(ours: TestOrganization, parameters: readonly string[]): Promise<Ended> {
+function importedBy(ours: Pick<TestOrganization, 'key'>, parameters: readonly string[]): Promise<Ended> {
   return runFile(COMMAND, parameters, envOf(ours));
 }
 
@@ -88,12 +92,33 @@ test('a file of a spreadsheet is imported: mapped columns, quotation marks, blan
   );
 });
 
-test('semicolons and windows-1252, as some spreadsheets write them', async () => {
+test('the report of a file with semicolons in windows-1252 is corrected and imported with the same options', async () => {
   const ours = await createTestOrganization(server);
-  const file = await fileWith(Buffer.from('external_id;name;description\r\ns;Gr\xF6\xDFe, k;x\r\n', 'latin1'));
-  const { code } = await importedBy(ours, [file, '--delimiter', ';', '--encoding', 'windows-1252']);
-  expect(code).toBe(0);
-  expect(await programsOf(ours)).toEqual(new Map([['s', { name: 'Größe, k', description: 'x', metadata: {} }]]));
+  const file = await fileWith(
+    Buffer.from('external_id;name;description\r\ns;Gr\xF6\xDFe, k;\x80\r\nt ;;Ca\xF1\xF3n\r\n', 'latin1'),
+  );
+  const options = ['--delimiter', ';', '--encoding', 'windows-1252'];
+  const refused = refusedOf(file);
+  expect(await importedBy(ours, [file, ...options])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(refused),
+  });
+  const report = await readFile(refused, 'latin1');
+  expect(report).toMatch(/\r\nt ;;Ca\xF1\xF3n;3;422;name must not be blank\.\r\n$/);
+  await writeFile(refused, Buffer.from(report.replace('t ;;', 't ;El Ni\xF1o;'), 'latin1'));
+  expect(await importedBy(ours, [refused, ...options])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('In row 2, external_id begins or ends with a blank'),
+  });
+  const metadata = {};
+  expect(await programsOf(ours)).toEqual(
+    new Map([
+      ['s', { name: 'Größe, k', description: '€', metadata }],
+      ['t ', { name: 'El Niño', description: 'Cañón', metadata }],
+    ]),
+  );
+  await writeFile(file, 'external_id;name\ns;x');
+  expect((await importedBy(ours, [file, ...options])).stderr).toContain(`is kept as ${refused}.edited.\n`);
 });
 
 test('columns that are ignored are named, with the fields that they are probably meant for', async () => {
@@ -134,21 +159,21 @@ test('refused rows are a file with the reasons, which can be corrected and impor
   });
   expect([...(await programsOf(ours)).keys()]).toEqual(['a', 'e']);
   const report = await readFile(refused, 'utf8');
-  expect(report.split('\r\n').toSorted()).toEqual(
+  expect(report.split('\n').toSorted()).toEqual(
     [
       '',
       ',No ID,,4,422,external_id must not be empty.',
       'b,,z,3,422,name must not be blank.',
-      'd,Short,5,,The row has 2 cells instead of 3.',
+      'd,Short,,5,,The row has 2 cells instead of 3. Put each value into its column. If the last cells are empty: empty this cell.',
       'external_id,name,note,import_row,import_status,import_message',
     ].toSorted(),
   );
-  const corrected = report.replace('b,,z', 'b,Second,z').replace(',No ID,', 'c,No ID,').replace('d,Short', 'd,,');
+  const corrected = report.replace('b,,z', 'b,Second,z').replace(',No ID,', 'c,No ID,').replace('d,Short,', 'd,,x');
   await writeFile(refused, corrected);
   const again = await importedBy(ours, [refused]);
   expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(/^2 rows created, 0 .*, 1 refused: see/) });
   expect(await readFile(refusedOf(refused), 'utf8')).toMatch(
-    /^external_id,name,note,import_row,import_status,import_message\r\nd,,,\d,422,name must not be blank\.\r\n$/,
+    /^external_id,name,note,import_row,import_status,import_message\nd,,x,\d,422,name must not be blank\.\n$/,
   );
 });
 
@@ -164,7 +189,7 @@ test('a dry run finds every row that an import would refuse, and changes nothing
     ),
   });
   expect((await readFeed(ours.client)).events).toEqual([]);
-  const rowsIn = async () => (await readFile(refusedOf(file), 'utf8')).split('\r\n').map((line) => line.split(',')[2]);
+  const rowsIn = async () => (await readFile(refusedOf(file), 'utf8')).split('\n').map((line) => line.split(',')[2]);
   const judged = await rowsIn();
   expect((await importedBy(ours, [file])).stdout).toMatch(/^99 rows created, 0 replaced or unchanged, 120 refused/);
   expect(judged).toEqual(await rowsIn());
@@ -184,9 +209,17 @@ test.each([
 });
 
 test('without a refused row, there is no report', async () => {
-  const file = await fileWith(csvOf(1));
-  await importedBy(await createTestOrganization(server), [file, '--dry-run']);
+  const ours = await createTestOrganization(server);
+  const file = await fileWith(csvOf(0));
+  expect((await importedBy(ours, [file, '--dry-run'])).stdout).toContain('0 rows can be imported, 0 refused.');
   await expect(stat(refusedOf(file))).rejects.toThrow('ENOENT');
+});
+
+test('a report that is another name of the file is refused', async () => {
+  const file = await fileWith(csvOf(1));
+  await symlink(file, `${file}.link`);
+  const { code, stderr } = await importedBy({ key: 'charter_test_key' }, [file, '--refused', `${file}.link`]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '--refused must not be the file itself. Name another file.\n' });
 });
 
 /** Runs the command until the server has received its second batch, to which it does not respond. */
@@ -220,6 +253,14 @@ test('Ctrl+C ends the import at once, and says how to go on', async () => {
   });
 });
 
+function failureOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
 /** Has Node load a program first. */
 const loading = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` });
 const IS_TERMINAL = 'process.stderr.isTTY = true;';
@@ -239,12 +280,15 @@ test('the command says why it waits, and how long it took with all waits', async
 
 test('a server that never answers is reported at once, and in the end with its address and a remedy', async () => {
   network.play(hangsUp);
-  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(HAS_NO_PATIENCE) };
+  const proxy = { HTTP_PROXY: 'http://user:secret@proxy.example:3128' };
+  const env = { ...envOf({ key: 'charter_test_key' }, network.url), ...loading(HAS_NO_PATIENCE), ...proxy };
   const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
   expect({ code, lines: stderr.split('\n') }).toEqual({
     code: 1,
     lines: [
-      expect.stringMatching(/^The server does not answer \(.+\)\. Trying again …$/),
+      expect.stringMatching(
+        /^The server does not answer \(.+\)\. HTTP_PROXY is set, but .* NODE_USE_ENV_PROXY=1, .* Trying again …$/,
+      ),
       expect.stringMatching(
         `^GET ${network.url}/api/key got no response: .* \\(tried 11 times\\)\\. Check that the server is running, .* CHARTER_URL or --url`,
       ),
@@ -280,23 +324,48 @@ test('progress is shown on a terminal only', async () => {
   ]);
 });
 
-test.each<[title: string, parameters: string[], message: string]>([
+test.each<[title: string, parameters: string[], message: string, env?: object]>([
   ['no file', [], 'Name one CSV file.'],
   ['two files', ['a.csv', 'b.csv'], 'Name one CSV file.'],
+  ['the standard input', ['-'], 'The command does not read its standard input.'],
   ['a key', ['a.csv', '--key', 'charter_live_secret'], "Unknown option '--key'."],
   ['a map without a field', ['a.csv', '--map', 'Code'], '--map must be COLUMN=FIELD'],
+  [
+    'two fields for a column',
+    ['a.csv', '--map', 'x=name', '--map', ' x =description'],
+    'names the column "x" more than',
+  ],
   ['two characters', ['a.csv', '--delimiter', ';;'], '--delimiter must be one character'],
+  ['a quotation mark', ['a.csv', '--delimiter', '"'], '--delimiter must be one character, or "tab", and no quotation'],
   ['an unknown encoding', ['a.csv', '--encoding', 'x'], '--encoding is not the name of an encoding'],
   ['the file as the report', ['a.csv', '--refused', './a.csv'], '--refused must not be the file itself'],
-])('a wrong command line is refused with 2: %s', async (_title, parameters, message) => {
-  const { code, stdout, stderr } = await runFile(COMMAND, parameters, envOf({ key: 'charter_test_key' }));
-  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-  expect(stderr).not.toContain('secret');
+  ['no address', ['a.csv'], 'Set CHARTER_URL to the address of Charter, or use --url.', { CHARTER_URL: '' }],
+  ['half an address', ['a.csv'], 'The address of Charter must begin with http', { CHARTER_URL: 'localhost:3000' }],
+  ['no key in the environment', ['a.csv'], 'Set the environment variable CHARTER_API_KEY', { CHARTER_API_KEY: ' \n' }],
+])('a command line is wrong with %s', (_title, parameters, message, env = {}) => {
+  const given = { ...envOf({ key: 'charter_test_secret' }), ...env };
+  const error = failureOf(() => readOptions(parameters, given));
+  expect(error).toMatchObject({ message: expect.stringContaining(message), isMisuse: true });
+  expect(inspect(error)).not.toContain('secret');
 });
 
-test.each(['CHARTER_URL', 'CHARTER_API_KEY'])('%s must be set', async (name) => {
-  const { [name]: _, ...env }: Record<string, string> = envOf({ key: 'charter_test_key' });
-  expect(await runFile(COMMAND, ['a.csv'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining(name) });
+test('a wrong command line is refused with 2', async () => {
+  const { code, stdout, stderr } = await runFile(COMMAND, [], envOf({ key: 'charter_test_key' }));
+  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('Name one CSV') });
+});
+
+test('blanks and line breaks around the key and the address are no part of them', () => {
+  const env = { CHARTER_URL: ' https://charter.example.org\r', CHARTER_API_KEY: '\ncharter_test_key\r\n' };
+  expect(readOptions(['a.csv'], env)).toMatchObject({ url: 'https://charter.example.org', apiKey: 'charter_test_key' });
+});
+
+test.each([
+  ['https://charter.example.org', { HTTPS_PROXY: 'x' }, 'HTTPS_PROXY'],
+  ['http://charter.example.org', { http_proxy: 'x', HTTPS_PROXY: 'x' }, 'HTTP_PROXY'],
+  ['https://charter.example.org', { HTTP_PROXY: 'x' }, undefined],
+  ['https://charter.example.org', { HTTPS_PROXY: 'x', NODE_USE_ENV_PROXY: '1' }, undefined],
+])('the proxy that Node does not use for %s with %j is %s', (url, env, name) => {
+  expect(/^ (\w+) is set, but Node uses it only with NODE_USE_ENV_PROXY=1/.exec(proxyAdvice(url, env))?.[1]).toBe(name);
 });
 
 test('--help shows every option', async () => {
@@ -307,35 +376,29 @@ test('--help shows every option', async () => {
   });
 });
 
-test.each<[title: string, content: string | Buffer, parameters: string[], message: string]>([
-  ['an empty file', '', [], 'is empty'],
-  ['no column for the ID', 'name,Code\nx,y\n', [], 'No column is for the field "external_id".'],
-  ['a column in other letters', 'External ID,name\n', [], 'Did you mean --map "External ID=external_id"?'],
-  ['an unknown column', 'external_id,name\n', ['--map', 'Code=name'], '--map names the column "Code"'],
-  ['an unknown field', 'external_id,name,x\n', ['--map', 'x=colour'], '--map names the field "colour"'],
-  ['two columns for a field', 'external_id,name,name\n', [], 'Several columns are for the field "name"'],
-  ['another encoding', Buffer.from('external_id,name\na,\xE9\n', 'latin1'), [], 'Use --encoding'],
-  ['UTF-16', Buffer.from('\uFEFFexternal_id,name\na,b\n', 'utf16le'), [], 'is encoded as UTF-16. Save it as UTF-8'],
-  ['a quotation mark without its end', 'external_id,name\na,b\nc,"d\n', [], 'Row 3: Quote Not Closed'],
-])('nothing is imported from a file with %s', async (_title, content, parameters, message) => {
-  const ours = await createTestOrganization(server);
-  const { code, stdout, stderr } = await importedBy(ours, [await fileWith(content), ...parameters]);
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
-  expect((await readFeed(ours.client)).events).toEqual([]);
+test.each<[title: string, header: string[], map: [string, string][], message: string]>([
+  ['no column for the ID', ['name', 'Code'], [], 'No column is for the field "external_id".'],
+  ['a column in other letters', ['External ID', 'name'], [], 'Did you mean --map "External ID=external_id"?'],
+  ['another delimiter', ['external_id;name'], [], 'Did you mean --delimiter ";"? The columns of the file:'],
+  ['another delimiter and a map', ['Code\tTitle'], [['Code', 'external_id']], 'Did you mean --delimiter tab?'],
+  ['UTF-16', ['e\0x\0'], [], 'Is it UTF-16? Use --encoding utf-16le'],
+  ['an unknown column', ['external_id', 'name'], [['Code', 'name']], '--map names the column "Code"'],
+  ['an unknown field', ['external_id', 'name', 'x'], [['x', 'colour']], '--map names the field "colour"'],
+  ['two columns for a field', ['external_id', 'name', ' name'], [], 'Several columns are for the field "name"'],
+])('column names are refused with %s', (_title, header, map, message) => {
+  expect(() => columnsOf(header, new Map(map))).toThrow(message);
 });
 
-test.each([
-  ['no address', { CHARTER_URL: '' }, 'Set CHARTER_URL to the address of Charter, or use --url.'],
-  [
-    'an address without its beginning',
-    { CHARTER_URL: 'localhost:3000' },
-    'The address of Charter must begin with http',
-  ],
-  ['no key', { CHARTER_API_KEY: '' }, 'Set the environment variable CHARTER_API_KEY to the API key.'],
-])('%s is a wrong command line', async (_, wrong, message) => {
-  const env = { ...envOf({ key: 'charter_test_key' }), ...wrong };
-  const { code, stderr } = await runFile(COMMAND, [await fileWith(csvOf(1))], env);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+test.each<[title: string, content: string | Buffer, message: string]>([
+  ['that is empty', '', 'is empty'],
+  ['with the wrong column names', 'name,Code\nx,y\n', 'No column is for the field "external_id".'],
+  ['in another encoding', Buffer.from('external_id,name\na,\xE9\n', 'latin1'), 'Use --encoding'],
+  ['with a quotation mark without its end', 'external_id,name\na,b\nc,"d\n', 'Row 3: Quote Not Closed'],
+])('nothing is imported from a file %s', async (_title, content, message) => {
+  const ours = await createTestOrganization(server);
+  const { code, stdout, stderr } = await importedBy(ours, [await fileWith(content)]);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect((await readFeed(ours.client)).events).toEqual([]);
 });
 
 test('a file that does not exist, a wrong address, a key that is refused, and a key that may not write are reported', async () => {

@@ -86,6 +86,10 @@ describe('the key does not appear in', () => {
   });
 });
 
+test.each([`${apiKey}\n`, `${apiKey}\r\n`, ` ${apiKey}`])('the blank or line break in the key %j is named', (key) => {
+  expect(() => client({ apiKey: key })).toThrow('apiKey begins or ends with a blank or a line break. Remove it');
+});
+
 test('a key with a "Bearer" prefix is refused with a remedy', () => {
   expect(() => client({ apiKey: `bearer ${apiKey}` })).toThrow('apiKey must be the API key alone, without "Bearer".');
 });

@@ -27,9 +27,13 @@ export type Columns = {
 export function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): Columns {
   const names = header.map((name) => name.trim());
   const listed = `The columns of the file: ${listOf(names)}.`;
+  if (names.some((name) => name.includes('\0')))
+    throw new ImportError('The first row has NUL characters. Is it UTF-16? Use --encoding utf-16le or utf-16be.');
   const unknown = [...map.keys()].find((column) => !names.includes(column));
   if (unknown !== undefined)
-    throw new ImportError(`--map names the column "${unknown}", which does not exist. ${listed}`);
+    throw new ImportError(
+      `--map names the column "${unknown}", which does not exist. ${delimiterAdvice(names) ?? ''}${listed}`,
+    );
   const mapped = new Set(map.values());
   const fields = new Map<number, string>();
   for (const [at, name] of names.entries()) {
@@ -47,9 +51,9 @@ export function columnsOf(header: readonly string[], map: ReadonlyMap<string, st
     const similar = ignored.find((name) => isSimilar(name, field));
     const remedy =
       similar === undefined
-        ? `Name one with --map "COLUMN=${field}", or the right --delimiter.`
-        : `Did you mean --map "${similar}=${field}"?`;
-    throw new ImportError(`No column is for the field "${field}". ${remedy} ${listed}`);
+        ? `Name one with --map "COLUMN=${field}", or the right --delimiter. `
+        : `Did you mean --map "${similar}=${field}"? `;
+    throw new ImportError(`No column is for the field "${field}". ${delimiterAdvice(names) ?? remedy}${listed}`);
   }
   return {
     fields,
@@ -59,6 +63,11 @@ export function columnsOf(header: readonly string[], map: ReadonlyMap<string, st
     }),
     missing: found.some((field) => field.startsWith(METADATA)) ? missing : [...missing, 'metadata'],
   };
+}
+
+function delimiterAdvice(names: readonly string[]): string | undefined {
+  const [found] = names.length === 1 ? (/[,;\t|]/.exec(names[0] ?? '') ?? []) : [];
+  return found && `Did you mean --delimiter ${found === '\t' ? 'tab' : `"${found}"`}? `;
 }
 
 /** Spreadsheets write cells without a name behind the last column. */

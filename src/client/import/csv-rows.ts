@@ -2,10 +2,12 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { type CsvFormat, type Start, startOf } from './csv-format.ts';
+import { decoderOf } from './encodings.ts';
 import { ImportError } from './import-error.ts';
 
 /** Longer rows are a mistake, such as a quotation mark without its end, which would make one row of the rest of the file. */
-const MAX_ROW_CHARACTERS = 1_048_576;
+const MAX_ROW_BYTES = 1_048_576;
 
 export type Row = {
   /** As in a spreadsheet: the row of the column names is 1. */
@@ -18,11 +20,53 @@ export type Row = {
 type Place = { readonly records: number; readonly empty_lines: number };
 type Parsed = { readonly record: string[]; readonly info: Place & { readonly bytes: number } };
 
-/** The rows of a CSV file (RFC 4180), that of the column names included, blank rows excluded. Reads as fast as rows are taken. */
-export async function* rowsOf(
-  file: string,
-  { delimiter, encoding }: { delimiter: string; encoding: string },
-): AsyncGenerator<Row, void, void> {
+export type CsvFile = {
+  readonly format: CsvFormat;
+  /** Those of the column names included, blank rows excluded. Reads as fast as rows are taken. */
+  readonly rows: AsyncGenerator<Row, void, void>;
+};
+
+type ReadOptions = {
+  /** The file may name another one only if it is `undefined`. */
+  readonly delimiter: string | undefined;
+  readonly encoding: string;
+};
+
+/** Opens a CSV file (RFC 4180). `rows` must be read to their end, or returned. */
+export async function openCsv(file: string, { delimiter, encoding }: ReadOptions): Promise<CsvFile> {
+  try {
+    const texts = textsOf(file, encoding);
+    let text = '';
+    let start: Start | null = null;
+    while (start === null) {
+      const { value = '', done = false } = await texts.next();
+      text += value;
+      const isWhole = done || text.length > MAX_ROW_BYTES;
+      start = startOf(text, { delimiter: delimiter ?? DEFAULT_DELIMITER, isWhole });
+    }
+    const { rest, delimiter: named, ...format } = start;
+    if (delimiter !== undefined && named !== undefined && named !== delimiter)
+      throw new ImportError(
+        `The first line of ${file} says that ${JSON.stringify(named)} separates the cells, but --delimiter is ${JSON.stringify(delimiter)}. Correct one of them.`,
+      );
+    const known = { ...format, encoding, delimiter: named ?? delimiter ?? DEFAULT_DELIMITER };
+    return { format: known, rows: rowsOf(file, { format: known, texts: startingWith(rest, texts) }) };
+  } catch (error) {
+    throw readableError(error, { file, encoding });
+  }
+}
+
+const DEFAULT_DELIMITER = ',';
+
+async function* startingWith(first: string, others: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  yield first;
+  yield* others;
+}
+
+type Source = { readonly format: CsvFormat; readonly texts: AsyncIterable<string> };
+
+async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<Row, void, void> {
+  const { delimiter, encoding } = format;
   try {
     const { size } = await stat(file);
     const parser = parse({
@@ -32,10 +76,10 @@ export async function* rowsOf(
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
-      max_record_size: MAX_ROW_CHARACTERS,
+      max_record_size: MAX_ROW_BYTES,
     });
     // An error of any part also ends the parser, from which the loop gets it.
-    pipeline(Readable.from(textOf(file, encoding)), parser, () => {});
+    pipeline(Readable.from(texts), parser, () => {});
     // The types of csv-parse do not say what it emits.
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (record.every((cell) => cell.trim() === '')) continue;
@@ -47,23 +91,31 @@ export async function* rowsOf(
   }
 }
 
-async function* textOf(file: string, encoding: string): AsyncGenerator<string, void, void> {
-  // It removes a byte order mark, which spreadsheets write.
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  let isFirst = true;
+async function* textsOf(file: string, encoding: string): AsyncGenerator<string, void, void> {
+  const decoder = decoderOf(encoding);
+  let first: Buffer | undefined = Buffer.of();
   for await (const chunk of createReadStream(file)) {
-    if (isFirst) refuseOtherMark(chunk, { file, encoding });
-    isFirst = false;
-    yield decoder.decode(chunk, { stream: true });
+    // A pipe may have a byte order mark in several pieces.
+    first &&= Buffer.concat([first, chunk]);
+    if (first !== undefined && first.length < MARK_BYTES) continue;
+    if (first !== undefined) refuseOtherMark(first, { file, encoding });
+    yield decoder.decode(first ?? chunk);
+    first = undefined;
   }
+  if (first !== undefined) yield decoder.decode(first);
   yield decoder.decode();
 }
 
-/** Spreadsheets write it at the start of "Unicode text". */
+/** Spreadsheets write them at the start of "Unicode text" and "CSV UTF-8". */
+const MARKS = { fffe: 'utf-16le', feff: 'utf-16be', efbbbf: 'utf-8' };
+const MARK_BYTES = 3;
+
 function refuseOtherMark(chunk: Buffer, { file, encoding }: { file: string; encoding: string }): void {
-  const marked = { fffe: 'utf-16le', feff: 'utf-16be' }[chunk.toString('hex', 0, 2)];
-  if (marked !== undefined && marked !== encoding)
-    throw new ImportError(`${file} is encoded as UTF-16. Save it as UTF-8, or use --encoding ${marked}.`);
+  const [, marked] =
+    Object.entries(MARKS).find(([mark]) => chunk.toString('hex', 0, MARK_BYTES).startsWith(mark)) ?? [];
+  if (marked === undefined || marked === encoding) return;
+  const remedy = marked === 'utf-8' ? 'Leave out --encoding.' : `Save it as UTF-8, or use --encoding ${marked}.`;
+  throw new ImportError(`${file} is encoded as ${marked === 'utf-8' ? 'UTF-8' : 'UTF-16'}. ${remedy}`);
 }
 
 function numberOf({ records, empty_lines: emptyLines }: Place): number {
@@ -74,19 +126,30 @@ function readableError(error: unknown, { file, encoding }: { file: string; encod
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
     // Its lines are not the rows of a spreadsheet. Its type lacks what says how many rows come before.
-    const problem = error.message.replace(/ at line .*/s, '');
-    return new ImportError(`${file} is not a valid CSV file. Row ${numberOf(Object(error)) + 1}: ${problem}.`);
+    const problem =
+      error.code === 'CSV_MAX_RECORD_SIZE'
+        ? 'it has more than 1 MiB. Is a quotation mark missing?'
+        : `${error.message.replace(/ at line .*/s, '')}.`;
+    return new ImportError(`${file} is not a valid CSV file. Row ${numberOf(Object(error)) + 1}: ${problem}`);
   }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new ImportError(`${file} is not encoded as ${encoding}. Use --encoding, such as --encoding windows-1252.`);
+  return readableFileError(error, { file, verb: 'read' });
+}
+
+/** For errors of the file system; others are returned as they are. */
+export function readableFileError(error: unknown, { file, verb }: { file: string; verb: 'read' | 'write' }): unknown {
+  const code: unknown = Object(error).code;
   switch (code) {
     case 'ENOENT':
-      return new ImportError(`There is no file ${file}. Check the path.`);
+      return new ImportError(
+        verb === 'read' ? `There is no file ${file}. Check the path.` : `There is no folder for ${file}. Create it.`,
+      );
     case 'EISDIR':
-      return new ImportError(`${file} is a folder. Name a CSV file.`);
+      return new ImportError(`${file} is a folder. Name a ${verb === 'read' ? 'CSV ' : ''}file.`);
     case 'EACCES':
-      return new ImportError(`You may not read ${file}. Change its permissions.`);
+      return new ImportError(`You may not ${verb} ${file}. Change its permissions.`);
   }
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new ImportError(`Cannot read ${file}: ${code}.`);
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new ImportError(`Cannot ${verb} ${file}: ${code}.`);
   return error;
 }

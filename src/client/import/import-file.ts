@@ -1,12 +1,13 @@
+import { stat } from 'node:fs/promises';
 import process from 'node:process';
 import { type CharterClient, createClient } from '../charter-client.ts';
 import { PATIENT } from '../client.ts';
 import { checkRows } from './check-rows.ts';
 import { type Columns, columnsOf } from './columns.ts';
-import { rowsOf } from './csv-rows.ts';
+import { openCsv } from './csv-rows.ts';
 import { ImportError } from './import-error.ts';
 import { importRows } from './import-rows.ts';
-import type { Options } from './options.ts';
+import { type Options, SAME_FILE } from './options.ts';
 import { Progress } from './progress.ts';
 import { RefusedRows } from './refused-rows.ts';
 import { SourceRows } from './source-rows.ts';
@@ -24,16 +25,28 @@ const PROBLEMS: Readonly<Record<number, string>> = {
 export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
   const progress = new Progress();
   const { url: baseUrl, apiKey } = options;
-  const charter = createClient({ baseUrl, apiKey, fetch: tellingFetch(progress, signal), ...PATIENT });
-  const rows = rowsOf(options.file, options);
+  const charter = createClient({
+    baseUrl,
+    apiKey,
+    fetch: tellingFetch(progress, { stopping: signal, advice: options.proxyAdvice }),
+    ...PATIENT,
+  });
+  const { format, rows } = await openCsv(options.file, options);
   const { value: first } = await rows.next();
   if (first === undefined) throw new ImportError(`${options.file} is empty.`);
-  const columns = columnsOf(first.cells, options.map);
+  const header = first.cells;
+  const columns = columnsOf(header, options.map);
+  const tell = (words: string) => {
+    progress.clear();
+    process.stderr.write(`${words}\n`);
+  };
+  const refused = new RefusedRows(options.refused, { format, header, tell });
+  await requireOtherFile(options);
+  await refused.requirePlace();
   await requirePermissions(charter, signal);
   tellColumns(columns);
   const counts = { accepted: 0, created: 0 };
-  const refused = new RefusedRows(options.refused, { delimiter: options.delimiter, header: first.cells });
-  const source = new SourceRows(rows, { columns, width: first.cells.length, refused });
+  const source = new SourceRows(rows, { columns, header, delimiter: format.delimiter, refused });
   try {
     const handled = options.isDryRun
       ? checkRows(charter, source.changes(), signal)
@@ -50,9 +63,11 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
       process.stderr.write(`Imported so far: ${rowsIn(counts.accepted)}. ${GO_ON}\n`);
     throw error;
   } finally {
+    tellBlanks(source, tell);
     await refused.close();
     await rows.return();
   }
+  await refused.removeEarlier();
   progress.clear();
   // Since the start of the process, because that includes every wait.
   const seconds = Math.max(1, Math.round(performance.now() / 1000));
@@ -87,6 +102,18 @@ function tellColumns({ ignored, missing }: Columns): void {
     ...(missing.length === 0 ? [] : [`Fields without a column, which become empty: ${missing.join(', ')}.`]),
   ];
   for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
+function tellBlanks({ blanks: { count, first } }: SourceRows, tell: (words: string) => void): void {
+  if (count === 0) return;
+  const rows = count === 1 ? `In row ${first}` : `In ${rowsIn(count)}, the first of them row ${first}`;
+  tell(`${rows}, external_id begins or ends with a blank, which is part of the ID. Is it a mistake?`);
+}
+
+/** Another name may lead to the file, too, such as that of a link. */
+async function requireOtherFile({ file, refused }: Options): Promise<void> {
+  const [one, other] = await Promise.all([file, refused].map((path) => stat(path).catch(() => null)));
+  if (one && other && one.ino === other.ino && one.dev === other.dev && one.isFile()) throw new ImportError(SAME_FILE);
 }
 
 function rowsIn(count: number): string {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ImportError } from './import-error.ts';
+import { proxyAdvice } from './telling-fetch.ts';
 
 export const HELP = `Usage: charter-import FILE.csv [options]
 
@@ -11,10 +12,14 @@ The first row has the names of the columns. A column named external_id, name, de
 into this field. Columns with other names are ignored, unless --map says where they belong. A field without a column
 becomes empty, also in parent programs that exist.
 
+Rows that are refused are written into a report, in the encoding and with the delimiter of the file: correct them there,
+and import the report with the same options.
+
   --map COLUMN=FIELD    import this column into this field; can be given several times
   --dry-run             have the server check every row, and change nothing
   --refused FILE        where to write the rows that are refused (default: FILE.refused.csv)
-  --delimiter CHARACTER what separates the cells: one character, or "tab" (default: ,)
+  --delimiter CHARACTER what separates the cells: one character, or "tab" (default: what a first line such as "sep=;"
+                        says, otherwise a comma)
   --encoding NAME       how the characters are encoded, such as windows-1252 (default: utf-8)
   --url URL             the address of Charter (default: $CHARTER_URL)
   --help                show this help
@@ -24,6 +29,9 @@ The API key is read from the environment variable CHARTER_API_KEY. It needs the 
 Exit status: 0 if every row was imported, 1 if rows were refused or the import failed, 2 for a wrong command line.
 `;
 
+/** For a report that would replace the file while it is read. */
+export const SAME_FILE = '--refused must not be the file itself. Name another file.';
+
 export type Options = {
   readonly file: string;
   readonly url: string;
@@ -32,8 +40,11 @@ export type Options = {
   readonly map: ReadonlyMap<string, string>;
   readonly isDryRun: boolean;
   readonly refused: string;
-  readonly delimiter: string;
+  /** If it is `undefined`, the file may name it. */
+  readonly delimiter: string | undefined;
   readonly encoding: string;
+  /** See `proxyAdvice`. */
+  readonly proxyAdvice: string;
 };
 
 /** Throws an ImportError for a wrong command line. The message never holds the value of an option or a variable. */
@@ -42,21 +53,25 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
   if (values.help) return 'help';
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw misuse('Name one CSV file.');
-  const url = values.url ?? env['CHARTER_URL'];
+  if (file === '-') throw misuse('The command does not read its standard input. Write it to a file first.');
+  const url = (values.url ?? env['CHARTER_URL'])?.trim();
   if (!url) throw misuse('Set CHARTER_URL to the address of Charter, or use --url.');
   if (!/^https?:\/\//i.test(url))
     throw misuse('The address of Charter must begin with https:// or http://, such as https://charter.example.org.');
-  const apiKey = env['CHARTER_API_KEY'];
+  // The line break at the end of a file with the key often becomes part of the variable.
+  const apiKey = env['CHARTER_API_KEY']?.trim();
   if (!apiKey) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
   const refused = values.refused ?? `${file.replace(/\.csv$/i, '')}.refused.csv`;
-  if (resolve(refused) === resolve(file)) throw misuse('--refused must not be the file itself.');
-  const delimiter = values.delimiter === 'tab' ? '\t' : (values.delimiter ?? ',');
-  if (delimiter.length !== 1) throw misuse('--delimiter must be one character, or "tab".');
+  if (resolve(refused) === resolve(file)) throw misuse(SAME_FILE);
+  const delimiter = values.delimiter === 'tab' ? '\t' : values.delimiter;
+  if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter))
+    throw misuse('--delimiter must be one character, or "tab", and no quotation mark or line break.');
   return {
     ...{ file, url, apiKey, refused, delimiter },
     map: mapOf(values.map ?? []),
     isDryRun: values['dry-run'] ?? false,
     encoding: checkedEncoding(values.encoding ?? 'utf-8'),
+    proxyAdvice: proxyAdvice(url, env),
   };
 }
 
@@ -83,14 +98,15 @@ function parsed(parameters: readonly string[]) {
 
 /** The last "=" separates, because the name of a column may hold one. */
 function mapOf(pairs: readonly string[]): Map<string, string> {
-  return new Map(
-    pairs.map((pair): [string, string] => {
-      const at = pair.lastIndexOf('=');
-      if (at < 1 || at === pair.length - 1)
-        throw misuse('--map must be COLUMN=FIELD, such as --map "Program name=name".');
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
+  const map = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.lastIndexOf('=');
+    const [column, field] = [pair.slice(0, Math.max(at, 0)).trim(), pair.slice(at + 1).trim()];
+    if (column === '' || field === '') throw misuse('--map must be COLUMN=FIELD, such as --map "Program name=name".');
+    if (map.has(column)) throw misuse(`--map names the column "${column}" more than once.`);
+    map.set(column, field);
+  }
+  return map;
 }
 
 function checkedEncoding(encoding: string): string {

@@ -1,25 +1,73 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import type { Row } from './csv-rows.ts';
+import { constants } from 'node:fs';
+import { access, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type CsvFormat, csvLine } from './csv-format.ts';
+import { type Row, readableFileError } from './csv-rows.ts';
+import { type Encoder, encoderOf } from './encodings.ts';
+import { ImportError } from './import-error.ts';
 
-const ADDED = ['import_row', 'import_status', 'import_message'];
+const ADDED = ['import_row', 'import_status', 'import_message'] as const;
 
 export type Refusal = { readonly row: Row; readonly status: number | undefined; readonly message: string };
 
+/** The columns of a file that may be a report of refused rows. */
+export type Layout = {
+  /** The places of the columns that are not reasons, without those behind the last column with a name. */
+  readonly own: readonly number[];
+  /** The place of the column with the messages; `undefined` if the file is not a report. */
+  readonly message: number | undefined;
+  /** The number of columns up to the last one with a name. */
+  readonly width: number;
+};
+
+export function layoutOf(header: readonly string[]): Layout {
+  const names = header.map((name) => name.trim());
+  const isReport = ADDED.every((name) => names.includes(name));
+  const isOwn = (name: string) => !isReport || !ADDED.some((added) => added === name);
+  const isLast = (place: number) => names.slice(place).some((name) => name !== '' && isOwn(name));
+  return {
+    own: [...names.keys()].filter((place) => isOwn(names[place] ?? '') && isLast(place)),
+    message: isReport ? names.indexOf('import_message') : undefined,
+    width: names.reduce((width, name, place) => (name === '' ? width : place + 1), 0),
+  };
+}
+
+type Options = {
+  readonly format: CsvFormat;
+  readonly header: readonly string[];
+  /** Tells the user what became of an earlier report. */
+  readonly tell: (words: string) => void;
+};
+
 /**
- * A CSV file with the rows that were refused, as they were, and the reasons behind them: it can be corrected and imported. It is
- * created for the first one.
+ * A CSV file with the rows that were refused, written like the file that they come from, and the reasons behind them: it can be
+ * corrected and imported with the same options. It is created for the first one.
  */
 export class RefusedRows {
   readonly #path: string;
-  readonly #delimiter: string;
-  readonly #header: readonly string[];
-  #file: FileHandle | undefined;
+  readonly #options: Options;
+  readonly #layout: Layout;
+  #file: { readonly handle: FileHandle; readonly encode: Encoder } | undefined;
   count = 0;
 
-  constructor(path: string, { delimiter, header }: { delimiter: string; header: readonly string[] }) {
+  constructor(path: string, options: Options) {
     this.#path = path;
-    this.#delimiter = delimiter;
-    this.#header = header;
+    this.#options = options;
+    this.#layout = layoutOf(options.header);
+  }
+
+  /** Throws an ImportError if the report cannot be written, or only by destroying a file that is no report. */
+  async requirePlace(): Promise<void> {
+    try {
+      const earlier = await this.#findFile();
+      await access(earlier === null ? dirname(this.#path) : this.#path, constants.W_OK);
+      if (earlier === 'other')
+        throw new ImportError(
+          `${this.#path} is not a report of refused rows. Move it, or name another file with --refused.`,
+        );
+    } catch (error) {
+      throw this.#readableError(error);
+    }
   }
 
   async add(refusals: readonly Refusal[]): Promise<void> {
@@ -28,25 +76,100 @@ export class RefusedRows {
     const lines = refusals.map(({ row, status, message }) =>
       this.#line(row.cells, [String(row.number), String(status ?? ''), message]),
     );
-    if (this.#file === undefined) {
-      this.#file = await open(this.#path, 'w');
-      lines.unshift(this.#line(this.#header, ADDED));
+    try {
+      if (this.#file === undefined) {
+        await this.#keepEdited();
+        const handle = await open(this.#path, 'w');
+        this.#file = { handle, encode: encoderOf(this.#options.format.encoding) };
+        lines.unshift(this.#start());
+      }
+      const { handle, encode } = this.#file;
+      await handle.writeFile(encode(lines.join('')));
+      await handle.utimes(...unedited());
+    } catch (error) {
+      throw this.#readableError(error);
     }
-    await this.#file.write(lines.join(''));
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    await this.#file?.handle.close();
   }
 
-  /** Without the reasons of an earlier import of such a file. */
+  /** Removes the report of an earlier import, after one that has refused no row. */
+  async removeEarlier(): Promise<void> {
+    if (this.#file !== undefined) return;
+    await this.#keepEdited();
+    if ((await this.#findFile()) !== 'report') return;
+    await rm(this.#path);
+    this.#options.tell(`Removed the earlier report ${this.#path}.`);
+  }
+
+  #start(): string {
+    const { format, header } = this.#options;
+    const mark = format.hasByteOrderMark ? '\uFEFF' : '';
+    const separator = format.hasSeparatorLine ? `sep=${format.delimiter}${format.lineEnd}` : '';
+    return `${mark}${separator}${this.#line(header, ADDED)}`;
+  }
+
+  /** Rows with too few cells are filled up, so that each reason is in its column. */
   #line(cells: readonly string[], added: readonly string[]): string {
-    const own = cells.filter((_, at) => !ADDED.includes(this.#header[at] ?? ''));
-    return `${[...own, ...added].map((cell) => this.#quoted(cell)).join(this.#delimiter)}\r\n`;
+    const own = this.#layout.own.map((place) => cells[place] ?? '');
+    return csvLine([...own, ...added], this.#options.format);
   }
 
-  #quoted(cell: string): string {
-    const isPlain = ![this.#delimiter, '"', '\r', '\n'].some((special) => cell.includes(special));
-    return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
+  async #findFile(): Promise<'report' | 'edited report' | 'other' | null> {
+    const found = await stat(this.#path).catch((error: unknown) => {
+      if (Object(error).code === 'ENOENT') return null;
+      throw error;
+    });
+    if (found === null) return null;
+    // A device, such as /dev/null, cannot lose anything. An empty file has nothing to lose.
+    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (!found.isFile() || found.size === 0) return null;
+    if (!isReport(await startOfFile(this.#path))) return 'other';
+    return found.mtimeMs % 1000 === 0 ? 'report' : 'edited report';
   }
+
+  /** Corrections that may not have been imported yet. */
+  async #keepEdited(): Promise<void> {
+    if ((await this.#findFile()) !== 'edited report') return;
+    let kept = `${this.#path}.edited`;
+    for (let number = 2; await exists(kept); number += 1) kept = `${this.#path}.edited-${number}`;
+    await rename(this.#path, kept);
+    this.#options.tell(`The earlier report was edited. It is kept as ${kept}.`);
+  }
+
+  #readableError(error: unknown): unknown {
+    const readable = readableFileError(error, { file: this.#path, verb: 'write' });
+    if (!(readable instanceof ImportError) || readable === error) return readable;
+    return new ImportError(`The report of refused rows: ${readable.message} Or name another file with --refused.`);
+  }
+}
+
+/** Both times of a report are whole seconds, which tells it from one that somebody has edited since. */
+function unedited(): [accessed: number, modified: number] {
+  const seconds = Math.floor(Date.now() / 1000);
+  return [seconds, seconds];
+}
+
+const START_BYTES = 65_536;
+
+async function startOfFile(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether it has the column names of a report, in any encoding and with any delimiter. */
+function isReport(start: Buffer): boolean {
+  const text = start.toString('latin1').replaceAll('\0', '');
+  return /import_row"?[^\w"]{1,4}"?import_status"?[^\w"]{1,4}"?import_message"?[\r\n]/.test(text);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
 }

@@ -1,0 +1,84 @@
+/** The bytes of a text. Characters that the encoding does not have are written as their number, such as U+20AC. */
+export type Encoder = (text: string) => Buffer;
+
+/** Node has decoders for these encodings, but no encoders. `encoding`: as `TextDecoder` names it. */
+export function encoderOf(encoding: string): Encoder {
+  if (encoding === 'utf-8') return (text) => Buffer.from(text, 'utf8');
+  if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');
+  if (encoding === 'utf-16be') return (text) => Buffer.from(text, 'utf16le').swap16();
+  const bytesOf = bytesByCharacter(encoding);
+  return (text) => {
+    const bytes = Array.from(text, (character) => bytesOf.get(character) ?? astral(character, encoding));
+    // The change to ASCII before each other change is too much: decoders refuse it.
+    return Buffer.from(bytes.join('').replaceAll(`${ASCII}\x1B`, '\x1B'), 'latin1');
+  };
+}
+
+/** Decodes a file piece by piece, and fails for bytes that the encoding does not have. Keeps a byte order mark. */
+export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): string } {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return {
+    decode(bytes) {
+      const text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+      return encoding === 'windows-1252' ? text.replaceAll(/[\x80-\x9F]/g, withoutControls) : text;
+    },
+  };
+}
+
+/** The bytes 80 to 9F of windows-1252, which Node 20 decodes as control characters. */
+const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
+
+function withoutControls(character: string): string {
+  return UPPER_1252[character.charCodeAt(0) - 0x80] ?? character;
+}
+
+const ASCII = '\x1B(B';
+
+/** Decodes every sequence of bytes that can be a character, each on a line of its own. A byte is a character of the keys. */
+function bytesByCharacter(encoding: string): ReadonlyMap<string, string> {
+  const sequences = [...sequencesOf(encoding)];
+  const decoded = new TextDecoder(encoding).decode(Buffer.from(sequences.join('\n'), 'latin1'));
+  const found = new Map([...'\r\n'].map((character) => [character, character]));
+  for (const [at, line] of decoded.split('\n').entries()) {
+    const character = encoding === 'windows-1252' ? line.replace(/[\x80-\x9F]/, withoutControls) : line;
+    const isOne = character !== '\uFFFD' && [...character].length === 1;
+    if (isOne && !found.has(character)) found.set(character, sequences[at] ?? '');
+  }
+  return found;
+}
+
+function* sequencesOf(encoding: string): Generator<string, void, void> {
+  const byte = String.fromCharCode;
+  for (let only = 0; only <= 0xff; only += 1) if (only !== 0x0a && only !== 0x0d) yield byte(only);
+  if (encoding === 'iso-2022-jp') {
+    for (let lead = 0x21; lead <= 0x7e; lead += 1) {
+      yield `\x1B(J${byte(lead)}${ASCII}`;
+      yield `\x1B(I${byte(lead)}${ASCII}`;
+      for (let trail = 0x21; trail <= 0x7e; trail += 1) yield `\x1B$B${byte(lead, trail)}${ASCII}`;
+    }
+    return;
+  }
+  if (!/^(big5|euc-jp|euc-kr|gbk|gb18030|shift_jis)$/.test(encoding)) return;
+  for (let lead = 0x81; lead <= 0xfe; lead += 1)
+    for (let trail = 0x40; trail <= 0xfe; trail += 1) yield byte(lead, trail);
+  if (encoding === 'euc-jp')
+    for (let lead = 0xa1; lead <= 0xfe; lead += 1)
+      for (let trail = 0xa1; trail <= 0xfe; trail += 1) yield byte(0x8f, lead, trail);
+  if (encoding === 'gb18030') for (let pointer = 0; pointer < BASIC_POINTERS; pointer += 1) yield fourBytes(pointer);
+}
+
+const BASIC_POINTERS = 39_420;
+const FIRST_ASTRAL_POINTER = 189_000;
+
+/** The sequence of four bytes for a pointer of gb18030 (Encoding Standard, section 10.2.2). */
+function fourBytes(pointer: number): string {
+  const [second, third] = [Math.floor(pointer / 1260) % 10, Math.floor(pointer / 10) % 126];
+  return String.fromCharCode(0x81 + Math.floor(pointer / 12_600), 0x30 + second, 0x81 + third, 0x30 + (pointer % 10));
+}
+
+/** For a character that no table has. */
+function astral(character: string, encoding: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (encoding === 'gb18030' && code > 0xffff) return fourBytes(FIRST_ASTRAL_POINTER + code - 0x1_0000);
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
