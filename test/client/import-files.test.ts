@@ -1,5 +1,5 @@
 // Files as other programs write them, read and reported by the functions of `charter-import`.
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -292,6 +292,13 @@ describe('a report of an earlier import', () => {
       [join(folder, 'missing', 'report.csv'), 'There is no folder for '],
     ] as const)
       await expect(imported(other, { report })).rejects.toThrow(words);
+  });
+
+  test('may be a device or an empty file, which is not removed', async () => {
+    for (const report of ['/dev/null', await fileWith('')])
+      for (const content of [right, wrong])
+        expect(await imported(await fileWith(content), { report })).toMatchObject({ notes: [] });
+    expect((await stat('/dev/null')).isFile()).toBe(false);
   });
 
   test.each(Object.keys(ENCODINGS))('is recognized in %s', async (encoding) => {

@@ -172,11 +172,14 @@ describe('a secret or a body that cannot be right throws a TypeError that does n
       expect(inspect(error)).not.toContain(text);
   });
 
-  test.each([`${secret.text}\n`, `${secret.text}\r\n`, [`\t${secret.text}`]])('the blank in %j is named', async (given) => {
-    await expect(parseEvent(message.headers, message.body, given)).rejects.toThrow(
-      'secret begins or ends with a blank or a line break. Remove it, such as with trim().',
-    );
-  });
+  test.each([`${secret.text}\n`, `${secret.text}\r\n`, [`\t${secret.text}`]])(
+    'the blank in %j is named',
+    async (given) => {
+      await expect(parseEvent(message.headers, message.body, given)).rejects.toThrow(
+        'secret begins or ends with a blank or a line break. Remove it, such as with trim().',
+      );
+    },
+  );
 
   test('a body that was already parsed', async () => {
     const parsed = JSON.parse(message.body);

@@ -60,7 +60,7 @@ export class RefusedRows {
   async requirePlace(): Promise<void> {
     try {
       const earlier = await this.#findFile();
-      await access(earlier === null ? dirname(this.#path) : this.#path, constants.W_OK);
+      await access(earlier === 'nothing' ? dirname(this.#path) : this.#path, constants.W_OK);
       if (earlier === 'other')
         throw new ImportError(
           `${this.#path} is not a report of refused rows. Move it, or name another file with --refused.`,
@@ -85,7 +85,8 @@ export class RefusedRows {
       }
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
-      await handle.utimes(...unedited());
+      // Not every file system allows it. The report then counts as edited.
+      await handle.utimes(...unedited()).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);
     }
@@ -117,15 +118,15 @@ export class RefusedRows {
     return csvLine([...own, ...added], this.#options.format);
   }
 
-  async #findFile(): Promise<'report' | 'edited report' | 'other' | null> {
+  async #findFile(): Promise<'report' | 'edited report' | 'other' | 'expendable' | 'nothing'> {
     const found = await stat(this.#path).catch((error: unknown) => {
       if (Object(error).code === 'ENOENT') return null;
       throw error;
     });
-    if (found === null) return null;
-    // A device, such as /dev/null, cannot lose anything. An empty file has nothing to lose.
+    if (found === null) return 'nothing';
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (!found.isFile() || found.size === 0) return null;
+    // A device, such as /dev/null, and an empty file lose nothing.
+    if (!found.isFile() || found.size === 0) return 'expendable';
     if (!isReport(await startOfFile(this.#path))) return 'other';
     return found.mtimeMs % 1000 === 0 ? 'report' : 'edited report';
   }
