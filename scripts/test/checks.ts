@@ -3,42 +3,51 @@ export type Check = {
   readonly title: string;
   readonly parameters: readonly string[];
   readonly remedy: string;
+  /** The files whose change can affect it. */
+  readonly reads: RegExp;
   readonly env?: Readonly<Record<string, string>>;
 };
 
 export const CHECKS = {
   lint: {
     title: 'contract, guides and spelling',
+    reads: /^openapi\/|^scripts\/(lint|docs)\/|\.md$/,
     parameters: ['scripts/lint/main.ts'],
     remedy: 'Correct the problems above. To run this check alone: npm run lint',
   },
   generated: {
     title: 'generated files are fresh',
+    reads: /^(openapi\/(?!guides)|generated\/|prisma\/|scripts\/generate\/)|^scripts\/(bundle|tool)|^package|^redocly/,
     parameters: ['scripts/generate/main.ts', '--check'],
     remedy: 'Run "npm run generate" and commit what it writes.',
   },
   release: {
     title: 'the contract has the version that its changes require',
+    reads: /^(openapi\/(?!guides)|generated\/|scripts\/(release-contract|contract-diff)\/)/,
     parameters: ['scripts/release-contract/main.ts', '--check'],
     remedy: 'Follow the message above. To list all changes: npm run release-contract -- --dry-run',
   },
   migrations: {
     title: 'migrations match the schema',
+    reads: /^prisma\/|^scripts\/migration/,
     parameters: ['scripts/migration.ts', '--check'],
     remedy: 'Run "npm run migration -- --name what_changed" and commit what it writes.',
   },
   types: {
     title: 'types',
+    reads: /\.m?ts$|^package|^tsconfig/,
     parameters: ['node_modules/typescript-native/bin/tsc', '--noEmit', '--project', '.'],
     remedy: 'Correct the type errors. To run this check alone: npm run types',
   },
   style: {
     title: 'style',
+    reads: /\.(m?[jt]s|cjs|css|json)$/,
     parameters: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
     remedy: 'Run "npm run format", and correct the remaining problems by hand.',
   },
   boundaries: {
     title: 'boundaries',
+    reads: /\.m?[jt]s$|^\.dependency-cruiser/,
     parameters: [
       'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
       '--config',
@@ -57,6 +66,7 @@ const EARLY_WORKER_DATA = new URL('../../test/support/runner/early-worker-data.m
 
 export const TESTS: Check = {
   title: 'tests',
+  reads: /^/,
   parameters: ['node_modules/jest/bin/jest.js'],
   remedy: 'Correct the code or the test. To run one file: npm test -- test/api/list.test.ts',
   env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },

@@ -1,21 +1,55 @@
-// Every check, two at a time, and then every test. It stops at the first failure and says what to do.
+// Every check, two at a time, and then every test. It stops at the first failure and says what to do. See --help.
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { root } from '../tool.ts';
+import { affectedBy, changedSince, RECORDS } from './changed.ts';
 import { CHECKS, type Check, TESTS } from './checks.ts';
+
+const HELP = `npm test                      runs every check, then every test file *.test.ts
+npm test -- FILE...           runs these test files only, also *.soak.ts; a part of a path is enough
+npm test -- --changed         runs the checks and test files that the uncommitted changes can affect
+npm test -- --since REVISION  runs those that the changes since a revision can affect, such as origin/main
+
+Other options are passed on to Jest, such as --testNamePattern.
+`;
 
 let [passed, failed] = [0, 0];
 
 await runCommand(main);
 
 async function main(): Promise<number> {
-  // With test files as arguments, only these run, without the checks: quick enough while a test is being written.
   const named = process.argv.slice(2);
-  if (named.length === 0) await runInTurn(Object.values(CHECKS), 2);
-  const env = { ...TESTS.env, ...(named.length === 0 && { CHARTER_TESTS: 'test' }) };
-  if (failed === 0) await runOne({ ...TESTS, parameters: [...TESTS.parameters, ...named], env }, 'inherit');
+  const [first, revision] = named;
+  if (first === '--help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (first === '--since' && revision === undefined) throw new Error('Name a revision: npm test -- --since main');
+  if (first === '--changed' || first === '--since') await runAffected(revision ?? 'HEAD');
+  // With test files as arguments, only these run, without the checks: quick enough while a test is being written.
+  else if (named.length > 0) await runTests(named);
+  else {
+    await runInTurn(Object.values(CHECKS), 2);
+    if (failed === 0) await runTests([], { CHARTER_TESTS: 'test' });
+  }
   // Jest's tests count as one check.
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
+}
+
+async function runAffected(revision: string): Promise<void> {
+  const { changed, checks, tests } = affectedBy(changedSince(revision));
+  process.stdout.write(
+    `${changed.length} changed files can affect ${checks.length} checks and ${tests.length} test files of npm test.\n`,
+  );
+  for (const file of changed.filter((each) => each.endsWith('.soak.ts')))
+    process.stdout.write(`Not run: npm test -- ${file}\n`);
+  await runInTurn(checks, 2);
+  if (failed === 0 && tests.length > 0) await runTests(['--runTestsByPath', ...tests]);
+}
+
+function runTests(parameters: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const all = { ...TESTS.env, CHARTER_TEST_RECORDS: RECORDS, ...env };
+  return runOne({ ...TESTS, parameters: [...TESTS.parameters, ...parameters], env: all }, 'inherit');
 }
 
 /** Begins no further check after a failure. */

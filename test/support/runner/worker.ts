@@ -2,9 +2,11 @@
 // unhandled error, and a random order. The top level of a test file, which opens servers and databases, gets the same
 // time limit. The `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
 import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { Circus } from '@jest/types';
 import { addEventHandler, getState } from 'jest-circus';
 import { randomNumbers } from '../data/random-numbers.ts';
+import { recordExecution } from './record.ts';
 
 /** Only ends a test that hangs: longer than a wait in vain, and than what a busy machine takes. */
 const LIMIT_MS = 900_000;
@@ -37,6 +39,9 @@ registerHooks({
 
 /** Imports a test file within the time limit. If this fails, the `afterAll` hooks close what the file has opened. */
 export async function loadTestFile(url: string): Promise<void> {
+  const { CHARTER_TEST_RECORDS: records } = process.env;
+  // Its hook is the first one, and therefore runs last.
+  if (records !== undefined) afterAll(await recordExecution(fileURLToPath(url), records));
   try {
     await withinLimit(() => import(url), LIMIT_MS);
   } catch (error) {

@@ -1,0 +1,122 @@
+// Which checks and test files a change can affect, for `npm test -- --changed`.
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { root } from '../tool.ts';
+import { CHECKS, type Check } from './checks.ts';
+
+/** A run of tests notes here which files of the program each test file has executed. Git ignores it. */
+export const RECORDS = join(root, 'node_modules/.cache/charter-tests');
+
+export type Affected = {
+  readonly changed: readonly string[];
+  readonly checks: readonly Check[];
+  /** Relative to the root, as all names here. */
+  readonly tests: readonly string[];
+};
+
+/** Files on which nearly everything depends: what is generated, how tests run, the tables. */
+const AFFECTS_ALL =
+  /^(openapi\/(?!guides|lint|released)|generated\/|prisma\/|package(-lock)?\.json|jest\.config|test\/support\/runner\/|scripts\/(run|stamps|launch)\.mjs)/;
+const IMPORT =
+  /(?:\bfrom|\bimport)\s*['"](\.[^'"]+)['"]|\bimport(?:\.meta\.resolve)?\(\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
+
+/** The files that differ from the revision, and those that git does not know yet. */
+export function changedSince(revision: string): string[] {
+  const git = (...parameters: string[]) =>
+    execFileSync('git', parameters, { cwd: root, encoding: 'utf8' })
+      .split('\0')
+      .filter((name) => name !== '');
+  return [...git('diff', '-z', '--name-only', revision), ...git('ls-files', '-z', '--others', '--exclude-standard')];
+}
+
+/** `executedBy`: the files whose functions a test file executed in its last run; null if it has not run yet. */
+export function affectedBy(changed: readonly string[], executedBy = readRecord): Affected {
+  const checks = Object.values<Check>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
+  const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
+  if (changed.some((file) => AFFECTS_ALL.test(file))) return { changed, checks, tests: all };
+  const graph = readGraph();
+  const sources = widened(changed, graph);
+  return {
+    changed,
+    checks,
+    tests: all.filter((test) => isAffected(test, executedBy(test), { changed: sources, graph })),
+  };
+}
+
+type Graph = { readonly texts: ReadonlyMap<string, string>; readonly imports: ReadonlyMap<string, readonly string[]> };
+
+function readGraph(): Graph {
+  const files = globSync('{src,scripts,test,prisma,openapi/lint}/**/*.{ts,mjs,js}', { cwd: root });
+  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+  const imports = new Map(
+    [...texts].map(([file, text]) => {
+      const targets = [...text.matchAll(IMPORT)].map((match) =>
+        join(dirname(file), match.slice(1).find(Boolean) ?? ''),
+      );
+      return [file, targets.filter((target) => texts.has(target))];
+    }),
+  );
+  return { texts, imports };
+}
+
+/**
+ * The changed files and, where the change may concern a value that a file computes when it is loaded, the files that import it.
+ * The record says nothing about such values, because every process loads every file.
+ */
+function widened(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
+  const all = new Set(changed);
+  const add = (file: string) => {
+    if (!isCode(file) || file.startsWith('test/') || hasOnlyFunctions(texts.get(file) ?? '')) return;
+    for (const [importer, targets] of imports) {
+      if (!targets.includes(file) || all.has(importer)) continue;
+      all.add(importer);
+      // An importer that has no function of its own passes the value on.
+      if (!/=>|function|class /.test(texts.get(importer) ?? '')) add(importer);
+    }
+  };
+  for (const file of changed) add(file);
+  return all;
+}
+
+/** Whether the file exports nothing but functions, classes and types. */
+function hasOnlyFunctions(text: string): boolean {
+  const values = [...text.matchAll(/^export const \w+(?:: [^=]+)? = (.*)$/gm)];
+  return values.every(([line, value = '']) => /Handler</.test(line) || /^(async )?(\(|function|\w+ =>)/.test(value));
+}
+
+const isCode = (file: string) => /\.(ts|mjs)$/.test(file);
+
+type Change = { readonly changed: ReadonlySet<string>; readonly graph: Graph };
+
+function isAffected(test: string, executed: ReadonlySet<string> | null, { changed, graph }: Change): boolean {
+  // Without a record, whatever a test imports can affect it.
+  const reached = reachedFrom(test, graph, executed === null ? () => true : isOfTests);
+  const texts = [...reached].filter(isOfTests).map((file) => graph.texts.get(file) ?? '');
+  return [...changed].some((file) => {
+    if (reached.has(file) || executed?.has(file)) return true;
+    // Files that a test reads or runs are named in its text, by themselves or by their folder.
+    const names = isCode(file)
+      ? [file]
+      : [relative(dirname(dirname(file)), file), `${dirname(file)}'`, `${dirname(file)}/`];
+    return texts.some((text) => names.some((name) => text.includes(name)));
+  });
+}
+
+const isOfTests = (file: string) => file.startsWith('test/');
+
+function reachedFrom(test: string, { imports }: Graph, isFollowed: (file: string) => boolean): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const left = [test];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    left.push(...(imports.get(file) ?? []).filter(isFollowed));
+  }
+  return reached;
+}
+
+function readRecord(test: string): ReadonlySet<string> | null {
+  const file = join(RECORDS, `${test}.json`);
+  return existsSync(file) ? new Set(JSON.parse(readFileSync(file, 'utf8'))) : null;
+}

@@ -1,0 +1,29 @@
+import { affectedBy } from '../../scripts/test/changed.ts';
+
+const LIST = 'test/api/list.test.ts';
+const ROLES = 'test/domain/role.test.ts';
+const GUIDES = 'test/contract/guides.test.ts';
+
+/** The list executes the code of the list only. The others have not run yet. */
+const executedBy = (test: string) =>
+  test === LIST ? new Set(['src/api/handlers/parent-programs.ts', 'src/store/list.ts']) : null;
+
+test.each([
+  ['the code that a test executed', 'src/store/list.ts', [LIST], [ROLES]],
+  ['code that a test only loaded', 'src/service/mail.ts', [], [LIST, ROLES]],
+  ['what a test imports and has not run yet', 'src/domain/role.ts', [ROLES], [LIST]],
+  ['a guide', 'openapi/guides/errors.md', [GUIDES], [LIST, ROLES]],
+  ['a test', ROLES, [ROLES], [LIST, GUIDES]],
+  ['what tests share', 'test/support/contract/contract.ts', [LIST], [ROLES]],
+  ['the contract', 'openapi/openapi.yaml', [LIST, ROLES, GUIDES], []],
+])('%s affects the tests that depend on it, and no others', (_, file, affected, others) => {
+  const { tests } = affectedBy([file], executedBy);
+  for (const test of affected) expect(tests).toContain(test);
+  for (const test of others) expect(tests).not.toContain(test);
+});
+
+test('a change affects the checks that read its file', () => {
+  const titlesOf = (file: string) => affectedBy([file], executedBy).checks.map(({ title }) => title);
+  expect(titlesOf('openapi/guides/errors.md')).toEqual(['contract, guides and spelling']);
+  expect(titlesOf('src/store/list.ts')).toEqual(['types', 'style', 'boundaries']);
+});
