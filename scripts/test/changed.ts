@@ -92,7 +92,7 @@ type Change = { readonly changed: ReadonlySet<string>; readonly graph: Graph };
 function isAffected(test: string, executed: ReadonlySet<string> | null, { changed, graph }: Change): boolean {
   // Without a record, whatever a test imports can affect it.
   const reached = reachedFrom(test, graph, executed === null ? () => true : isOfTests);
-  const texts = [...reached].filter(isOfTests).map((file) => graph.texts.get(file) ?? '');
+  const texts = [...reached].filter(isOfTests).map((file) => (graph.texts.get(file) ?? '').replace(IMPORT, ''));
   return [...changed].some((file) => {
     if (reached.has(file) || executed?.has(file)) return true;
     // Files that a test reads or runs are named in its text, by themselves or by their folder.
