@@ -25,8 +25,11 @@ export async function readRowsToChange<Row extends Stored>(
   return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
 }
 
+/** A row that a batch changes. `place`: of the change in the batch; the events are in this order. */
+export type ChangedRow = { readonly id: string; readonly place: number };
+
 /** A row as it will be. */
-export type Written<Row extends Stored> = { readonly id: string; readonly content: ContentOf<Row> };
+export type Written<Row extends Stored> = ChangedRow & { readonly content: ContentOf<Row> };
 
 type Writing<T> = { readonly rows: readonly T[]; readonly writer: Writer };
 
@@ -43,9 +46,10 @@ export function insertRows<Row extends Stored>(
   const columns = columnsOf(table);
   return write(tx, scope, {
     writer,
+    rows,
     statement: Prisma.sql`
       insert into ${Prisma.raw(table.name)} (organization_id, ${Prisma.raw(columns)}, created_at, updated_at)
-      select ${scope.organizationId}::uuid, ${Prisma.raw(columns)}, time_of_write, time_of_write
+      select ${scope.organizationId}::uuid, ${Prisma.raw(columns)}, ${TIME_OF_BATCH}, ${TIME_OF_BATCH}
       from writer, ${recordsOf(table, rows)}
       where refused is null
       returning id, created_at as "createdAt", updated_at as "updatedAt"`,
@@ -62,10 +66,11 @@ export function replaceRows<Row extends Stored>(
   const assignments = Object.keys(table.columns).map((field) => `${columnOf(field)} = r.${columnOf(field)}`);
   return write(tx, scope, {
     writer,
+    rows,
     statement: Prisma.sql`
       update ${Prisma.raw(table.name)} t
       set ${Prisma.raw(assignments.join(', '))},
-          updated_at = greatest(time_of_write::timestamptz(3), t.updated_at + interval '1 millisecond')
+          updated_at = greatest(${TIME_OF_BATCH}::timestamptz(3), t.updated_at + interval '1 millisecond')
       from writer, ${recordsOf(table, rows)}
       where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = r.id
       returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
@@ -76,27 +81,41 @@ export function deleteRows<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
   table: Table<Row>,
-  { rows, writer }: Writing<string>,
+  { rows, writer }: Writing<ChangedRow>,
 ): Promise<Checked<TimesById>> {
   return write(tx, scope, {
     writer,
+    rows,
     statement: Prisma.sql`
       delete from ${Prisma.raw(table.name)} t using writer
-      where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = any(${rows}::uuid[])
+      where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = any(${rows.map(({ id }) => id)}::uuid[])
       returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
   });
+}
+
+/**
+ * The time of the first statement of the batch that has written, as a migration notes it: no event of a batch is earlier than
+ * the change.
+ */
+const TIME_OF_BATCH = Prisma.sql`coalesce(
+  to_timestamp(nullif(current_setting('charter.version_of_batch', true), '')::bigint / 1000000.0), time_of_write)`;
+
+/** For the triggers that write the events. */
+function placesOf(rows: readonly ChangedRow[]): string {
+  return JSON.stringify(Object.fromEntries(rows.map(({ id, place }) => [id, place])));
 }
 
 /** Runs a statement that writes if the key may write, and returns the times of the rows. */
 async function write(
   tx: Transaction,
   scope: OrganizationScope,
-  { writer, statement }: { writer: Writer; statement: Prisma.Sql },
+  { writer, rows, statement }: Writing<ChangedRow> & { statement: Prisma.Sql },
 ): Promise<Checked<TimesById>> {
   const written = await tx.$queryRaw<WriterAnd<Times & { readonly id: string }>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    places as materialized (select set_config('charter.places_in_batch', ${placesOf(rows)}, true)),
     written as (${statement})
-    select refused, written.* from writer left join written on true`;
+    select refused, written.* from writer cross join places left join written on true`;
   const refused = refusedKey(written[0]);
   if (refused !== null) return refused;
   const times = written.flatMap(({ id, createdAt, updatedAt }): [string, Times][] =>

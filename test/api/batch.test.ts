@@ -1,5 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Client, Reply } from '../support/http/client.ts';
+import { readFeed } from '../support/http/feed.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
@@ -17,7 +18,7 @@ type Change = {
   body?: object;
 };
 type Result = { status: number; etag: string | null; body: unknown; exception: { message: string } | null };
-type Event = { type: string; data: { id: string; name: string } };
+type Event = { type: string; data: { name: string } };
 
 function send(client: Client, changes: readonly Change[], others: object = {}, key?: string) {
   return client.post(BATCH, { changes, ...others }, { headers: { 'Idempotency-Key': key } });
@@ -75,12 +76,8 @@ function comparable(value: unknown): unknown {
   return JSON.parse(numbered);
 }
 
-/** The events of each row in their order; those of different rows have no order. */
-function byRow(events: readonly Event[]): string[] {
-  const rows = new Map<string, string[]>();
-  for (const { type, data } of events) rows.set(data.id, [...(rows.get(data.id) ?? []), `${type} ${data.name}`]);
-  return [...rows.values()].map((each) => each.join(', ')).sort();
-}
+/** The events in their order, each with what happened to which row. */
+const storyOf = (events: readonly Event[]) => events.map(({ type, data }) => `${type} ${data.name}`);
 
 type Seed = { readonly id: string; readonly etag: string };
 
@@ -201,7 +198,7 @@ test.each(CHANGES)('the outcome of each change is that of its own request: %s', 
   for (const change of same) singles.push(resultOf(await single(one, change)));
   expect(comparable(results)).toEqual(comparable(singles));
   expect(comparable(await listed(batched))).toEqual(comparable(await listed(one)));
-  expect(byRow(await eventsOf(batched))).toEqual(byRow(await eventsOf(one)));
+  expect(storyOf(await eventsOf(batched))).toEqual(storyOf(await eventsOf(one)));
 });
 
 test('a result has the entity tag and the row that a read returns', async () => {
@@ -437,6 +434,34 @@ describe('with an Idempotency-Key', () => {
     expect((await send(client, CREATIONS, { atomic: true }, 'k')).status).toBe(409);
     expect((await send(client, CREATIONS.slice(1), { atomic: true }, 'k')).status).toBe(200);
   });
+});
+
+test('the events of a batch are in the order of its changes, whatever they do, and have one time', async () => {
+  const { client } = await createTestOrganization(server);
+  const upsert = (i: number, name: string) => ({ action: 'upsert', external_id: `own ${i}`, body: { name } });
+  const rows = Array.from({ length: 40 }, (_, i) => upsert(2 * i, `Old ${i}`));
+  const ids = (await resultsOf(client, rows)).map(({ body }) => String(Object(body).id));
+  const batch = Array.from({ length: 25 }, (_, i): [Change, string][] => [
+    [upsert(i, `New ${i}`), `${i % 2 === 0 ? 'updated' : 'created'} New ${i}`],
+    [{ action: 'delete', id: ids[15 + i] ?? '' }, `deleted Old ${15 + i}`],
+    [{ action: 'create', body: { name: `Another ${i}` } }, `created Another ${i}`],
+    [{ action: 'update', id: ids[i % 10] ?? '', body: { name: `Once more ${i}` } }, `updated Once more ${i}`],
+  ]).flat();
+  const { cursor } = await readFeed(client);
+  expect(
+    statusesOf(
+      await resultsOf(
+        client,
+        batch.map(([change]) => change),
+      ),
+    ).every((status) => status < 300),
+  ).toBe(true);
+  const { events } = await readFeed(client, { cursor });
+  expect(storyOf(events)).toEqual(batch.map(([, story]) => `parent_program.${story}`));
+  const times = new Set(events.map(({ timestamp }) => timestamp));
+  expect(times.size).toBe(1);
+  for (const { type, data, timestamp } of events)
+    if (type.endsWith('created')) expect([data.updated_at, timestamp].toSorted()).toEqual([data.updated_at, timestamp]);
 });
 
 test('a hundred creations are a hundred events, in the order of the changes, and one step of the version', async () => {

@@ -152,8 +152,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await send('GET', LIST, { headers: { 'If-None-Match': list.headers['etag'] } });
     for (const sort of ['name', '-name', 'created_at', '-created_at', 'updated_at', '-updated_at'])
       await send('GET', `${LIST}?sort=${sort}`);
-    for (const query of ['search=EXCHANGE', 'search=gamma', 'external_id=moved', 'external_id=sis-2'])
-      await send('GET', `${LIST}?${query}`);
+    const searches = ['EXCHANGE', 'gamma', 'e\u0301CLAIR', '\uff41 w', 'e\u0301x', 'Éclair exchange '];
+    const filters = [
+      'external_id=moved',
+      'external_id=sis-2',
+      ...searches.map((text) => `search=${encodeURIComponent(text)}`),
+    ];
+    for (const query of filters) await send('GET', `${LIST}?${query}`);
     const { body } = await send('GET', `${LIST}/${list.body.data[2].id}`);
     await send('GET', `${LIST}?updated_since=${body.updated_at}`);
   },
@@ -256,6 +261,15 @@ test('each change is an event in the feed, as on the server', async () => {
     await client.patch(url, { name: 'Second' });
     await client.patch(url, { name: 'Second' });
     await client.delete(url);
+    await client.post(`${LIST}/batch`, {
+      changes: [
+        { action: 'upsert', external_id: 'a', body: { name: 'A' } },
+        { action: 'upsert', external_id: 'b', body: { name: 'B' } },
+        { action: 'upsert', external_id: 'a', body: { name: 'A 2' } },
+        { action: 'create', body: { name: 'C' } },
+        { action: 'upsert', external_id: 'b', body: { name: 'B 2' } },
+      ],
+    });
     const { events, cursor } = await readFeed(client, { cursor: start.cursor, query: 'limit=2' });
     const [event] = events;
     expect((await client.get(`/api/events/${event?.id}`)).body).toEqual(event);
@@ -263,7 +277,7 @@ test('each change is an event in the feed, as on the server', async () => {
     outcomes.push(events.map(({ type, data }) => ({ type, name: data.name, isOwn: data.id === created.id })));
   }
   expect(outcomes[1]).toEqual(outcomes[0]);
-  expect(outcomes[0]).toHaveLength(3);
+  expect(outcomes[0]).toHaveLength(8);
 });
 
 test('the oldest of more than 10,000 items makes room, with a warning', () => {

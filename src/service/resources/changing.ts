@@ -4,6 +4,7 @@ import { applyPatch } from '../../domain/merge-patch.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type Checked, checkKeyOfWrite } from '../../store/key-of-write.ts';
 import {
+  type ChangedRow,
   deleteRows,
   insertRows,
   readRowsToChange,
@@ -31,13 +32,16 @@ type Entry<Row extends Stored> = {
   pending: ContentOf<Row> | null;
   /** The change of this batch that creates the row; null if it existed before. */
   readonly createdBy: number | null;
+  /** The change that is pending, or that was made last. */
+  place: number;
 };
 
 /**
  * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every other write does, so
  * the rows that it has read stay as they are. Each change is decided in memory, in order. The writes are collected, and one
- * statement makes all of a kind: first the deletions, then the updates, then the insertions. The pending writes are made early
- * for a change of a row among them, and for a change to a unique value that one of them gives up.
+ * statement makes all of a kind: first the deletions, then the updates, then the insertions. Their events are in the order of the
+ * changes all the same. The pending writes are made early for a change of a row among them, and for a change to a unique value
+ * that one of them gives up.
  */
 export class Changing<Row extends Stored> {
   readonly #tx: Transaction;
@@ -53,7 +57,7 @@ export class Changing<Row extends Stored> {
   readonly #released = new Map<string, Set<string>>();
   #inserted: Entry<Row>[] = [];
   #updated: Entry<Row>[] = [];
-  #deleted: string[] = [];
+  #deleted: ChangedRow[] = [];
   /** Each gives an outcome its row once it is written. */
   #settle: (() => void)[] = [];
 
@@ -96,7 +100,7 @@ export class Changing<Row extends Stored> {
     const writer = writerOf(this.#context, this.#table);
     this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
     for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
-      this.#keep({ id: row.id, row, pending: null, createdBy: null }, row);
+      this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
   }
 
   #accepted<T>(checked: Checked<T>): T {
@@ -126,7 +130,7 @@ export class Changing<Row extends Stored> {
         const { id, row } = await this.#existing(change);
         this.#byId.delete(id);
         this.#forget(row);
-        this.#deleted.push(id);
+        this.#deleted.push({ id, place: this.#place });
         settle({ kind: 'deleted' });
       }
     }
@@ -152,7 +156,7 @@ export class Changing<Row extends Stored> {
   }
 
   async #insert(content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
-    const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place };
+    const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place, place: this.#place };
     this.#requireFree(entry, content);
     this.#keep(entry, content);
     this.#inserted.push(entry);
@@ -170,6 +174,7 @@ export class Changing<Row extends Stored> {
     for (const [field, value] of valuesOf(this.#table, entry.row)) this.#released.get(field)?.add(value);
     this.#keep(entry, content);
     entry.pending = content;
+    entry.place = this.#place;
     this.#updated.push(entry);
     this.#settle.push(() => settle({ kind: 'updated', row: entry.row }));
   }
@@ -224,5 +229,5 @@ function hasRow<Row extends Stored>(entry: Entry<Row>): entry is Entry<Row> & { 
 }
 
 function toWrite<Row extends Stored>(entries: readonly Entry<Row>[]) {
-  return entries.flatMap(({ id, pending }) => (pending === null ? [] : [{ id, content: pending }]));
+  return entries.flatMap(({ id, place, pending }) => (pending === null ? [] : [{ id, place, content: pending }]));
 }

@@ -12,11 +12,11 @@ const CONTENT = { name: 'Nordic', description: null, externalId: 'NOR-1', metada
 async function insertTwins(db: Database, { ours, theirs }: { ours: Tenant; theirs: Tenant }) {
   const id = newId();
   const [writer, theirWriter] = [await writerOf(db, ours), await writerOf(db, theirs)];
-  const rows = [{ id, content: CONTENT }];
+  const rows = [{ id, place: 0, content: CONTENT }];
   accepted(await insertRows(db.prisma, theirs.scope, PARENT_PROGRAMS, { rows, writer: theirWriter }));
   const foreign = await find(db, theirs, id);
   // An id and an external id are unique only within an organization, or one could find out another's.
-  const own = { id, content: { ...CONTENT, name: 'Of the same id' } };
+  const own = { id, place: 0, content: { ...CONTENT, name: 'Of the same id' } };
   accepted(await insertRows(db.prisma, ours.scope, PARENT_PROGRAMS, { rows: [own], writer }));
   return { id, writer, foreign };
 }
@@ -47,7 +47,7 @@ export const rowBatchProofs: Proofs = {
 
   async replaceRows({ db, ours, theirs }) {
     const { id, writer, foreign } = await insertTwins(db, { ours, theirs });
-    const rows = [{ id, content: { ...CONTENT, name: 'Changed' } }];
+    const rows = [{ id, place: 0, content: { ...CONTENT, name: 'Changed' } }];
     const written = accepted(await replaceRows(db.prisma, ours.scope, PARENT_PROGRAMS, { rows, writer }));
     expect([...written.keys()]).toEqual([id]);
     expect(await find(db, ours, id)).toMatchObject({ name: 'Changed' });
@@ -56,7 +56,9 @@ export const rowBatchProofs: Proofs = {
 
   async deleteRows({ db, ours, theirs }) {
     const { id, writer, foreign } = await insertTwins(db, { ours, theirs });
-    const written = accepted(await deleteRows(db.prisma, ours.scope, PARENT_PROGRAMS, { rows: [id], writer }));
+    const written = accepted(
+      await deleteRows(db.prisma, ours.scope, PARENT_PROGRAMS, { rows: [{ id, place: 0 }], writer }),
+    );
     expect([...written.keys()]).toEqual([id]);
     expect(await find(db, ours, id)).toBeUndefined();
     expect(await find(db, theirs, id)).toEqual(foreign);
