@@ -69,9 +69,14 @@ export type Config = CellConfig &
     readonly scannerKeys: ScannerKeys;
   };
 
+/** The name of a file or folder may end with a line break. */
+const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
+
 /** Reads and validates the environment variables; an empty one counts as unset. Throws a StartUpError for an invalid one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given: Given = (name) => env[name] || undefined;
+  // Files of variables and secrets often end with a line break, which then becomes part of the value.
+  const given: Given = (name) =>
+    (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
   const nodeEnv = oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const config = {
     port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),

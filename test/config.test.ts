@@ -108,6 +108,19 @@ test('unset and empty variables get their defaults', () => {
   expect(readConfig(Object.fromEntries(Object.keys(ENV).map((name) => [name, ''])))).toEqual(DEFAULTS);
 });
 
+test('line breaks around a value are no part of it, except in paths', () => {
+  const around = (value: string) => `\n${value}\r\n`;
+  const { DATA_DIR, CHARTER_CELL_DOMAINS, ...values } = ENV;
+  const paths = { DATA_DIR: around(DATA_DIR), CHARTER_CELL_DOMAINS: around(CHARTER_CELL_DOMAINS) };
+  const given = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, around(value)]));
+  expect(readConfig({ ...given, ...paths })).toEqual({
+    ...readConfig(ENV),
+    keyring: expect.any(Keyring),
+    dataDir: paths.DATA_DIR,
+    cellDomainsFile: paths.CHARTER_CELL_DOMAINS,
+  });
+});
+
 test('every variable is read, and unknown ones are ignored', () => {
   expect(readConfig({ ...ENV, UNKNOWN: 'x' })).toEqual({
     port: 0,

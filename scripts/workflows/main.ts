@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const { CHARTER_API_KEY: key = '' } = process.env;
+  const key = process.env['CHARTER_API_KEY']?.trim() ?? '';
   if (key === '') throw new Error('CHARTER_API_KEY is missing.');
   const server = originOf(values.server);
   const { isFine, printed } = await runWorkflows({ files: workflowFiles(), server, key, isVerbose: values.verbose });

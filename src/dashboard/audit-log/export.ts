@@ -2,7 +2,7 @@ import { exportAudit } from '../../service/audit-log.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { csvLine } from './csv.ts';
+import { BYTE_ORDER_MARK, csvLine } from './csv.ts';
 import { filterValuesIn, readFilters } from './filters.ts';
 import { refusedFilters } from './page.ts';
 
@@ -43,7 +43,7 @@ async function* inTurns<T>(batches: AsyncIterable<T>, { inTurn }: SignedInContex
 }
 
 async function* csvLines(batches: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<string> {
-  yield csvLine(Object.keys(COLUMNS));
+  yield BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS));
   for await (const events of batches) {
     yield events.map((event) => csvLine(Object.values(COLUMNS).map((cell) => cell(event) ?? ''))).join('');
   }
