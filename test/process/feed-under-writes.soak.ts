@@ -4,10 +4,11 @@ import { randomNumbers } from '../support/data/random-numbers.ts';
 import { Client } from '../support/http/client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
 
 const WRITERS = 64;
 const POLLERS = 4;
-const CHANGES_OF_A_WRITER = 200;
+const CHANGES_OF_A_WRITER = length({ full: 20, figures: 200 });
 const MINUTES = 60;
 const LIST = '/api/parent_programs';
 const INSERT = 'insert into parent_programs (organization_id, id, name)';

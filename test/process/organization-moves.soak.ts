@@ -13,12 +13,13 @@ import { createActor, giveKey } from '../support/data/actors.ts';
 import { Client, type Reply } from '../support/http/client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const MOVES = 10;
+const MOVES = length({ full: 2, figures: 10 });
 const CLIENTS = 16;
-const PROGRAMS = 100_000;
+const PROGRAMS = length({ full: 10_000, figures: 100_000 });
 /** Fewer than a statement inserts within its timeout. */
 const FILL_ROWS = 5000;
 const MINUTES = 60;

@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import type { Client } from '../support/http/client.ts';
+import type { Client, Reply } from '../support/http/client.ts';
+import { length } from '../support/length.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
   createDataFolder,
@@ -12,9 +13,12 @@ import {
   type OwnedPostgres,
   startOwnedPostgres,
 } from '../support/postgres/owned-postgres.ts';
+import { withClient } from '../support/postgres/postgres.ts';
 import { type Charter, endCharter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { until } from '../support/wait.ts';
 
+/** Of a server: each kind of outage twice. */
+const STOPS = length({ full: 8, figures: 100 });
 const CLIENTS = 16;
 const MINUTES = 60;
 /** How long a freeze lasts: a time of its own, not a wait for something. */
@@ -31,7 +35,7 @@ type Load = {
 
 /** Each client sends one request after the other: reads that no cache answers, and writes. */
 async function startLoad(client: Client): Promise<Load> {
-  const { body } = await client.post(LIST, { name: 'Changes all the time' });
+  const { body } = await untilDone(() => client.post(LIST, { name: 'Changes all the time' }));
   const statuses = new Map<number, number>();
   let isEnding = false;
   let lastSuccessSentAt = 0;
@@ -62,7 +66,7 @@ async function startLoad(client: Client): Promise<Load> {
   };
 }
 
-type Trial = { readonly charter: Charter; readonly postgres: OwnedPostgres; readonly databaseUrl: string };
+type Trial = { readonly charter: Charter; readonly databaseUrl: string };
 
 /** Runs each outage in turn, waits for a success after each, and returns the longest wait in milliseconds. */
 async function survive(
@@ -70,10 +74,9 @@ async function survive(
   outages: readonly (() => Promise<void>)[],
 ): Promise<{ statuses: number[]; longestMs: number }> {
   const load = await startLoad((await organizationAt(databaseUrl, charter)).client);
-  const stops = 100;
   let longestMs = 0;
   try {
-    for (let stop = 0; stop < stops; stop += 1) {
+    for (let stop = 0; stop < STOPS; stop += 1) {
       await load.nextSuccess();
       await outages[stop % outages.length]?.();
       const backAt = performance.now();
@@ -104,7 +107,7 @@ afterEach(async () => {
 });
 
 test(
-  'a server with an external PostgreSQL outlives its stops, crashes, freezes and resets, and responds with 503 meanwhile',
+  'a server with an external PostgreSQL outlives its stops, crashes, freezes and resets, responds with 503 meanwhile, and uses no standby',
   async () => {
     const postgres = await startOwnedPostgres(folder);
     const proxy: DatabaseProxy = await proxyDatabase(await postgres.url());
@@ -115,9 +118,10 @@ test(
         await postgres.start();
       };
       const outages = [restart('fast'), restart('immediate'), freeze(postgres), async () => proxy.reset()];
-      const { statuses, longestMs } = await survive({ charter, postgres, databaseUrl: proxy.url }, outages);
+      const { statuses, longestMs } = await survive({ charter, databaseUrl: proxy.url }, outages);
       expect(statuses).toEqual([200, 201, 503]);
       console.log(`external: a success at most ${longestMs.toFixed(0)} ms after PostgreSQL was back`);
+      await becomeStandby({ charter, databaseUrl: proxy.url }, postgres);
       await endCharter(charter);
     } finally {
       charter.child.kill('SIGKILL');
@@ -127,6 +131,39 @@ test(
   },
   MINUTES * 60_000,
 );
+
+// During a failover, a load balancer may already choose a standby that has not yet applied the last changes of the old primary.
+async function becomeStandby({ charter, databaseUrl }: Trial, postgres: OwnedPostgres): Promise<void> {
+  const { client } = await organizationAt(databaseUrl, charter);
+  const { body: program } = await untilDone(() => client.post(LIST, { name: 'Kept' }));
+  await postgres.restartAsStandby();
+  await withClient(databaseUrl, async (asking) => {
+    const { rows } = await asking.query(
+      `select count(*)::int as programs, pg_is_in_recovery() as is_standby from parent_programs where name = 'Kept'`,
+    );
+    expect(rows).toEqual([{ programs: 1, is_standby: true }]);
+    const refused = await Promise.all([
+      client.get(LIST),
+      client.get(`${LIST}/${program.id}`),
+      client.get('/api/key'),
+      client.post(LIST, { name: 'Lost' }),
+      client.get('/readyz'),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+    await asking.query('select pg_promote()');
+  });
+  expect((await untilDone(() => client.get(LIST))).body.data).toEqual([program]);
+  expect((await untilDone(() => client.post(LIST, { name: 'After the promotion' }))).status).toBe(201);
+  expect((await untilDone(() => client.get('/readyz'))).status).toBe(200);
+}
+
+/** Repeats a request as long as it is refused with 503, as in an outage and by a busy machine. */
+function untilDone(send: () => Promise<Reply>): Promise<Reply> {
+  return until('a response other than 503', async () => {
+    const reply = await send();
+    return reply.status !== 503 && reply;
+  });
+}
 
 test(
   'a server with the embedded PostgreSQL restarts it after a stop and a crash, and responds with 503 meanwhile',
@@ -139,7 +176,7 @@ test(
         await postgres.stop(mode);
         await postgres.untilRunning();
       };
-      const { statuses, longestMs } = await survive({ charter, postgres, databaseUrl }, [
+      const { statuses, longestMs } = await survive({ charter, databaseUrl }, [
         stop('fast'),
         stop('immediate'),
         freeze(postgres),

@@ -1,5 +1,7 @@
-// Processes that deliver webhooks are killed again and again, as by a power failure, while the receivers fail at random.
+// Processes are killed, as by a power failure, while they deliver webhooks to receivers that fail at random, and while they send mails.
 import { setTimeout as delay } from 'node:timers/promises';
+import { revokeKeyById } from '../../src/service/operator/keys.ts';
+import { createPeople, giveKey } from '../support/data/actors.ts';
 import {
   type Endpoint,
   expectedSignature,
@@ -7,18 +9,22 @@ import {
   listDeliveries,
   skipWaits,
 } from '../support/data/deliveries.ts';
+import { addresseeOf, moveDates, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
 import type { Reply } from '../support/http/client.ts';
 import { readFeed } from '../support/http/feed.ts';
 import { type Received, type ScriptedServer, startScriptedServer } from '../support/http/scripted-server.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
-import { type Charter, startCharter } from '../support/processes/charter.ts';
+import { startSmtp } from '../support/http/smtp.ts';
+import { length } from '../support/length.ts';
+import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const CHANGES = 10_000;
-const KILLS = 20;
+const CHANGES = length({ full: 800, figures: 10_000 });
+const KILLS = length({ full: 3, figures: 20 });
 const RECEIVERS = 3;
 const WRITERS = 4;
+const KEYS = 24;
 const MINUTES = 60;
 const LIST = '/api/parent_programs';
 /** Fewer than the attempts of a delivery, so that none fails for good. */
@@ -154,6 +160,59 @@ test(
   },
   MINUTES * 60_000,
 );
+
+test('two processes that are killed while they send, and start again, mail each notice once, and lose none', async () => {
+  const smtp = await startSmtp({ isSlow: true });
+  const env = { DATABASE_URL: server.databaseUrl, PUBLIC_URL, SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org' };
+  let processes: Charter[] = [];
+  const startBoth = async () => {
+    processes = await Promise.all([startCharter(env), startCharter(env)]);
+  };
+  try {
+    const expected: string[] = [];
+    const people = [await createPeople(db), await createPeople(db), await createPeople(db)];
+    for (let i = 0; i < KEYS; i += 1) {
+      const { member } = people[i % people.length] ?? people[0] ?? (await createPeople(db));
+      const { id } = await giveKey(db, member, { name: `Key ${i}` });
+      await moveDates(db, id, { createdAgo: 200, usedAgo: 1, expiresIn: 7 });
+      expected.push(`${member.email} The API key Key ${i} expires soon /profile/api-keys/${id}`);
+    }
+    // The mails about their creation are not of interest.
+    await db.pool.query('update key_notices set mail_due_at = null');
+    await startBoth();
+    await until('notices of all keys, and a mail in transit', async () => {
+      const count = await db.prisma.keyNotice.count({ where: { kind: 'expires' } });
+      return count === KEYS && smtp.isAsked();
+    });
+    for (const { child } of processes) child.kill('SIGKILL');
+    await Promise.all(processes.map(({ ended }) => ended));
+    expect(smtp.mails).toEqual([]);
+    smtp.greet();
+    // The claims of the killed processes run out after five minutes.
+    await db.pool.query('update key_notices set mail_due_at = now() where mail_due_at is not null');
+    await db.pool.query('update api_keys set next_check_at = default');
+    await startBoth();
+    // In 7 days, or in 6 if a day of UTC has ended meanwhile.
+    const subjectWithoutDays = (mail: string) => subjectOf(mail).replace(/ in [67] days$/, ' soon');
+    const told = () =>
+      smtp.mails.map((mail) => [addresseeOf(mail), subjectWithoutDays(mail), ...pathsIn(mail)].join(' ')).toSorted();
+    await until('all mails', () => smtp.mails.length >= KEYS);
+    for (const charter of processes) await endCharter(charter);
+    await db.pool.query('update api_keys set next_check_at = default');
+    await startBoth();
+    const last = await db.prisma.apiKey.findFirstOrThrow({ where: { name: 'Key 0' }, include: { user: true } });
+    await revokeKeyById(db, last.id);
+    await until('a later mail', () => told().some((mail) => mail.includes('revoked')));
+    expected.push(`${last.user.email} An operator revoked the API key Key 0 /profile/api-keys/${last.id}`);
+    expect(told()).toEqual(expected.toSorted());
+    const due = 'select count(*)::int as due from api_keys where next_check_at <= now() and revoked_at is null';
+    await until('a check of all keys', async () => (await db.pool.query(due)).rows[0]?.due === 0);
+    expect(await db.prisma.keyNotice.count({ where: { kind: 'expires' } })).toBe(KEYS);
+  } finally {
+    await Promise.all(processes.map(kill));
+    smtp.close();
+  }
+});
 
 const byId = ([a]: readonly [string, string], [b]: readonly [string, string]) => (a < b ? -1 : 1);
 
