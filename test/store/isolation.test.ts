@@ -1,165 +1,130 @@
+import { v7 as newId } from 'uuid';
+import { openDatabase, type Transaction, transaction } from '../../src/store/database.ts';
+import { checkKeyOfWrite } from '../../src/store/key-of-write.ts';
+import { takeTurn } from '../../src/store/organization-moves.ts';
+import { insertRow } from '../../src/store/rows.ts';
+import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
+import { queryIn, withOwnConnection } from '../../src/store/tenant-tables.ts';
+import { listOrganizations } from '../../src/store/unscoped/operator.ts';
+import { findCredentials } from '../../src/store/unscoped/people.ts';
 import { exportedFunctions } from '../support/contract/exports.ts';
-import { createTenant, useDatabase } from '../support/postgres/store.ts';
-import { apiKeyProofs, keyRestrictionProofs } from './isolation/api-keys.ts';
-import { auditProofs } from './isolation/audit.ts';
-import { eventProofs } from './isolation/events.ts';
-import { idempotencyKeyProofs } from './isolation/idempotency-keys.ts';
-import { integrationProofs } from './isolation/integrations.ts';
-import {
-  keyHistoryProofs,
-  keyHolderProofs,
-  keyListProofs,
-  keyRotationProofs,
-  keyUseProofs,
-  organizationKeyProofs,
-} from './isolation/key-lists.ts';
-import { keyCheckProofs, keyNoticeProofs, shownNoticeProofs } from './isolation/key-notices.ts';
-import { organizationMoveProofs, organizationRowProofs } from './isolation/organization-moves.ts';
-import { organizationProofs } from './isolation/organizations.ts';
-import { keyOfWriteProofs, listProofs, parentProgramListProofs, rowProofs } from './isolation/parent-programs.ts';
-import { passkeyProofs } from './isolation/passkeys.ts';
-import { peopleProofs, policyProofs } from './isolation/people.ts';
-import type { Proofs } from './isolation/proof.ts';
-import { rowBatchProofs } from './isolation/row-batches.ts';
-import { accessLinkProofs, auditLogProofs, sessionProofs } from './isolation/sessions.ts';
-import {
-  ssoConnectionProofs,
-  ssoDomainProofs,
-  ssoIdentityProofs,
-  ssoSignInProofs,
-} from './isolation/single-sign-on.ts';
-import { userListProofs } from './isolation/user-lists.ts';
-import { userProofs } from './isolation/users.ts';
-import { webhookEndpointProofs, webhookHistoryProofs } from './isolation/webhooks.ts';
+import { KEYRING } from '../support/data/encryption.ts';
+import { unlimitedTables } from '../support/postgres/statement-scope.ts';
+import { createTenant, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
+import { WITHOUT_SCOPE, watchStatements } from '../support/postgres/watch-statements.ts';
 
-const PROOFS: Record<string, Proofs> = {
-  'access-links.ts': accessLinkProofs,
-  'api-keys.ts': apiKeyProofs,
-  'audit-log.ts': auditLogProofs,
-  'audit.ts': auditProofs,
-  'events.ts': eventProofs,
-  'idempotency-keys.ts': idempotencyKeyProofs,
-  'key-history.ts': keyHistoryProofs,
-  'key-holder.ts': keyHolderProofs,
-  'key-lists.ts': keyListProofs,
-  'key-of-write.ts': keyOfWriteProofs,
-  'key-checks.ts': keyCheckProofs,
-  'key-notices.ts': keyNoticeProofs,
-  'shown-notices.ts': shownNoticeProofs,
-  'key-restrictions.ts': keyRestrictionProofs,
-  'key-rotations.ts': keyRotationProofs,
-  'key-uses.ts': keyUseProofs,
-  'organization-keys.ts': organizationKeyProofs,
-  'organization-moves.ts': organizationMoveProofs,
-  'organization-rows.ts': organizationRowProofs,
-  'integrations.ts': integrationProofs,
-  'list.ts': listProofs,
-  'organizations.ts': { ...organizationProofs, ...policyProofs },
-  'parent-program-list.ts': parentProgramListProofs,
-  'passkeys.ts': passkeyProofs,
-  'row-batches.ts': rowBatchProofs,
-  'rows.ts': rowProofs,
-  'sessions.ts': sessionProofs,
-  'sso-connections.ts': ssoConnectionProofs,
-  'sso-domains.ts': ssoDomainProofs,
-  'sso-identities.ts': ssoIdentityProofs,
-  'sso-sign-ins.ts': ssoSignInProofs,
-  'webhook-endpoints.ts': webhookEndpointProofs,
-  'webhook-history.ts': webhookHistoryProofs,
-  'user-lists.ts': userListProofs,
-  'users.ts': { ...userProofs, ...peopleProofs },
-};
-/**
- * Housekeeping, the actions of operators, the write of key uses, the notices about keys, the rotation of encryption keys, the names
- * of earlier API keys, the delivery of webhooks, reports of leaked keys and the rows of a cell, which cover all organizations in one
- * statement.
- */
-const OVER_ALL_ORGANIZATIONS = [
-  'access-links.ts deleteExpiredAccessLinks',
-  'events.ts deleteExpiredEvents',
-  'idempotency-keys.ts deleteExpiredIdempotencyKeys',
-  'key-networks.ts deleteOldKeyNetworks',
-  'key-networks.ts noteNetworks',
-  'key-checks.ts checkDueKeys',
-  'key-checks.ts endUnusedKeys',
-  'key-notices.ts deleteOldKeyNotices',
-  'key-uses.ts deleteOldKeyUses',
-  'key-uses.ts writeKeyUses',
-  'name-keys.ts fillNameKeys',
-  'notice-mails.ts claimNoticeMails',
-  'notice-mails.ts markMailed',
-  'cell-domains.ts listDomainsOfCell',
-  'cell-rows.ts countRowsOfCell',
-  'moved-keys.ts listKeysOfOtherCells',
-  'operator-actions.ts isBeingDeleted',
-  'operator-actions.ts listOperatorActions',
-  'operator-actions.ts recordOperatorAction',
-  'passkey-challenges.ts deleteExpiredChallenges',
-  'rate-limits.ts deleteIdleRateLimits',
-  'reported-keys.ts findConcernedPeople',
-  'reported-keys.ts revokeReportedKeys',
-  'secrets.ts retireOtherKeys',
-  'sessions.ts deleteExpiredSessions',
-  'sign-in-failures.ts deleteExpiredSignInFailures',
-  'sso-sign-ins.ts deleteExpiredSsoSignIns',
-  'webhook-deliveries.ts claimDeliveries',
-  'webhook-deliveries.ts countPendingDeliveries',
-  'webhook-deliveries.ts listPendingEndpoints',
-  'webhook-expiry.ts deleteExpiredDeliveries',
-  'webhook-expiry.ts deleteOldWebhookDays',
-  'webhook-expiry.ts eraseExpiredPreviousSecrets',
-  'webhook-results.ts recordAttempts',
-];
-/**
- * Failed attempts are counted by hashes of the input, and requests without a key by address, and a challenge is made before anybody
- * has signed in: no organization is known.
- */
-const BEFORE_ANY_ORGANIZATION = [
-  'passkey-challenges.ts insertChallenge',
-  'passkey-challenges.ts takeChallenge',
-  'rate-limits.ts leaseTokens',
-  'sign-in-failures.ts countAttempt',
-  'sign-in-failures.ts resetAttempts',
-  'sign-in-failures.ts isRemembered',
-  'sign-in-failures.ts recordUnknownEmail',
-  'sign-in-failures.ts remember',
-  'sign-in-failures.ts takeBackAttempt',
-];
-/** Opens connections and runs transactions; reads no row of an organization. */
-const OF_THE_CONNECTION = ['database.ts', 'tenant-tables.ts'];
-/** Sends a statement that was built for a scope. */
-const OF_A_STATEMENT = ['list.ts readPage'];
+// Every statement that src/ sends in any test has to name the organization: see test/support/postgres/watch-statements.ts.
 
-const database = await useDatabase();
+const { db, url } = await useDatabase();
 
-// The attack, for each function: a guessed id, key or name of another organization.
-describe.each(Object.keys(PROOFS))('%s', (file) => {
-  test.each(Object.entries(PROOFS[file] ?? {}))(
-    '%s neither reads nor changes another organization',
-    async (_, proof) => {
-      const { db } = database;
-      await proof({ db, ours: await createTenant(db), theirs: await createTenant(db) });
-    },
+/** Each function that sends statements, by file. A page of a list is built for a scope before it is read. */
+test('a store function without a scope is in unscoped/, or is listed', () => {
+  const functions = exportedFunctions('src/store').filter(
+    ({ file, name, parameters: [first = '', second] }) =>
+      /^(Database|Transaction|PrismaClient|pg\.)/.test(first) &&
+      second !== 'OrganizationScope' &&
+      !['database.ts', 'tenant-tables.ts'].includes(file) &&
+      name !== 'readPage',
   );
+  const listed = Object.entries(WITHOUT_SCOPE).flatMap(([file, names]) => names.map((name) => `${file} ${name}`));
+  expect(functions.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(listed.sort());
 });
 
-test('every store function with a scope parameter has a proof here', () => {
-  const scoped = exportedFunctions('src/store').filter(({ parameters }) => parameters[1] === 'OrganizationScope');
-  const proven = Object.entries(PROOFS).flatMap(([file, proofs]) =>
-    Object.keys(proofs).map((name) => `${file} ${name}`),
-  );
-  expect(scoped.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(proven.sort());
+const OWNERS = new Map([
+  ['organizations', 'id'],
+  ['keys', 'organization_id'],
+  ['users', 'organization_id'],
+]);
+
+test.each([
+  'select * from keys where organization_id = $1::uuid and id = $2',
+  'select * from "public"."keys" WHERE ("public"."keys"."organization_id" = $1 AND ("public"."keys"."id" = $2 OR 1=1))',
+  'select * from keys where (organization_id = $1 and id = $2) or (organization_id = $3 and id = $4)',
+  'select * from keys where (organization_id, id) = ($1, $2)',
+  'select * from keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id where k.organization_id = $1',
+  'select * from organizations o left join users u on u.organization_id = o.id where o.id = $1',
+  'select (select count(*) from users u where u.organization_id = k.organization_id) from keys k where organization_id = $1',
+  'with mine as (select organization_id, id as key_id from keys where organization_id = $1 for update) delete from keys k using mine where k.organization_id = mine.organization_id',
+  'update users set name = $2 where organization_id = $1 returning id',
+  'insert into keys (organization_id, id) values ($1, $2) on conflict do update set id = $3',
+  'insert into keys (organization_id, id) select $1, id from users where organization_id = $1',
+  'declare mine cursor for select * from keys where organization_id = $1',
+  'select pg_notify($1, $2)',
+])('the organization is named in: %s', (sql) => {
+  expect(unlimitedTables(sql, OWNERS)).toEqual([]);
 });
 
-// The attack: a look-up without the organization, in a file that no review checks for it.
-test('a store function without a scope is in unscoped/, or is listed here with a reason', () => {
-  const others = exportedFunctions('src/store').filter(
-    ({ file, parameters }) =>
-      /^(Database|Transaction|PrismaClient|pg\.)/.test(parameters[0] ?? '') &&
-      parameters[1] !== 'OrganizationScope' &&
-      !OF_THE_CONNECTION.includes(file),
-  );
-  expect(others.map(({ file, name }) => `${file} ${name}`).sort()).toEqual(
-    [...OVER_ALL_ORGANIZATIONS, ...BEFORE_ANY_ORGANIZATION, ...OF_A_STATEMENT].sort(),
-  );
+test.each([
+  ['select organization_id from keys where id = $1', ['keys']],
+  ['select * from keys where organization_id is not null and $1 = $1', ['keys']],
+  ['select * from keys where organization_id = $1 or id = $2', ['keys']],
+  ['select * from keys where not (organization_id = $1)', ['keys']],
+  ['select * from keys where organization_id <> $1', ['keys']],
+  ['select * from keys where organization_id = any($1::uuid[])', ['keys']],
+  ['select * from keys where organization_id in ($1, $2)', ['keys']],
+  ['select * from keys where case when id = $2 and organization_id = $1 and true then true else true end', ['keys']],
+  ["select * from keys where id = 'a and organization_id = $1' -- and organization_id = $1", ['keys']],
+  ['select * from keys k join users u on u.organization_id = k.organization_id where u.id = $1', ['keys', 'users']],
+  ['select * from keys k, users u where k.organization_id = $1 and u.id = k.user_id', ['users']],
+  ['select * from keys k left join users u on k.organization_id = $1', ['keys', 'users']],
+  ['select * from users where organization_id = $1 and exists (select from keys where id = $2)', ['keys']],
+  ['select * from users where organization_id = $1 union select * from keys', ['keys']],
+  ['with found as (select * from keys where id = $1) select * from found where organization_id = $2', ['keys']],
+  [
+    'select * from users u, unnest($1::uuid[]) as r (organization_id) where u.organization_id = r.organization_id',
+    ['users'],
+  ],
+  ['update users set organization_id = $1 where id = $2', ['users']],
+  ['delete from users where id = $1 returning organization_id', ['users']],
+  ['insert into keys (id) values ($1)', ['keys']],
+  ['truncate keys', ['keys']],
+])('the organization is not named in: %s', (sql, tables) => {
+  expect(unlimitedTables(sql, OWNERS).toSorted()).toEqual(tables);
+});
+
+test('a statement of src/ without the organization is reported with its function', async () => {
+  const reports: string[] = [];
+  const report = ({ message }: Error) => reports.push(message.split(' sends ')[0] ?? '');
+  const unwatched = openDatabase({ url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+  const watched = watchStatements(unwatched, { report, isAllowed: () => false });
+  const text = 'select from users';
+  await findCredentials(watched, 'ada@example.test');
+  await listOrganizations(watched);
+  await watched.prisma.$transaction((tx) => queryIn(tx)(text));
+  await withOwnConnection(watched.pool, (query) => query(text));
+  expect([...new Set(reports)].map((each) => each.replace('src/store/', ''))).toEqual([
+    'unscoped/people.ts findCredentials',
+    'unscoped/operator.ts listOrganizations',
+    'tenant-tables.ts queryIn',
+    'tenant-tables.ts withOwnConnection',
+  ]);
+  // Those of tests need none.
+  const { length } = reports;
+  await watched.pool.query(text);
+  await watched.prisma.user.findMany();
+  expect(reports).toHaveLength(length);
+  await watched.close();
+});
+
+test('the work on one organization does not keep another from its turn', async () => {
+  const [ours, theirs] = [await createTenant(db), await createTenant(db)];
+  const take = (tx: Transaction, { scope }: Tenant) => takeTurn(queryIn(tx), scope, { inTransaction: true });
+  await transaction(db, async (tx) => {
+    expect(await take(tx, ours)).toBe(true);
+    expect(await transaction(db, (other) => take(other, theirs))).toBe(true);
+  });
+});
+
+// The statements of PostgreSQL's functions are not seen. The attack: a key that may write in its own organization, in the scope
+// of another one.
+test('a key may write in its own organization only', async () => {
+  const [ours, theirs] = [await createTenant(db), await createTenant(db)];
+  const writer = await writerOf(db, theirs);
+  const check = { ...writer, isLocked: false };
+  expect(await checkKeyOfWrite(db.prisma, theirs.scope, check)).toMatchObject({ kind: 'accepted' });
+  expect(await checkKeyOfWrite(db.prisma, ours.scope, check)).toMatchObject({ kind: 'refused', key: null });
+  const content = { name: 'Nordic', description: null, externalId: null, metadata: {} };
+  const inserted = { id: newId(), content, writer };
+  const refused = await insertRow(db.prisma, ours.scope, PARENT_PROGRAMS, inserted);
+  expect(refused).toMatchObject({ kind: 'refused', key: null });
 });

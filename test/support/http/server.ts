@@ -11,6 +11,7 @@ import { traceStatements } from '../../../src/store/trace-statements.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { createScratchDatabase } from '../postgres/postgres.ts';
+import { watchStatements } from '../postgres/watch-statements.ts';
 import { watchOutput } from '../processes/secrecy.ts';
 import { Client } from './client.ts';
 import { listen } from './listen.ts';
@@ -87,7 +88,7 @@ export async function startServer({
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
-  const db = openDatabase({ url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  const db = watchStatements(openDatabase({ url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} }));
   if (tracing !== null) traceStatements(db, tracing);
   let ahead = 0;
   const now = () => new Date(clock() + ahead);

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Database } from '../../../src/store/database.ts';
 
 export type Statement = {
@@ -29,39 +29,60 @@ export async function recordStatements(
   leftOut: readonly string[] = BY_THE_CLOCK,
 ): Promise<Statement[]> {
   const statements: Statement[] = [];
-  const { pool } = db;
-  const { query, connect } = pool;
-  Object.assign(pool, {
-    query: (...parameters: unknown[]) => {
-      statements.push({ ...statementOf(parameters), transaction: [] });
-      return Reflect.apply(query, pool, parameters);
-    },
-    connect: (...parameters: unknown[]) => {
-      const connected = Reflect.apply(connect, pool, parameters);
-      // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
-      if (parameters.length > 0) return connected;
+  const stop = intercept(db.pool, {
+    onStatement: (parameters) => statements.push({ ...statementOf(parameters), transaction: [] }),
+    onConnection() {
       const transaction: string[] = [];
       statements.push({ name: '', text: '', transaction });
-      return connected.then((client: PoolClient) => recordUntilRelease(client, transaction));
+      return (parameters) => {
+        const { text } = statementOf(parameters);
+        if (!BEGINS_OR_ENDS.test(text)) transaction.push(text);
+      };
     },
   });
   try {
     await work();
   } finally {
-    Object.assign(pool, { query, connect });
+    stop();
   }
   return statements.filter(({ name }) => !leftOut.includes(name));
 }
 
 const BEGINS_OR_ENDS = /^(BEGIN|COMMIT|ROLLBACK)$/;
 
-/** Adds the text of each statement that the connection runs until the pool has it back. */
-function recordUntilRelease(client: PoolClient, texts: string[]): PoolClient {
+/** Gets the parameters of query(). */
+type OnStatement = (parameters: readonly unknown[]) => void;
+
+type Interceptor = {
+  readonly onStatement: OnStatement;
+  /** Returns what gets the statements of a connection until the pool has it back. */
+  readonly onConnection: () => OnStatement;
+};
+
+/** Calls the interceptor before each statement of the pool. Returns a function that ends this. */
+export function intercept(pool: Pool, { onStatement, onConnection }: Interceptor): () => void {
+  const { query, connect } = pool;
+  Object.assign(pool, {
+    query: (...parameters: unknown[]) => {
+      onStatement(parameters);
+      return Reflect.apply(query, pool, parameters);
+    },
+    connect: (...parameters: unknown[]) => {
+      const connected = Reflect.apply(connect, pool, parameters);
+      // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
+      if (parameters.length > 0) return connected;
+      const onNext = onConnection();
+      return connected.then((client: PoolClient) => interceptUntilRelease(client, onNext));
+    },
+  });
+  return () => Object.assign(pool, { query, connect });
+}
+
+function interceptUntilRelease(client: PoolClient, onStatement: OnStatement): PoolClient {
   const { query, release } = client;
   return Object.assign(client, {
     query: (...parameters: unknown[]) => {
-      const { text } = statementOf(parameters);
-      if (!BEGINS_OR_ENDS.test(text)) texts.push(text);
+      onStatement(parameters);
       return Reflect.apply(query, client, parameters);
     },
     release: (...parameters: unknown[]) => {
@@ -72,7 +93,7 @@ function recordUntilRelease(client: PoolClient, texts: string[]): PoolClient {
 }
 
 /** The name and the text in the parameters of query(), whose first one is a text or an object. */
-function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
+export function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
   const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
   return { name, text };
 }

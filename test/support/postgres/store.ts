@@ -9,6 +9,7 @@ import { insertOrganization } from '../../../src/store/organizations.ts';
 import { insertUser } from '../../../src/store/users.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
+import { watchStatements } from './watch-statements.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
 
@@ -26,7 +27,7 @@ const CONNECT_SECONDS = 60;
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const options = { poolSize: 10, connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
-  const db = openDatabase({ url: scratch.url, keyring: KEYRING, ...options });
+  const db = watchStatements(openDatabase({ url: scratch.url, keyring: KEYRING, ...options }));
   return {
     db,
     url: scratch.url,

@@ -1,0 +1,160 @@
+// Checks every statement that src/ sends: it names the organization for each table, or its function is listed here.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Database } from '../../../src/store/database.ts';
+import { type Owners, unlimitedTables } from './statement-scope.ts';
+import { intercept, statementOf } from './statements.ts';
+
+/** Functions of src/store, by file, that may send statements without a scope, besides those in unscoped/. */
+export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
+  // Housekeeping, actions of operators, uses of keys, notices about keys, encryption keys, names of earlier API keys, the
+  // delivery of webhooks, reports of leaked keys and the rows of a cell cover all organizations in one statement.
+  'access-links.ts': ['deleteExpiredAccessLinks'],
+  'cell-domains.ts': ['listDomainsOfCell'],
+  'cell-rows.ts': ['countRowsOfCell'],
+  'events.ts': ['deleteExpiredEvents'],
+  'idempotency-keys.ts': ['deleteExpiredIdempotencyKeys'],
+  'key-checks.ts': ['checkDueKeys', 'endUnusedKeys'],
+  'key-networks.ts': ['deleteOldKeyNetworks', 'noteNetworks'],
+  'key-notices.ts': ['deleteOldKeyNotices'],
+  'key-uses.ts': ['deleteOldKeyUses', 'writeKeyUses'],
+  'moved-keys.ts': ['listKeysOfOtherCells'],
+  'name-keys.ts': ['fillNameKeys'],
+  'notice-mails.ts': ['claimNoticeMails', 'markMailed'],
+  'operator-actions.ts': ['isBeingDeleted', 'listOperatorActions', 'recordOperatorAction'],
+  'reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
+  'secrets.ts': ['retireOtherKeys'],
+  'sessions.ts': ['deleteExpiredSessions'],
+  'sso-sign-ins.ts': ['deleteExpiredSsoSignIns'],
+  'webhook-deliveries.ts': ['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints'],
+  'webhook-expiry.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
+  'webhook-results.ts': ['recordAttempts'],
+  // Challenges, failed sign-ins and requests without a key are counted before an organization is known.
+  'passkey-challenges.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
+  'rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
+  'sign-in-failures.ts': [
+    ...['countAttempt', 'deleteExpiredSignInFailures', 'isRemembered', 'recordUnknownEmail', 'remember'],
+    ...['resetAttempts', 'takeBackAttempt'],
+  ],
+};
+
+type Options = {
+  readonly report?: (error: Error) => void;
+  /** Whether a function may send statements without a scope. */
+  readonly isAllowed?: (sender: string) => boolean;
+};
+
+/**
+ * The same database, with a check of each statement that src/ sends. One that does not name the organization fails the test that
+ * runs. Statements that a test sends itself are not checked.
+ */
+export function watchStatements(db: Database, { report = failTest, isAllowed = isListed }: Options = {}): Database {
+  const onStatement = (parameters: readonly unknown[]) => {
+    const { text } = statementOf(parameters);
+    const tables = tablesWithoutOrganization(text);
+    const sender = tables.length === 0 ? null : senderOf(calls.getStore() ?? here());
+    if (sender === null || isAllowed(sender)) return;
+    report(new Error(`${sender} sends a statement that does not name the organization for ${tables}:\n${text}`));
+  };
+  intercept(db.pool, { onStatement, onConnection: () => onStatement });
+  return { ...db, prisma: watchPrisma(db.prisma) };
+}
+
+/** The code that sent the statement may handle an error, but not a rejection that nobody awaits. */
+function failTest(error: Error): void {
+  void Promise.reject(error);
+}
+
+const judged = new Map<string, readonly string[]>();
+
+function tablesWithoutOrganization(text: string): readonly string[] {
+  const tables = judged.get(text) ?? unlimitedTables(text, OWNERS);
+  judged.set(text, tables);
+  return tables;
+}
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** From the schema, so that no table is forgotten. */
+const OWNERS: Owners = new Map(
+  readFileSync(join(ROOT, 'prisma/schema.prisma'), 'utf8')
+    .split(/^model /m)
+    .flatMap((model): [string, string][] => {
+      const table = /@@map\("(\w+)"\)/.exec(model)?.[1] ?? '';
+      if (table === 'organizations') return [[table, 'id']];
+      const [, owner] = /@map\("((?:organization|about)_id)"\)/.exec(model) ?? [];
+      return owner === undefined ? [] : [[table, owner]];
+    }),
+);
+
+/** Where Prisma was called: it sends a statement only when the result is awaited. */
+const calls = new AsyncLocalStorage<Error>();
+
+/** A client of Prisma, the client of a transaction, or a model. */
+function watchPrisma<T extends object>(client: T): T {
+  return new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (isFunction(value)) return (...parameters: unknown[]) => call(value, target, parameters);
+      return typeof value === 'object' && value !== null ? watchPrisma(value) : value;
+    },
+  });
+}
+
+type Callable = (...parameters: unknown[]) => unknown;
+
+function isFunction(value: unknown): value is Callable {
+  return typeof value === 'function';
+}
+
+function call(method: Callable, target: object, parameters: unknown[]): unknown {
+  const [work, ...others] = parameters;
+  if (isFunction(work)) {
+    const watched = (tx: object) => work(watchPrisma(tx));
+    return Reflect.apply(method, target, [watched, ...others]);
+  }
+  const result = Reflect.apply(method, target, parameters);
+  return typeof result === 'object' && result !== null && 'then' in result ? sentBy(here(), result) : result;
+}
+
+function sentBy(caller: Error, result: object): object {
+  return new Proxy(result, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (!isFunction(value)) return value;
+      return (...parameters: unknown[]) => {
+        const bound = parameters.map((each) => (isFunction(each) ? AsyncLocalStorage.bind(each) : each));
+        return calls.run(caller, () => Reflect.apply(value, target, bound));
+      };
+    },
+  });
+}
+
+function here(): Error {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 30;
+  const error = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
+const OWN_FILES = 'support/postgres/(?:watch-)?statements';
+const FRAME = new RegExp(`${pathToFileURL(ROOT).href}/((?:src|test/(?!${OWN_FILES})).*?\\.ts)[^:]*:(\\d+):`);
+const DECLARATION = /^(?:export )?(?:async )?(?:function\*?|const|class) (\w+)/;
+
+/** The file and the function that sent a statement, such as "src/store/rows.ts findRow"; `null` for code of the tests. */
+function senderOf({ stack = '' }: Error): string | null {
+  const [, file, line] = FRAME.exec(stack) ?? [];
+  if (file === undefined) return stack;
+  if (!file.startsWith('src')) return null;
+  const above = readFileSync(join(ROOT, file), 'utf8').split('\n').slice(0, Number(line));
+  const name = above.map((text) => DECLARATION.exec(text)?.[1]).findLast((each) => each !== undefined);
+  return `${file} ${name}`;
+}
+
+function isListed(sender: string): boolean {
+  const [file = '', name = ''] = sender.replace('src/store/', '').split(' ');
+  return file.startsWith('unscoped/') || WITHOUT_SCOPE[file]?.includes(name) === true;
+}
