@@ -1,11 +1,43 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+
 /** Printable characters, except those with a meaning in a mail header or an address list. */
-const EMAIL = /^[^\s@<>()",:;\\[\]\p{C}]+@[^\s@<>()",:;\\[\]\p{C}]+\.[^\s@<>()",:;\\[\]\p{C}]+$/u;
+const LOCAL_PART = /^[^\s@<>()",:;\\[\]\p{C}]+$/u;
+
+/** Those with a meaning in a URL, where the conversion to ASCII would end or decode the name, are none of a domain. */
+const NOT_IN_DOMAIN = /[\s@<>()",:;\\[\]/?#%\p{C}]/u;
 
 /**
- * Returns an e-mail address in the form in which it is stored and compared: trimmed and in lower case, at most 254 characters.
- * Returns `null` if the text is not an e-mail address.
+ * Returns an e-mail address in the form in which it is stored and compared: trimmed and in lower case, with the domain in ASCII
+ * (UTS 46), at most 254 characters. The part before the "@" is the mail server's, and only its Unicode form is normalized. Returns
+ * `null` if the text is not an e-mail address.
  */
 export function normalEmail(text: string): string | null {
-  const email = text.trim().normalize('NFC').toLowerCase();
-  return email.length <= 254 && EMAIL.test(email) ? email : null;
+  const whole = text.trim();
+  const at = whole.lastIndexOf('@');
+  const local = whole.slice(0, Math.max(at, 0)).normalize('NFC').toLowerCase();
+  const domain = normalDomain(whole.slice(at + 1));
+  if (domain === null || !LOCAL_PART.test(local)) return null;
+  const email = `${local}@${domain}`;
+  return email.length <= 254 ? email : null;
+}
+
+/**
+ * The only form of a domain: browsers send `bücher.example` as `xn--bcher-kva.example`, and full-width letters are the same name.
+ * Returns `null` if the text is not a domain of at least two labels.
+ */
+export function normalDomain(text: string): string | null {
+  if (NOT_IN_DOMAIN.test(text)) return null;
+  const domain = domainToASCII(text).toLowerCase().replace(/\.$/, '');
+  return /^[^.]+(\.[^.]+)+$/.test(domain) ? domain : null;
+}
+
+/** The domain of a normal e-mail. */
+export function domainOfEmail(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1);
+}
+
+/** A normal e-mail as people write it. */
+export function shownEmail(email: string): string {
+  const domain = domainOfEmail(email);
+  return `${email.slice(0, email.length - domain.length)}${domainToUnicode(domain) || domain}`;
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { domainToASCII } from 'node:url';
+import { normalDomain } from './email.ts';
 import { invalidField } from './errors.ts';
 import type { WebhookTargets } from './forbidden-address.ts';
 import type { Role } from './role.ts';
@@ -61,7 +61,7 @@ function isPrintable(text: string): boolean {
 
 /** A name of at least two labels, in ASCII and lower case. Throws an error for "domain". */
 export function parseDomain(text: string): string {
-  const domain = domainToASCII(text.trim().replace(/^@/, '').replace(/\.$/, '')).toLowerCase();
+  const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
   const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);
   if (!isName || domain.length > MAX_DOMAIN_CHARACTERS)
     throw invalidField('domain', 'must be the domain of e-mail addresses, such as example.org.');
@@ -70,11 +70,6 @@ export function parseDomain(text: string): string {
 
 /** The TXT record's name is 18 characters longer, and a name has at most 253. */
 const MAX_DOMAIN_CHARACTERS = 235;
-
-/** The domain of a normal e-mail, in ASCII; empty if it has none. */
-export function domainOfEmail(email: string): string {
-  return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
-}
 
 export function mintDomainToken(): string {
   return randomBytes(24).toString('base64url');

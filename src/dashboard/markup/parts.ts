@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/api-key.ts';
+import { shownEmail } from '../../domain/email.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
@@ -119,7 +120,7 @@ export function copyField({
 
 /** Breaks after the "@" and before each dot first, where it does not fit into one line. */
 export function emailText(email: string): Html {
-  const parts = email.split(/(?<=@)|(?=\.)/);
+  const parts = shownEmail(email).split(/(?<=@)|(?=\.)/);
   return html`<span class="breakable">${parts.map((part, i) => [i > 0 && html`<wbr>`, part])}</span>`;
 }
 

@@ -1,5 +1,5 @@
 import type { Cell } from '../../domain/cells.ts';
-import { domainOfEmail } from '../../domain/single-sign-on.ts';
+import { domainOfEmail } from '../../domain/email.ts';
 import { type DomainMapPlace, readDomainMap } from './domain-map.ts';
 
 /**
@@ -8,9 +8,7 @@ import { type DomainMapPlace, readDomainMap } from './domain-map.ts';
  * replace it, and few people come here.
  */
 export async function findCellForEmail(place: DomainMapPlace, email: string): Promise<Cell | null> {
-  const domain = domainOfEmail(email);
-  if (domain === '') return null;
   const { cells } = await readDomainMap(place);
-  const [cell = null, ...others] = new Set(cells.get(domain));
+  const [cell = null, ...others] = new Set(cells.get(domainOfEmail(email)));
   return others.length === 0 ? cell : null;
 }

@@ -1,7 +1,8 @@
 import type { AccessLinkRecord } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
+import { domainOfEmail } from '../../domain/email.ts';
 import { hashToken } from '../../domain/session.ts';
-import { domainOfEmail, hashBrowserSecret } from '../../domain/single-sign-on.ts';
+import { hashBrowserSecret } from '../../domain/single-sign-on.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';

@@ -1,7 +1,6 @@
-import { domainToUnicode } from 'node:url';
 import type { Actor } from '../../domain/actor.ts';
+import { domainOfEmail } from '../../domain/email.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import type { WaysIn } from '../../domain/ways-in.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findSsoEnforcement } from '../../store/sso-connections.ts';
@@ -115,9 +114,7 @@ export async function findShutOut(
   scope: OrganizationScope,
   { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
 ): Promise<SomePeople> {
-  // Domains are stored in ASCII, and an e-mail may have the Unicode form.
-  const spellings = verifiedIn(domains).flatMap((domain) => [domain, domainToUnicode(domain)]);
-  return findPeopleOutside(db, scope, { domains: spellings, besides, limit: SHOWN_PEOPLE });
+  return findPeopleOutside(db, scope, { domains: verifiedIn(domains), besides, limit: SHOWN_PEOPLE });
 }
 
 /** Refuses to take the break-glass administrator away while single sign-on is required. */

@@ -1,6 +1,6 @@
+import { domainOfEmail } from '../../domain/email.ts';
 import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { placeOfClientSecret } from '../../store/secrets.ts';
 import { findSsoConnection, type SsoConnectionRecord, shareSsoConnection } from '../../store/sso-connections.ts';
@@ -16,8 +16,7 @@ export type Connection = {
 
 /** The connection for people with this e-mail; `null` if there is none. It depends on the domain of the e-mail only. */
 export async function findConnectionForEmail(db: Database, email: string): Promise<Connection | null> {
-  const domain = domainOfEmail(email);
-  const organizationId = domain === '' ? null : await findSsoOrganization(db, domain);
+  const organizationId = await findSsoOrganization(db, domainOfEmail(email));
   return organizationId === null ? null : findConnectionById(db, organizationId);
 }
 
