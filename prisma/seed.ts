@@ -18,7 +18,7 @@ import { isUniqueViolation } from '../src/store/database-errors.ts';
 import { insertOrganization } from '../src/store/organizations.ts';
 import type { ContentOf } from '../src/store/table.ts';
 import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
-import { findUserByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
+import { findUsersByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
 import { insertUser } from '../src/store/users.ts';
 import {
   demonstrationPrograms,
@@ -125,8 +125,8 @@ export async function issueDemonstrationKey(
   environment: Environment,
   cell: string | null = null,
 ): Promise<string | null> {
-  const user = await findUserByEmail(db, USERS[0]?.email ?? '');
-  if (user === null || user.organization.name !== ORGANIZATION) return null;
+  const [user] = await findUsersByEmail(db, USERS[0]?.email ?? '');
+  if (user === undefined || user.organization.name !== ORGANIZATION) return null;
   const scope = OrganizationScope.grant(user.organizationId);
   const operator = { kind: 'operator', scope } as const;
   const request = { userId: user.id, permissions: PERMISSIONS, lifeDays: 30, environment, cell };

@@ -130,9 +130,10 @@ type Running = {
 async function connectAndServe(running: Running): Promise<void> {
   const { config, shutdown } = running;
   const { logger, tracing } = running.observers;
-  const { db, pooler, leave } = await connect(config, (error) =>
+  const { db, pooler, problems, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
   );
+  for (const problem of problems) logger.warn(problem);
   if (pooler !== null) logger.info(pooler, 'the database is behind a connection pooler');
   if (tracing !== null) traceStatements(db, tracing);
   try {

@@ -65,19 +65,21 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     .configureHelp({ showGlobalOptions: true });
   const print = (result: object) =>
     printResult(result, { isJson: program.opts<{ json?: true }>().json === true, stdout });
+  const warn = (message: string) => void stderr.write(`${message}\n`);
   const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
     // PostgreSQL itself, because a command may hold a lock of its session over several transactions. With
     // `databaseDirectUrl` unchanged, an error names the variable that the URL comes from.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
-    const { db, leave } = await connect(choice, () => {});
+    const { db, problems, leave } = await connect(choice, () => {});
+    for (const problem of problems) warn(problem);
     try {
       print(await work(db));
     } finally {
       await leave();
     }
   };
-  const context = { config, execute, print, warn: (message: string) => void stderr.write(`${message}\n`) };
+  const context = { config, execute, print, warn };
   for (const add of [addOrganizationCommands, addArchiveCommands, addUserCommands, addKeyCommands, addCellCommands])
     add(program, context);
   return program;

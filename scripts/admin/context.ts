@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
 import { linkUrl } from '../../src/domain/access-link.ts';
+import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import type { DatabaseChoice } from '../../src/postgres/connect.ts';
 import { makeOperatorLink } from '../../src/service/accounts/access-links.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -22,8 +23,12 @@ export type Context = {
 };
 
 /** The link is below PUBLIC_URL or, without it, below the server's local address. */
-export async function linkFor(db: Database, email: string, config: Config) {
-  const link = await makeOperatorLink(db, email);
+export async function linkFor(
+  db: Database,
+  { scope, userId }: { readonly scope: OrganizationScope; readonly userId: string },
+  config: Config,
+) {
+  const link = await makeOperatorLink(db, scope, { userId });
   const url = linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, link.token);
   return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
 }

@@ -9,6 +9,7 @@ import {
   vouchForDomainOf,
 } from '../../src/service/operator/organizations.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
+import { listAdministrators } from '../../src/store/user-lists.ts';
 import { type Context, linkFor, uuid } from './context.ts';
 
 const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;
@@ -28,9 +29,10 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
           role: 'administrator',
           passwordHash: null,
         } as const;
-        const { organizationId } = await createOrganization(db, { name: options.name, users: [administrator] });
-        const { email, ...link } = await linkFor(db, options.adminEmail, config);
-        return { organization_id: organizationId, name: options.name, administrator: email, ...link };
+        const scope = await createOrganization(db, { name: options.name, users: [administrator] });
+        const [first] = await listAdministrators(db, scope);
+        const { email, ...link } = await linkFor(db, { scope, userId: first?.id ?? '' }, config);
+        return { organization_id: scope.organizationId, name: options.name, administrator: email, ...link };
       }),
     );
 

@@ -1,6 +1,13 @@
 import type { Keyring } from '../domain/keyring.ts';
 import { fillNameKeys } from '../store/name-keys.ts';
 import { encryptSecrets } from '../store/secrets.ts';
+import {
+  hasUnusualEmails,
+  type KeptEmail,
+  markInvited,
+  normalizeEmails,
+  normalizeNoticeEmails,
+} from '../store/stored-emails.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
 /** Advisory lock: one process does this at a time. */
@@ -11,17 +18,19 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
   users_totp_secret_check: 'users',
   organizations_cursor_key_check: 'organizations',
   api_keys_name_key_check: 'api_keys',
+  users_has_accepted_check: 'users',
 };
 
 /**
- * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, and normalizes the names of its API
- * keys. One transaction; safe in any number of concurrent processes. Usually there is nothing to do.
+ * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, normalizes the names of its API keys and
+ * its e-mails, and marks the people who have not accepted an invitation. One transaction; safe in any number of concurrent processes.
+ * Usually there is nothing to do. Returns the e-mails that had to stay as they are.
  */
 export async function completeMigrations(
   url: string,
   keyring: Keyring,
   variable: UrlVariable = 'DATABASE_URL',
-): Promise<void> {
+): Promise<KeptEmail[]> {
   const client = await connectOrExplain(url, 'charter-migrate', variable);
   const open = async () => {
     const text = 'select conname as name from pg_constraint where conname = any($1) and not convalidated';
@@ -29,18 +38,22 @@ export async function completeMigrations(
     return rows.map(({ name }) => name);
   };
   try {
-    if ((await open()).length === 0) return;
+    if ((await open()).length === 0 && !(await hasUnusualEmails(client))) return [];
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [COMPLETION_LOCK]);
     const constraints = await open();
     if (constraints.length > 0) {
       await encryptSecrets(client, keyring);
       await fillNameKeys(client);
+      await markInvited(client);
+      await normalizeNoticeEmails(client);
       for (const name of constraints) {
         await client.query(`alter table ${CONSTRAINTS[name]} validate constraint ${name}`);
       }
     }
+    const kept = await normalizeEmails(client);
     await client.query('commit');
+    return kept;
   } finally {
     client.end().catch(() => undefined);
   }

@@ -1,5 +1,6 @@
 import { type Database, openDatabase, type Pooler } from '../store/database.ts';
 import { MIGRATION_SETTINGS, withSettings } from '../store/session-settings.ts';
+import type { KeptEmail } from '../store/stored-emails.ts';
 import { completeMigrations } from './complete-migrations.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';
@@ -20,6 +21,8 @@ export type Connected = {
   db: Database;
   /** `null` if the database is PostgreSQL itself. */
   pooler: Pooler | null;
+  /** What an operator has to decide, a sentence each. */
+  problems: readonly string[];
   /** Closes the connections. The last process to leave stops the embedded PostgreSQL. */
   leave(): Promise<void>;
 };
@@ -40,12 +43,13 @@ export async function connect(
   try {
     await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable });
     const keyring = await openKeyring(directUrl, keyringChoice, variable);
-    await completeMigrations(directUrl, keyring, variable);
+    const keptEmails = await completeMigrations(directUrl, keyring, variable);
     const pooler = databaseDirectUrl === undefined ? null : await findPooler({ url, directUrl });
     const db = openDatabase({ url, pooler, poolSize: databasePoolSize, keyring, onIdleError });
     return {
       db,
       pooler,
+      problems: keptEmails.map(problemOf),
       async leave() {
         await db.close();
         await embedded?.leave();
@@ -55,4 +59,10 @@ export async function connect(
     await embedded?.leave();
     throw error;
   }
+}
+
+/** Without the e-mail, because logs hold none. */
+function problemOf({ userId, takenBy }: KeptEmail): string {
+  const why = takenBy === null ? 'is not valid' : `is in another form that of the user ${takenBy}`;
+  return `The e-mail of the user ${userId} ${why}, so this user cannot sign in. Change the e-mail of one of them (admin change-email), or remove one (admin remove-user).`;
 }

@@ -1,4 +1,4 @@
-import { DomainError, type FieldErrors } from '../domain/errors.ts';
+import { DomainError, type FieldErrors, MovingError } from '../domain/errors.ts';
 import { type Database, type Transaction, transaction } from '../store/database.ts';
 
 // An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals. Each page shows them in
@@ -66,6 +66,16 @@ export async function runAction<O extends Outcome>(db: Database, action: (tx: Tr
     });
   } catch (error) {
     if (refused.outcome !== undefined) return refused.outcome;
+    throw error;
+  }
+}
+
+/** What `act` returns, or `otherwise` if it is refused because the organization is moving. */
+export async function unlessMoving<T>(otherwise: T, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof MovingError) return otherwise;
     throw error;
   }
 }

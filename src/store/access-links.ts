@@ -50,9 +50,10 @@ export async function useAccessLink(
   return count === 1;
 }
 
-/** Deletes the user's unused links. */
-export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
-  await tx.accessLink.deleteMany({ where: { organizationId: scope.organizationId, userId, usedAt: null } });
+/** Deletes the user's unused links, and returns how many. */
+export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<number> {
+  const where = { organizationId: scope.organizationId, userId, usedAt: null };
+  return (await tx.accessLink.deleteMany({ where })).count;
 }
 
 /** Deletes the expired links of all organizations, in batches. Returns how many. */

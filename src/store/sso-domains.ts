@@ -30,15 +30,15 @@ export async function insertSsoDomain(
 }
 
 /**
- * Returns false if the organization does not have the domain, or it is verified. Throws a unique violation if another
+ * Returns false if the organization does not have the domain with this token, or it is verified. Throws a unique violation if another
  * organization has verified it.
  */
 export async function verifySsoDomain(
   tx: Transaction,
   { organizationId }: OrganizationScope,
-  { domain, at }: { readonly domain: string; readonly at: Date },
+  { domain, token, at }: { readonly domain: string; readonly token: string; readonly at: Date },
 ): Promise<boolean> {
-  const where = { organizationId, domain, verifiedAt: null };
+  const where = { organizationId, domain, token, verifiedAt: null };
   return (await tx.ssoDomain.updateMany({ where, data: { verifiedAt: at } })).count === 1;
 }
 
@@ -60,4 +60,14 @@ export async function hasVerifiedSsoDomain(
   domain: string,
 ): Promise<boolean> {
   return (await tx.ssoDomain.count({ where: { organizationId, domain, verifiedAt: { not: null } } })) === 1;
+}
+
+/** Whether the e-mails of the domain are those of another organization, which has verified it. */
+export async function isVerifiedElsewhere(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  domain: string,
+): Promise<boolean> {
+  const where = { domain, verifiedAt: { not: null }, organizationId: { not: organizationId } };
+  return (await tx.ssoDomain.count({ where })) > 0;
 }

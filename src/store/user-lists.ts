@@ -13,6 +13,8 @@ export type UserDetails = {
   readonly createdAt: Date;
   /** `null` if the user is active. */
   readonly deactivatedAt: Date | null;
+  /** False for somebody who was invited and has never had a way to sign in. */
+  readonly hasAccepted: boolean;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
   /** The number of passkeys. */
@@ -22,7 +24,7 @@ export type UserDetails = {
 };
 
 const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at as "deactivatedAt",
-  password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
+  has_accepted as "hasAccepted", password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
   (select count(*)::int from passkeys p where p.organization_id = users.organization_id and p.user_id = users.id) as passkeys,
   exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id) as "isLinked"`;
 
@@ -202,8 +204,8 @@ export type SomePeople = {
 };
 
 /**
- * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains, in
- * any of their spellings. `besides`: the break-glass administrator, who is not one of them.
+ * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains.
+ * `besides`: the break-glass administrator, who is not one of them.
  */
 export async function findPeopleOutside(
   db: Database,

@@ -10,12 +10,40 @@ export type NewUser = {
   readonly name: string;
   readonly role: Role;
   readonly passwordHash: string | null;
+  /** Whether the e-mail is theirs from now on. It is if they have a password. */
+  readonly hasAccepted?: boolean;
 };
 
-/** Throws a unique violation if a user of any organization has the e-mail. */
+/**
+ * Throws a unique violation if a user of the organization has the e-mail, or one of any organization, if both have accepted an
+ * invitation.
+ */
 export async function insertUser(tx: Transaction, scope: OrganizationScope, user: NewUser) {
-  const { id, email, name, role, passwordHash } = user;
-  return tx.user.create({ data: { id, email, name, role, passwordHash, organizationId: scope.organizationId } });
+  const { id, email, name, role, passwordHash, hasAccepted = passwordHash !== null } = user;
+  const { organizationId } = scope;
+  return tx.user.create({ data: { id, email, name, role, passwordHash, hasAccepted, organizationId } });
+}
+
+/** The person must not be referenced (`isReferenced`). Their sessions, passkeys and links end with them. */
+export async function deleteUser(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
+  await tx.user.delete({ where: { organizationId_id: { organizationId, id }, kind: 'person' }, select: { id: true } });
+}
+
+/** Whether keys, integrations or webhooks name the person, who cannot be deleted then. Lock the person before. */
+export async function isReferenced(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  id: string,
+): Promise<boolean> {
+  const [found] = await tx.$queryRaw<{ isReferenced: boolean }[]>`
+    select exists (select from api_keys where organization_id = ${organizationId}::uuid
+                   and ${id}::uuid in (user_id, moved_from_user_id, created_by_user_id, rotated_by_user_id, revoked_by_user_id))
+        or exists (select from users where organization_id = ${organizationId}::uuid and owner_user_id = ${id}::uuid)
+        or exists (select from webhook_endpoints
+                   where organization_id = ${organizationId}::uuid and created_by_user_id = ${id}::uuid)
+        or exists (select from access_links
+                   where organization_id = ${organizationId}::uuid and made_by_user_id = ${id}::uuid) as "isReferenced"`;
+  return found?.isReferenced === true;
 }
 
 /**
@@ -79,7 +107,9 @@ function holderOf({ kind, email, ownerUserId, ...user }: User): LockedHolder {
 /** A missing field stays as it is. */
 export type UserChange = {
   readonly role?: Role;
-  readonly passwordHash?: string;
+  readonly email?: string;
+  readonly hasAccepted?: boolean;
+  readonly passwordHash?: string | null;
   /** `null` reactivates the user. */
   readonly deactivatedAt?: Date | null;
   /** Encrypted; `null` removes it. */

@@ -79,7 +79,7 @@ test('the dashboard shows such a key as expired, and does not rotate it', async 
   expect((await organization.client.get(LIST)).status).toBe(401);
   clock.aheadMs = 0;
   const { db } = server;
-  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email: organization.email } });
+  const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email: organization.email } });
   const actor = await createActor(db, OrganizationScope.grant(organization.id), 'administrator');
   const [active, ended] = [
     await listKeys(db, actor, userId, { isActive: true }),

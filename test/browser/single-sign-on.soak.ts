@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { ROLES } from '../../src/domain/role.ts';
-import { makeOwnLink } from '../../src/service/accounts/access-links.ts';
-import { inviteUser } from '../../src/service/accounts/people.ts';
+import { makeOwnLinks } from '../../src/service/accounts/access-links.ts';
+import { inviteUser } from '../../src/service/accounts/invitations.ts';
 import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { connectionUrls } from '../../src/service/single-sign-on/scope.ts';
@@ -186,7 +186,7 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.waitForURL('**/profile/api-keys');
   expect(await nameOf(page)).toContain('Nele Neu');
-  expect((await db.prisma.user.findUniqueOrThrow({ where: { email } })).role).toBe('manager');
+  expect((await db.prisma.user.findFirstOrThrow({ where: { email } })).role).toBe('manager');
   // The provider says that she has just signed in, so no page asks for a proof.
   await createKey(page, 'Nightly import');
 });
@@ -240,7 +240,7 @@ test('the pages about a provider that does not say when somebody signed in have 
   const wrong = await look(page, 'sso-not-proven');
   await page.context().clearCookies();
   const { uri } = await addSecondFactor(db, member, new Date());
-  const link = await makeOwnLink(db, { email: member.email, auditSource: newAuditSource(), now: new Date() });
+  const [link] = await makeOwnLinks(db, { email: member.email, auditSource: newAuditSource(), now: new Date() });
   await page.goto(`/welcome/${link?.token}`);
   await comeBack(page, 'Continue with single sign-on', member.email);
   wrong.push(...(await look(page, 'sso-confirm-code')));

@@ -51,6 +51,9 @@ await db.prisma.user.updateMany({
 await linkDirectly(db, ours.member);
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
+// Gives the pages about an invitation their forms.
+const invited = await createActor(db, ours.scope, 'viewer');
+await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { hasAccepted: false } });
 for (const path of dashboard.paths) {
   for (const { userId, keyId, endpointId, integrationId } of [
     {
@@ -60,6 +63,7 @@ for (const path of dashboard.paths) {
       integrationId: integrations.ourIntegration,
     },
     { userId: inactive.userId, keyId: NOBODY, endpointId: disabledEndpoint, integrationId: idle },
+    { userId: invited.userId, keyId: NOBODY, endpointId: disabledEndpoint, integrationId: idle },
   ]) {
     const messageId = webhooks.ourMessage;
     const page = await browser.get(fill(path, { userId, keyId, endpointId, messageId, integrationId }));

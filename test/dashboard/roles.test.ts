@@ -99,6 +99,8 @@ test.each(['member', 'viewer'] as const)('a %s who posts a form that only other 
       [`${user}/api-keys/${target}/revoke`]: {},
       [`${user}/role`]: { role: 'viewer' },
       [`${user}/link`]: { kind: 'password_reset', form_id: 'x.y' },
+      [`${user}/email`]: { email: 'mei@example.test', form_id: 'x.y' },
+      [`${user}/withdraw`]: {},
       [`${user}/deactivate`]: {},
       [`${user}/reactivate`]: {},
       [`${user}/second-factor`]: {},

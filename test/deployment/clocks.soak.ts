@@ -116,7 +116,7 @@ async function issueKeys(db: Database, { id: organizationId, email }: TestOrgani
   await revokeKeyById(db, revoked.id);
   const scope = OrganizationScope.grant(organizationId);
   const administrator = await createAccount(db, { role: 'administrator', scope });
-  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   orThrow(await rotateKey(db, administrator, { keyId: rotated.id, userId, environment: 'live' }));
   await db.prisma.apiKey.updateMany({
     where: { organizationId, id: expiring.id },

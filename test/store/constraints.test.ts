@@ -110,9 +110,9 @@ test.each([
   expect(await insertRow(table, ROWS[table](change))).toBe(refusal);
 });
 
-test('e-mails and key hashes are unique across organizations, external ids within one', async () => {
+test('e-mails of those who have accepted and key hashes are unique across organizations, external ids within one', async () => {
   const row = { email: theirs.email };
-  expect(await insertRow('users', user(row))).toBe('23505 users_email_key');
+  expect(await insertRow('users', user(row))).toBe('23505 users_accepted_email_key');
   const { hash } = await createKeyRow(database.db, theirs);
   expect(await insertRow('api_keys', apiKey({ key_hash: hash }))).toBe('23505 api_keys_key_hash_key');
   const taken = { external_id: 'NOR-1' };

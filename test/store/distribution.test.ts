@@ -23,7 +23,7 @@ const GLOBALLY_UNIQUE = [
   'sessions_token_hash_key',
   'sso_domains_verified_key',
   'sso_sign_ins_token_hash_key',
-  'users_email_key',
+  'users_accepted_email_key',
 ];
 const WITHOUT_ORGANIZATION = [
   'encryption_keys',

@@ -180,6 +180,7 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_requests_per_key: { requests_per_key: -1 },
   organizations_requests_per_organization: { requests_per_organization: 1_000_001 },
   users_email_check: { email: 'Ada@example.test' },
+  users_has_accepted_check: { has_accepted: false, password_hash: 'hash' },
   users_totp_secret_check: { totp_secret: ENCRYPTED },
   users_integration_email_check: { email: null },
   users_integration_owner_check: { owner_user_id: userId },

@@ -190,7 +190,7 @@ test('an error of ours is a bug, not an outage', async () => {
     db.pool.query('selec 1'),
     db.prisma.$queryRaw`select 1 / 0`,
     db.prisma.user.create({ data: { organizationId, id: organizationId, email, name: 'Test', role: 'viewer' } }),
-    db.prisma.user.findUnique({ where: { email: '\0' } }),
+    db.prisma.user.findFirst({ where: { email: '\0' } }),
     findKeysByHash(db, []).then(() => Promise.reject(new TypeError('x is not a function'))),
   );
   expect(bugs).not.toContain('no failure');

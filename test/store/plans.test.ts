@@ -5,7 +5,7 @@ import { type ListQuery, listParentPrograms } from '../../src/store/parent-progr
 import { findRow } from '../../src/store/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
-import { findUserByEmail } from '../../src/store/unscoped/operator.ts';
+import { findUsersByEmail } from '../../src/store/unscoped/operator.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
@@ -177,6 +177,6 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
   expect(byHash?.text).toContain('users_pkey');
   expect(byHash?.blocks).toBeLessThan(15);
   expect(more).toBeUndefined();
-  const [byEmail] = await planned.plansOf(() => findUserByEmail(planned.db, ours.email));
-  expect(byEmail?.text).toContain('users_email_key');
+  const [byEmail] = await planned.plansOf(() => findUsersByEmail(planned.db, ours.email));
+  expect(byEmail?.text).toContain('users_accepted_email_key');
 });

@@ -17,12 +17,15 @@ const NOTHING: ToWords = () => false;
 const formerName: ToWords = (name) => `Its name was “${name}”`;
 
 const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
+/** The user is nowhere else afterwards. */
+const REMOVALS = ['user.invitation_withdrawn', 'user.invitation_taken_back', 'user.removed'];
 const eventTypeWords: ToWords = (text) => `For ${text}`;
 
 const disabledReason: ToWords = (text) => (text === 'gone' || text === 'failing') && DISABLED_WORDS[text];
 
 const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   ['user deactivated', 'Because the user was deactivated'],
+  ['user removed', 'Because the user was removed'],
   [REPORTED, 'Because it was reported as leaked'],
   [UNUSED, 'Because it was not used'],
 ]);
@@ -72,6 +75,13 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['integration.owner_changed to', (text) => html`To ${emailText(text)}`],
   ['user.invited role', (text) => `As ${roleName(text)}`],
   ['user.invited link', () => 'With a new link'],
+  ['user.email_changed from', (text, { to = '' }) => html`From ${emailText(text)} to ${emailText(to)}`],
+  ['user.email_changed to', NOTHING],
+  ...REMOVALS.flatMap((action): [string, ToWords][] => [
+    [`${action} name`, (text, { email = '' }) => html`${text}, ${emailText(email)}`],
+    [`${action} email`, NOTHING],
+  ]),
+  ['user.invitation_taken_back why', (text) => `Because ${text}`],
   ['user.role_changed before', (text, { after = '' }) => `From ${roleName(text)} to ${roleName(after)}`],
   ['user.role_changed after', NOTHING],
   ['user.reset_link_made by', (text) => `By ${text}`],

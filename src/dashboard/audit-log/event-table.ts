@@ -18,6 +18,10 @@ export const ACTION_WORDS: Record<(typeof ACTIONS)[number], string> = {
   'key.restricted': 'API key restricted',
   'key.moved': 'API key moved',
   'user.invited': 'User invited',
+  'user.email_changed': 'E-mail changed',
+  'user.invitation_withdrawn': 'Invitation withdrawn',
+  'user.invitation_taken_back': 'Invitation taken back',
+  'user.removed': 'User removed',
   'user.role_changed': 'Role changed',
   'user.deactivated': 'User deactivated',
   'user.reactivated': 'User reactivated',
@@ -95,12 +99,18 @@ function cells(event: AuditRecord) {
   ];
 }
 
+/**
+ * Charter disables an endpoint whose receiver is gone or keeps failing, takes back invitations of a domain that another organization
+ * has verified, and ends keys that are not used.
+ */
+const BY_CHARTER = ['webhook.disabled', 'user.invitation_taken_back'];
+
 function withoutUser({ action, detail, requestId }: AuditRecord): string {
   if (detail['why'] === REPORTED) return 'Somebody who found it';
   if (detail['by'] === BY_SINGLE_SIGN_ON) return 'Single sign-on';
   if (requestId !== '') return 'Not known';
-  // Charter disables an endpoint whose receiver is gone or keeps failing, and ends keys that are not used.
-  return action === 'webhook.disabled' || detail['why'] === UNUSED ? 'Charter' : 'An operator';
+  const isOwnAct = BY_CHARTER.includes(action) || detail['why'] === UNUSED;
+  return isOwnAct ? 'Charter' : 'An operator';
 }
 
 function target(event: AuditRecord): Html {
@@ -117,5 +127,6 @@ function target(event: AuditRecord): Html {
 }
 
 function holderLink(holder: Pick<Holder, 'id' | 'email'>, name: string | null): Html {
-  return html`<a class="clamp" href="${holderUrl(holder)}">${name ?? 'Somebody'}</a>`;
+  if (name === null) return html`<span class="quiet">Somebody who was removed</span>`;
+  return html`<a class="clamp" href="${holderUrl(holder)}">${name}</a>`;
 }

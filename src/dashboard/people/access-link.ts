@@ -1,7 +1,7 @@
 import { type AccessLinkKind, linkUrl } from '../../domain/access-link.ts';
 import { html } from '../../html/html.ts';
 import { makeLink } from '../../service/accounts/access-links.ts';
-import { linkMail } from '../../service/accounts/link-mail.ts';
+import { mailLink } from '../../service/accounts/link-mail.ts';
 import type { AccessLink } from '../../service/accounts/make-link.ts';
 import { invalid } from '../../service/outcome.ts';
 import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
@@ -11,7 +11,7 @@ import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, head } from '../markup/parts.ts';
+import { copyField, emailText, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { userPage } from './user.ts';
 import { userIdOf, userUrl } from './user-head.ts';
@@ -39,14 +39,22 @@ function isLinkKind(text: string): text is AccessLinkKind {
   return text === 'invitation' || text === 'password_reset';
 }
 
-/** Shows the link once, to the person who made it, and mails it to the user if mail is configured. */
+/** Whether mail is configured, so that users get their links themselves. */
+export function mailsLinks({ dashboard }: SignedInContext): boolean {
+  return dashboard.publicUrl !== undefined && dashboard.outbox.canSend;
+}
+
+/**
+ * Mails the link to the user if mail is configured, and shows it once to the person who made it. Not so that of somebody who has not
+ * accepted: it proves that the e-mail is theirs, and only its mailbox may tell whether it has an account elsewhere.
+ */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;
-  const { outbox, publicUrl } = dashboard;
-  const isMailed = publicUrl !== undefined && outbox.canSend;
+  const isMailed = mailsLinks(context);
   const url = linkUrl(origin, link.token);
   const isToProvider = await isSingleSignOnRequired(dashboard.db, actor, link.userId);
-  if (isMailed) outbox.post(linkMail({ ...link, organizationName: actor.organizationName, isToProvider, url }));
+  if (isMailed) mailLink(dashboard, { ...link, organizationName: actor.organizationName, isToProvider, url });
+  if (isMailed && !link.hasAccepted) return mailedPage(context, { link, isToProvider });
   const title = link.kind === 'invitation' ? 'Invitation made' : isToProvider ? 'Link made' : 'Reset link made';
   const main = html`${head({ title, up: { name: link.name, href: userUrl(link.userId) } })}
 <div class="card narrow" data-secret>
@@ -54,5 +62,18 @@ export async function linkPage(context: SignedInContext, link: AccessLink): Prom
 <div class="notice warn"><p><strong>This link will not be shown again.</strong> ${isToProvider ? 'It proves whose account it is' : 'The first person who opens it chooses the password'}, so send it to nobody else.</p></div>
 ${copyField({ id: 'link', label: 'Link', text: url })}
 <p class="actions"><a class="button primary" href="${userUrl(link.userId)}">I have copied it</a></p></div>`;
+  return page(context, { title, main });
+}
+
+function mailedPage(
+  context: SignedInContext,
+  { link, isToProvider }: { readonly link: AccessLink; readonly isToProvider: boolean },
+): View {
+  const { name, email, userId, expiresAt } = link;
+  const title = 'Invitation sent';
+  const main = html`${head({ title, up: { name, href: userUrl(userId) } })}
+<div class="card narrow"><p>We sent a link to ${emailText(email)}. ${isToProvider ? 'It leads to a sign-in at your identity provider' : 'It sets the password'} once, until ${instant(expiresAt)}.</p>
+<p class="quiet">If the mail does not arrive, check the e-mail. You can correct it, send a new link or withdraw the invitation on the page of the user.</p>
+<p class="actions"><a class="button primary" href="${userUrl(userId)}">See the user</a></p></div>`;
   return page(context, { title, main });
 }

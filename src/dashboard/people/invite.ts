@@ -1,7 +1,7 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
 import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
-import { inviteUser } from '../../service/accounts/people.ts';
+import { inviteUser } from '../../service/accounts/invitations.ts';
 import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
 import type { Form } from '../http/forms.ts';
@@ -11,7 +11,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { beside, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { linkPage } from './access-link.ts';
+import { linkPage, mailsLinks } from './access-link.ts';
 import { roleField } from './role-field.ts';
 
 /** The values of the form's fields. */
@@ -58,7 +58,7 @@ ${problemSummary(problem, LABELS)}
 ${beside({
   title: 'What happens then',
   isLast: true,
-  about: html`<ol class="steps"><li>You see a link, once. It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
+  about: html`<ol class="steps"><li>${mailsLinks(context) ? 'We send the user a link.' : 'You see a link, once.'} It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
 <li>The user opens it and ${isRequired ? 'continues at your identity provider' : 'chooses a password'}.</li>
 <li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
   content: postForm(

@@ -6,6 +6,7 @@ import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { sendLink } from './access-link.ts';
 import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
+import { setEmail, showEmail, showWithdrawal, withdraw } from './invitation.ts';
 import { invite, showInvite } from './invite.ts';
 import { setRole, showDemotion } from './role.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
@@ -41,6 +42,16 @@ export const peopleSection: Section = {
       path: `${ONE}/deactivate`,
       get: showDeactivation,
       post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
+    },
+    {
+      path: `${ONE}/email`,
+      get: showEmail,
+      post: provenForm('correct the e-mail of the user', ['email', 'form_id'], setEmail, { nameOf }),
+    },
+    {
+      path: `${ONE}/withdraw`,
+      get: showWithdrawal,
+      post: provenForm('withdraw the invitation', [], withdraw),
     },
     { path: `${ONE}/unlink`, post: provenForm('unlink the user', [], unlink, { nameOf }) },
     { path: `${ONE}/reactivate`, post: provenForm('reactivate the user', [], reactivate, { nameOf }) },

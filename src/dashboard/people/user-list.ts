@@ -11,7 +11,7 @@ import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { findKeyUrl, withoutKey } from '../keys/find.ts';
 import { page } from '../markup/layout.ts';
-import { badge, emailText, head, hidden, pager } from '../markup/parts.ts';
+import { badge, doneNotice, emailText, head, hidden, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
 import { userUrl } from './user-head.ts';
@@ -24,7 +24,8 @@ export async function showUsers(context: SignedInContext): Promise<View> {
   const { users, range, previous, next } = await listUsers(dashboard.db, actor, { search, state, after, before });
   const isFirst = after === null && before === null;
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
-  const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state) } })}
+  const done = query.get('done') === 'withdrawn' ? 'The invitation is withdrawn.' : undefined;
+  const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state) } })}${doneNotice(done)}
 <div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
 <input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
 ${mayInvite && html`<a class="button primary" href="/people/users/invite">${icon('invite')}Invite a user</a>`}</div>

@@ -114,8 +114,20 @@ ${
   html`<div class="setting"><div><h3>Single sign-on</h3><p class="quiet">Unlink a user who has a new account at the identity provider. Their next sign-in there must be confirmed again.</p></div>
 ${postForm({ action: `${url}/unlink`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Unlink</button>`)}</div>`
 }
-<div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
-<a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div></section>`;
+${user.hasAccepted ? deactivateSetting(url) : invitedSettings(url)}</section>`;
+}
+
+function deactivateSetting(url: string): Html {
+  return html`<div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
+<a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div>`;
+}
+
+/** Of somebody who has not accepted the invitation. */
+function invitedSettings(url: string): Html {
+  return html`<div class="setting"><div><h3>E-mail</h3><p class="quiet">For an invitation to the wrong e-mail. The right one gets a new link.</p></div>
+<a class="button" href="${url}/email">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
+<div class="setting"><div><h3>Withdraw the invitation</h3><p class="quiet">Removes the user, who has not accepted it. The links stop working.</p></div>
+<a class="button danger-plain" href="${url}/withdraw">${icon('revoke')}Withdraw<span class="unseen"> the invitation</span></a></div>`;
 }
 
 function linkSetting(context: SignedInContext, user: FoundUser): Html {

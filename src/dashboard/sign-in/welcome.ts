@@ -9,7 +9,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { emailText, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { goToProvider } from './provider.ts';
 
 // An access link leads here: an invitation or a password reset.
@@ -31,6 +31,8 @@ export async function choosePassword(context: RequestContext, form: Form<'passwo
       return redirect('/sign-in?done=password&with=password');
     case 'invalid':
       return welcomePage(context, problemOf(outcome));
+    case 'conflict':
+      return refusedPage(context, outcome.message);
     case 'dead-link':
       return deadLinkPage(context);
   }
@@ -65,7 +67,7 @@ async function welcomePage(context: RequestContext, problem: Problem | null): Pr
   if (singleSignOn === 'required') return providerPage(context, link);
   const isTooShort = context.query.get('why') === 'length';
   const main = html`<section class="card guest-card"><h1>Choose your password</h1>
-<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} You sign in as <strong>${email}</strong>.</p>
+<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} You sign in as <strong>${emailText(email)}</strong>.</p>
 ${isTooShort && html`<p>Your second factor was removed, and without one your password is too short. Choose a longer one, then sign in with it.</p>`}
 ${problemSummary(problem, { password: 'Password' })}
 ${postForm(
@@ -88,7 +90,7 @@ ${singleSignOn === 'possible' && html`<p class="aside">Or, without a password he
 function providerPage(context: RequestContext, { kind, name, email, organizationName }: OpenLink): View {
   const title = 'Sign in at your organization';
   const main = html`<section class="card guest-card"><h1>${title}</h1>
-<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} ${NO_PASSWORD} Sign in as <strong>${email}</strong>.</p>
+<p>${kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`} ${NO_PASSWORD} Sign in as <strong>${emailText(email)}</strong>.</p>
 ${providerForm(context, { isPrimary: true })}</section>`;
   return page(context, { title, main });
 }
@@ -99,6 +101,12 @@ function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boole
     { action, formToken: context.formToken },
     html`<div class="actions"><button class="button ${isPrimary && 'primary '}wide">Continue with single sign-on</button></div>`,
   );
+}
+
+/** The e-mail has become that of another account or organization since the invitation. */
+function refusedPage(context: RequestContext, message: string): View {
+  const link = { name: 'Go to the sign-in', href: '/sign-in' };
+  return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link });
 }
 
 function deadLinkPage(context: RequestContext): View {

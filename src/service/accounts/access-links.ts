@@ -1,18 +1,18 @@
 import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../../domain/access-link.ts';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
-import { normalEmail } from '../../domain/email.ts';
+import { domainOfEmail } from '../../domain/email.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { passwordCharacters } from '../../domain/password.ts';
 import { hashToken } from '../../domain/session.ts';
-import { domainOfEmail } from '../../domain/single-sign-on.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { isUniqueViolation } from '../../store/database-errors.ts';
 import { getOrganization } from '../../store/organizations.ts';
 import { findSsoConnection } from '../../store/sso-connections.ts';
 import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
-import { findAccessLinkByHash, findCredentials } from '../../store/unscoped/people.ts';
+import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
 import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
@@ -25,8 +25,10 @@ import {
   errorOf,
   type Invalid,
   runAction,
+  unlessMoving,
 } from '../outcome.ts';
 import { refuseForeignUser, signInWayOf } from '../single-sign-on/requirement.ts';
+import { hasAccountAlready, refuseToAccept } from './invitations.ts';
 import type { MailedLink } from './link-mail.ts';
 import { type AccessLink, addLink, type LinkMade } from './make-link.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';
@@ -53,14 +55,14 @@ export async function makeLink(
 }
 
 /** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
-export async function makeOperatorLink(db: Database, email: string, now: Date = new Date()): Promise<AccessLink> {
-  const address = normalEmail(email);
-  const found = address === null ? null : await findCredentials(db, address);
-  if (found === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
-  const scope = OrganizationScope.grant(found.organizationId);
+export async function makeOperatorLink(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, now = new Date() }: { readonly userId: string; readonly now?: Date },
+): Promise<AccessLink> {
   return transaction(db, async (tx) => {
-    const user = await lockUser(tx, scope, found.userId);
-    if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${email}.`);
+    const user = await lockUser(tx, scope, userId);
+    if (user === null) throw new DomainError('not_found', 'The user has just been removed.');
     const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
     const unfit = await findUnfit(tx, scope, { user, kind });
     if (unfit !== null) throw errorOf(unfit);
@@ -71,27 +73,42 @@ export async function makeOperatorLink(db: Database, email: string, now: Date = 
   });
 }
 
+type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; readonly now: Date };
+
 /**
- * A reset link for the user's own mailbox. Anybody can request one, so it voids no other link. Returns `null` if no active
- * user has the e-mail, or if the link would lead its user nowhere.
+ * Reset links for the user's own mailbox: one for the account with the e-mail, or, if there is none, one for each invitation. Anybody
+ * can request them, so they void no other link.
  */
-export async function makeOwnLink(
+export async function makeOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
+  const account = await findCredentials(db, request.email);
+  const found = account === null ? await findInvited(db, request.email) : [account];
+  const links: MailedLink[] = [];
+  for (const user of found) {
+    const link = await makeOwnLink(db, { ...request, ...user });
+    if (link !== null) links.push(link);
+  }
+  return links;
+}
+
+/** Returns `null` if the link would lead its user nowhere, or the organization is moving. */
+async function makeOwnLink(
   db: Database,
-  { email, auditSource, now }: { email: string; auditSource: AuditSource; now: Date },
+  { organizationId, userId, auditSource, now }: OwnRequest & Invited,
 ): Promise<MailedLink | null> {
-  const found = await findCredentials(db, email);
-  if (found === null) return null;
-  const scope = OrganizationScope.grant(found.organizationId);
-  return transaction(db, async (tx) => {
-    const user = await lockUser(tx, scope, found.userId);
-    if (user === null || user.deactivatedAt !== null || (await refuseForeignUser(tx, scope, user)) !== null)
-      return null;
-    const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
-    const detail = { by: 'somebody who asked for it at the sign-in' };
-    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
-    const isToProvider = (await signInWayOf(tx, scope, user.id)) === 'single-sign-on';
-    return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
-  });
+  const scope = OrganizationScope.grant(organizationId);
+  return unlessMoving(null, () =>
+    transaction(db, async (tx) => {
+      const user = await lockUser(tx, scope, userId);
+      if (user === null || user.deactivatedAt !== null) return null;
+      const refusal = (await refuseToAccept(tx, scope, user)) ?? (await refuseForeignUser(tx, scope, user));
+      if (refusal !== null) return null;
+      const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const detail = { by: 'somebody who asked for it at the sign-in' };
+      await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
+      const isToProvider = (await signInWayOf(tx, scope, user.id)) === 'single-sign-on';
+      return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
+    }),
+  );
 }
 
 function eventOf({ kind, userId }: AccessLink) {
@@ -110,7 +127,7 @@ async function findUnfit(
     return conflict(`${user.email} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)
     return conflict(`${user.email} has no password yet. Make an invitation link instead.`);
-  return refuseForeignUser(tx, scope, user);
+  return (await refuseToAccept(tx, scope, user)) ?? refuseForeignUser(tx, scope, user);
 }
 
 export type OpenLink = {
@@ -168,32 +185,46 @@ export async function setPassword(
     auditSource,
     now = new Date(),
   }: { token: string; password: string; auditSource: AuditSource; now?: Date },
-): Promise<Done | Invalid | DeadLink> {
+): Promise<Done | Invalid | Conflict | DeadLink> {
   const link = await findOpen(db, token, now);
   if (link === null) return DEAD_LINK;
   const weakness = findWeakness(password, link);
   if (weakness !== null) return weakness;
   const passwordHash = await hashPassword(password);
   const scope = OrganizationScope.grant(link.organizationId);
-  return runAction(db, async (tx) => {
-    const makerId = link.maker?.userId ?? link.userId;
-    const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
-    const user = users.get(link.userId);
-    const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
-    if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
-    if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
-    // Without a second factor the password must be longer, and it may have been removed since the page was opened.
-    const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
-    if (tooWeakNow !== null) return tooWeakNow;
-    if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
-    await replacePassword(tx, scope, { user, passwordHash, keptSession: null });
-    await recordAudit(tx, scope, {
-      action: 'user.password_set',
-      actorUserId: user.id,
-      targetUserId: user.id,
-      detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
-      auditSource,
-    });
-    return DONE;
-  });
+  return acceptOnce(link.email, () =>
+    runAction(db, async (tx) => {
+      const makerId = link.maker?.userId ?? link.userId;
+      const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
+      const user = users.get(link.userId);
+      const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
+      if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
+      if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
+      // Without a second factor the password must be longer, and it may have been removed since the page was opened.
+      const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
+      if (tooWeakNow !== null) return tooWeakNow;
+      const refusal = await refuseToAccept(tx, scope, user);
+      if (refusal !== null) return refusal;
+      if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
+      await replacePassword(tx, scope, { user, passwordHash, keptSession: null });
+      await recordAudit(tx, scope, {
+        action: 'user.password_set',
+        actorUserId: user.id,
+        targetUserId: user.id,
+        detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
+        auditSource,
+      });
+      return DONE;
+    }),
+  );
+}
+
+/** An invitation takes an e-mail from nobody, so the e-mail may have an account by now. */
+async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O | Conflict> {
+  try {
+    return await accept();
+  } catch (error) {
+    if (isUniqueViolation(error)) return hasAccountAlready(email);
+    throw error;
+  }
 }

@@ -13,12 +13,14 @@ export type AccessLink = {
   readonly userId: string;
   readonly name: string;
   readonly email: string;
+  /** False: the link proves that the e-mail is the user's, so only its mailbox should get it. */
+  readonly hasAccepted: boolean;
 };
 
 export type LinkMade = { readonly kind: 'link-made'; readonly link: AccessLink };
 
 export type NewLink = {
-  readonly user: { readonly id: string; readonly name: string; readonly email: string };
+  readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly hasAccepted: boolean };
   readonly kind: AccessLinkKind;
   /** `null` for an operator, or for the user's own request. */
   readonly madeByUserId: string | null;
@@ -33,5 +35,6 @@ export async function addLink(
   const { token, tokenHash } = mintHashedToken();
   const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * HOUR_MS);
   await insertAccessLink(tx, scope, { userId: user.id, tokenHash, kind, madeByUserId, createdAt: now, expiresAt });
-  return { token, kind, expiresAt, userId: user.id, name: user.name, email: user.email };
+  const { id: userId, name, email, hasAccepted } = user;
+  return { token, kind, expiresAt, userId, name, email, hasAccepted };
 }

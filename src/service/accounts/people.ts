@@ -1,13 +1,9 @@
-import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
-import { normalEmail } from '../../domain/email.ts';
 import { ForbiddenError, invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { parseName, searchText } from '../../domain/name.ts';
+import { searchText } from '../../domain/name.ts';
 import { isRole, maySeePeople, type Role } from '../../domain/role.ts';
-import { recordAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
 import {
   countUsers,
   type FoundUser,
@@ -18,23 +14,8 @@ import {
   type UserPosition,
   type UserState,
 } from '../../store/user-lists.ts';
-import { insertUser } from '../../store/users.ts';
-import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
-import {
-  ALREADY_SENT,
-  type AlreadySent,
-  type Conflict,
-  conflict,
-  type Invalid,
-  joinInvalid,
-  parsed,
-  runAction,
-} from '../outcome.ts';
-import { refuseForeignEmail } from '../single-sign-on/requirement.ts';
-import { addLink, type LinkMade } from './make-link.ts';
-import { lockActor, refuseToManage } from './people-authority.ts';
 
 type UserListPage = {
   readonly users: readonly UserDetails[];
@@ -85,62 +66,6 @@ export async function getUser(db: Database, actor: Actor, userId: string): Promi
 function refuseToSee(role: Role): void {
   if (!maySeePeople(role))
     throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
-}
-
-type Invitation = OneTimeForm & {
-  readonly email: string;
-  readonly name: string;
-  readonly role: string;
-  readonly now?: Date;
-};
-
-/** Creates a user without a password, and the link with which the user sets one. "conflict": the e-mail is in use. */
-export async function inviteUser(
-  db: Database,
-  actor: Actor,
-  { email, name, role, formId, now = new Date() }: Invitation,
-): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
-  const parsedName = parsed(() => parseName(name, { kind: 'person' }));
-  const parsedEmail = parsed(() => parseEmail(email));
-  const parsedRole = parsed(() => parseRole(role));
-  if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
-    return joinInvalid([parsedName, parsedEmail, parsedRole]);
-  const user = {
-    id: newId(),
-    name: parsedName.value,
-    email: parsedEmail.value,
-    role: parsedRole.value,
-    passwordHash: null,
-  };
-  try {
-    return await runAction(db, async (tx) => {
-      if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
-      const inviter = await lockActor(tx, actor);
-      refuseToManage(inviter.role, user.role);
-      const refusal = await refuseForeignEmail(tx, actor.scope, user.email);
-      if (refusal !== null) return refusal;
-      await insertUser(tx, actor.scope, user);
-      const link = await addLink(tx, actor.scope, { user, kind: 'invitation', madeByUserId: inviter.id, now });
-      await recordAudit(tx, actor.scope, {
-        action: 'user.invited',
-        actorUserId: inviter.id,
-        targetUserId: user.id,
-        detail: { role: user.role },
-        auditSource: actor.auditSource,
-      });
-      return { kind: 'link-made', link };
-    });
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    // The same words for a user of another organization: nothing about the other one.
-    return conflict(`The e-mail ${user.email} is in use already. Use another one.`);
-  }
-}
-
-function parseEmail(text: string): string {
-  const email = normalEmail(text);
-  if (email === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
-  return email;
 }
 
 export function parseRole(role: string): Role {

@@ -4,7 +4,7 @@ import { normalEmail } from '../../domain/email.ts';
 import type { Database } from '../../store/database.ts';
 import type { Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
-import { makeOwnLink } from './access-links.ts';
+import { makeOwnLinks } from './access-links.ts';
 import { consumeAttempt } from './attempt-limits.ts';
 import { linkMail } from './link-mail.ts';
 
@@ -25,8 +25,8 @@ export async function requestReset(
   if (admission.kind === 'rate-limited') return admission;
   if (address === null || !outbox.canSend) return DONE;
   outbox.later(async () => {
-    const link = await makeOwnLink(db, { email: address, auditSource, now });
-    if (link !== null) await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
+    for (const link of await makeOwnLinks(db, { email: address, auditSource, now }))
+      await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
   });
   return DONE;
 }

@@ -9,7 +9,7 @@ import { findIntegrationById, findKeyById, findKeysByPrefix } from '../../store/
 import { type IssuedKey, issueKey } from '../keys/issue-key.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import { orThrow } from '../outcome.ts';
-import { getUserByEmail } from './users.ts';
+import { getUserOf } from './users.ts';
 
 export type OperatorKeyRequest = {
   email: string;
@@ -24,7 +24,7 @@ export async function issueKeyByEmail(
   db: Database,
   { email, ...request }: OperatorKeyRequest,
 ): Promise<IssuedKey & { organizationId: string }> {
-  const { scope, userId } = await getUserByEmail(db, email);
+  const { scope, userId } = await getUserOf(db, email);
   const issued = orThrow(await issueKey(db, { kind: 'operator', scope }, { ...request, userId }));
   return { ...issued, organizationId: scope.organizationId };
 }

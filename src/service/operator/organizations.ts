@@ -10,11 +10,13 @@ import { isUniqueViolation } from '../../store/database-errors.ts';
 import { findMove } from '../../store/organization-moves.ts';
 import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../../store/organizations.ts';
 import { retireOtherKeys } from '../../store/secrets.ts';
+import { findUsersByEmail } from '../../store/unscoped/operator.ts';
 import { insertUser, type NewUser } from '../../store/users.ts';
 import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../single-sign-on/domains.ts';
 import { stopRequiringSingleSignOn } from '../single-sign-on/enforcement.ts';
 import { scopeOf } from './scope.ts';
+import { refuseEmailOfOthers } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 
@@ -24,6 +26,13 @@ export type NewOrganization = { readonly name: string; readonly users: readonly 
 export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
   const { name, users } = parse(request);
   const scope = OrganizationScope.grant(newId());
+  for (const { email } of users) {
+    await refuseEmailOfOthers(db, email, null);
+    const known = await findUsersByEmail(db, email);
+    // A repetition of the command, before the administrator has accepted.
+    const isRepeated = known.some(({ organization }) => organization.name === name);
+    if (isRepeated || known.some(({ hasAccepted }) => hasAccepted)) throw inUse(users);
+  }
   try {
     await transaction(db, async (tx) => {
       await insertOrganization(tx, scope, { name, keyring: db.keyring });
@@ -31,12 +40,14 @@ export async function createOrganization(db: Database, request: NewOrganization)
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new DomainError(
-      'conflict',
-      `The e-mail ${users.map(({ email }) => email).join(' or ')} belongs to a user already. Give another one.`,
-    );
+    throw inUse(users);
   }
   return scope;
+}
+
+function inUse(users: NewOrganization['users']): DomainError {
+  const emails = users.map(({ email }) => email).join(' or ');
+  return new DomainError('conflict', `The e-mail ${emails} belongs to a user already. Give another one.`);
 }
 
 /** Validates names and e-mails, and converts them to the form in which they are stored. */

@@ -1,20 +1,138 @@
-import { DomainError } from '../../domain/errors.ts';
+import { domainOfEmail, normalEmail } from '../../domain/email.ts';
+import { DomainError, invalidField } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database } from '../../store/database.ts';
-import { findUserByEmail } from '../../store/unscoped/operator.ts';
+import { voidAccessLinksOf } from '../../store/access-links.ts';
+import { revokeApiKeysOf } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { isUniqueViolation } from '../../store/database-errors.ts';
+import { lockOrganization } from '../../store/organizations.ts';
+import { deletePasskeysOf } from '../../store/passkeys.ts';
+import { endSessionsOf } from '../../store/sessions.ts';
+import { deleteSsoIdentity } from '../../store/sso-identities.ts';
+import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
+import {
+  changeUser,
+  deleteUser,
+  isReferenced,
+  type LockedUser,
+  lockUser,
+  NO_SECOND_FACTOR,
+} from '../../store/users.ts';
+import { refuseForLastAdministrator } from '../accounts/last-administrator.ts';
 import { resetSecondFactor } from '../accounts/reset-second-factor.ts';
-import { orThrow } from '../outcome.ts';
+import { errorOf, orThrow } from '../outcome.ts';
+import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
 
 /** Returns the e-mail as it is stored. */
-export async function resetSecondFactorByEmail(db: Database, address: string): Promise<{ email: string }> {
-  const { scope, userId, email } = await getUserByEmail(db, address);
+export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {
+  const { scope, userId, email } = await getUserOf(db, emailOrId);
   orThrow(await resetSecondFactor(db, { kind: 'operator', scope }, { userId }));
   return { email };
 }
 
-/** Throws if there is no such user. */
-export async function getUserByEmail(db: Database, address: string) {
-  const user = await findUserByEmail(db, address);
-  if (user === null) throw new DomainError('not_found', `There is no user with the e-mail ${address}.`);
+/** By the e-mail or the id. Throws if there is no such user, or several organizations have invited the e-mail and nobody accepted. */
+export async function getUserOf(db: Database, emailOrId: string) {
+  const found = isId(emailOrId) ? await findUsersById(db, emailOrId) : await findUsersByEmail(db, emailOrId);
+  const [user, ...others] = found;
+  if (user === undefined) throw new DomainError('not_found', `There is no user with the e-mail or id ${emailOrId}.`);
+  if (others.length > 0) {
+    const choices = found.map(({ id, organization }) => `${id} (${organization.name})`).join(', ');
+    throw new DomainError(
+      'conflict',
+      `Several organizations have invited ${emailOrId}. Give one of these ids: ${choices}.`,
+    );
+  }
   return { scope: OrganizationScope.grant(user.organizationId), userId: user.id, email: user.email };
+}
+
+/** Whether or not the user has accepted. The links to the former e-mail are void. */
+export async function changeEmailOf(
+  db: Database,
+  emailOrId: string,
+  { email: text }: { readonly email: string },
+): Promise<{ from: string; to: string }> {
+  const { scope, userId } = await getUserOf(db, emailOrId);
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
+  await refuseEmailOfOthers(db, email, scope);
+  try {
+    return await transaction(db, async (tx) => {
+      const user = await lockExisting(tx, scope, userId);
+      if (user.email === email) return { from: email, to: email };
+      await changeUser(tx, scope, userId, { email });
+      await voidAccessLinksOf(tx, scope, userId);
+      const detail = { from: user.email, to: email };
+      const event = { actorUserId: null, targetUserId: userId, detail, auditSource: null };
+      await recordAudit(tx, scope, { ...event, action: 'user.email_changed' });
+      return detail;
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError('conflict', `The e-mail ${email} belongs to a user already. Give another one.`);
+  }
+}
+
+/** Throws if the e-mail is of a domain that another organization has verified. */
+export async function refuseEmailOfOthers(db: Database, email: string, scope: OrganizationScope | null): Promise<void> {
+  const owner = await findOwnerOfDomain(db, domainOfEmail(email));
+  if (owner === null || owner.id === scope?.organizationId) return;
+  throw new DomainError(
+    'conflict',
+    `The organization "${owner.name}" (${owner.id}) has verified the domain of ${email}, so only it can have users there.`,
+  );
+}
+
+export type Removed = { readonly email: string; readonly keysRevoked: number; readonly isDeleted: boolean };
+
+/**
+ * Ends everything of the user, keys included, and makes the e-mail free. A user whom keys, integrations or webhooks name stays as a
+ * deactivated user without the e-mail, so that their history remains. Integrations keep their keys.
+ */
+export async function removeUser(db: Database, emailOrId: string, now: Date = new Date()): Promise<Removed> {
+  const { scope, userId } = await getUserOf(db, emailOrId);
+  return transaction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const user = await lockExisting(tx, scope, userId);
+    const refusal = (await refuseForLastAdministrator(tx, scope, user)) ?? (await refuseForBreakGlass(tx, scope, user));
+    if (refusal !== null) throw errorOf(refusal);
+    const event = { actorUserId: null, targetUserId: userId, auditSource: null };
+    const keys = await revokeApiKeysOf(tx, scope, { userId, at: now, byUserId: null });
+    for (const { id, name } of keys) {
+      const detail = { name, why: 'user removed' };
+      await recordAudit(tx, scope, { ...event, action: 'key.revoked', keyId: id, detail });
+    }
+    const isDeleted = !(await isReferenced(tx, scope, userId));
+    if (isDeleted) await deleteUser(tx, scope, userId);
+    else await keepWithoutAccount(tx, scope, { user, now });
+    const detail = { name: user.name, email: user.email };
+    await recordAudit(tx, scope, { ...event, action: 'user.removed', detail });
+    return { email: user.email, keysRevoked: keys.length, isDeleted };
+  });
+}
+
+async function keepWithoutAccount(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, now }: { readonly user: LockedUser; readonly now: Date },
+): Promise<void> {
+  await endSessionsOf(tx, scope, user.id);
+  await voidAccessLinksOf(tx, scope, user.id);
+  await deletePasskeysOf(tx, scope, user.id);
+  await deleteSsoIdentity(tx, scope, user.id);
+  await changeUser(tx, scope, user.id, {
+    ...NO_SECOND_FACTOR,
+    // The domain is reserved (RFC 2606), so nobody gets mail there.
+    email: `removed-${user.id}@removed.invalid`,
+    hasAccepted: false,
+    passwordHash: null,
+    deactivatedAt: user.deactivatedAt ?? now,
+  });
+}
+
+async function lockExisting(tx: Transaction, scope: OrganizationScope, userId: string): Promise<LockedUser> {
+  const user = await lockUser(tx, scope, userId);
+  if (user === null) throw new DomainError('not_found', 'The user has just been removed.');
+  return user;
 }

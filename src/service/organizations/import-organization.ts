@@ -220,7 +220,7 @@ function remedyOf(table: string | null): string {
   if (table === null) return 'If another export of the organization does not help,';
   return table === 'sso_domains'
     ? 'Only one organization of a database can have a verified domain. Remove it there (Organization, Sign-in) and repeat the import, or'
-    : 'Only one user of a database can have an e-mail, which can be neither changed nor removed. So the organization cannot move here:';
+    : 'Only one user of a database can have an e-mail. Change it there (admin change-email), or remove the user (admin remove-user), and repeat the import, or';
 }
 
 /** An error that the operator can fix, in words. */

@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { AccessLinkRecord } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
+import { domainOfEmail } from '../../domain/email.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { domainOfEmail, type GroupRole, type NewPeopleRole } from '../../domain/single-sign-on.ts';
+import type { GroupRole, NewPeopleRole } from '../../domain/single-sign-on.ts';
 import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';

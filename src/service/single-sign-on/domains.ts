@@ -4,7 +4,14 @@ import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../do
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
-import { deleteSsoDomain, insertSsoDomain, listSsoDomains, verifySsoDomain } from '../../store/sso-domains.ts';
+import {
+  deleteSsoDomain,
+  hasVerifiedSsoDomain,
+  insertSsoDomain,
+  listSsoDomains,
+  verifySsoDomain,
+} from '../../store/sso-domains.ts';
+import { takeBackInvitations } from '../accounts/invitations.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, parsed, runAction } from '../outcome.ts';
 import type { InTurn } from './begin.ts';
 import type { ProviderAccess } from './provider-access.ts';
@@ -55,13 +62,15 @@ export async function checkDomain(
   if (!records.some((record) => record.trim() === value))
     return conflict(`${name} has no TXT record with this value. A new record can take an hour until it is visible.`);
   try {
-    return await inTurn(() =>
+    const verified = await inTurn(() =>
       runAction(db, async (tx) => {
         const { current } = await lockSettings(tx, actor);
         const event = { actorUserId: current.id, auditSource, by: 'a TXT record' };
-        return verify(tx, scope, { domain, now, ...event });
+        return verify(tx, scope, { ...found, now, ...event });
       }),
     );
+    if (verified.kind === 'done') await inTurn(() => takeBackInvitations(db, scope, domain));
+    return verified;
   } catch (error) {
     if (isUniqueViolation(error)) return conflict(TAKEN);
     throw error;
@@ -70,6 +79,8 @@ export async function checkDomain(
 
 type Verification = {
   readonly domain: string;
+  /** Of the record that was looked up: meanwhile, the domain may have been removed and added anew. */
+  readonly token: string;
   readonly now: Date;
   readonly actorUserId: string | null;
   readonly auditSource: Actor['auditSource'] | null;
@@ -77,14 +88,16 @@ type Verification = {
   readonly by: string;
 };
 
-/** Repeating it changes nothing. */
+/** Repeating it changes nothing. "conflict": it is another record than the one that was looked up. */
 async function verify(
   tx: Transaction,
   scope: OrganizationScope,
-  { domain, now, by, ...who }: Verification,
-): Promise<Done> {
-  if (await verifySsoDomain(tx, scope, { domain, at: now }))
+  { domain, token, now, by, ...who }: Verification,
+): Promise<Done | Conflict> {
+  if (await verifySsoDomain(tx, scope, { domain, token, at: now }))
     await recordAudit(tx, scope, { action: 'sso.domain_verified', detail: { domain, by }, ...who });
+  else if (!(await hasVerifiedSsoDomain(tx, scope, domain)))
+    return conflict(`${domain} was changed meanwhile. Check its new TXT record.`);
   return DONE;
 }
 
@@ -97,10 +110,12 @@ export async function vouchForDomain(
   const domain = parseDomain(text);
   await transaction(db, async (tx) => {
     const domains = await listSsoDomains(tx, scope);
-    if (!domains.some((each) => each.domain === domain))
-      await insertSsoDomain(tx, scope, { domain, token: mintDomainToken() });
-    await verify(tx, scope, { domain, now, by: 'an operator', actorUserId: null, auditSource: null });
+    const known = domains.find((each) => each.domain === domain);
+    const added = { domain, token: known?.token ?? mintDomainToken() };
+    if (known === undefined) await insertSsoDomain(tx, scope, added);
+    await verify(tx, scope, { ...added, now, by: 'an operator', actorUserId: null, auditSource: null });
   });
+  await takeBackInvitations(db, scope, domain);
   return domain;
 }
 

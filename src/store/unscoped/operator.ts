@@ -1,16 +1,33 @@
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { normalEmail } from '../../domain/email.ts';
 import type { Database } from '../database.ts';
 
 // The look-ups of the operator's commands.
 
-/** An e-mail is unique across all organizations. */
-export async function findUserByEmail(db: Database, email: string) {
+/** Several only if nobody with the e-mail has accepted an invitation. */
+export async function findUsersByEmail(db: Database, email: string) {
   const address = normalEmail(email);
-  if (address === null) return null;
-  const where = { email: address, kind: 'person' as const };
-  const user = await db.prisma.user.findUnique({ where, include: { organization: true } });
-  return user === null ? null : { ...user, email: address };
+  if (address === null) return [];
+  const accepted = await findPeople(db, { email: address, hasAccepted: true });
+  return accepted.length > 0 ? accepted : findPeople(db, { email: address });
 }
+
+/** At most one. */
+export async function findUsersById(db: Database, id: string) {
+  return findPeople(db, { id });
+}
+
+async function findPeople(db: Database, where: Prisma.UserWhereInput) {
+  const people = await db.prisma.user.findMany({
+    where: { ...where, kind: 'person' },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    include: { organization: true },
+    take: MAX_INVITATIONS,
+  });
+  return people.flatMap((user) => (user.email === null ? [] : [{ ...user, email: user.email }]));
+}
+
+const MAX_INVITATIONS = 20;
 
 export async function findIntegrationById(db: Database, id: string) {
   return db.prisma.user.findFirst({ where: { id, kind: 'integration' }, select: { organizationId: true, id: true } });
@@ -29,6 +46,16 @@ export async function listOrganizations(db: Database) {
     take: MAX_ORGANIZATIONS,
     select: { id: true, name: true, suspendedAt: true, createdAt: true, move: { select: { startedAt: true } } },
   });
+}
+
+/** The organization that has verified the domain; `null` if none has. */
+export async function findOwnerOfDomain(db: Database, domain: string) {
+  const where = { domain, verifiedAt: { not: null } };
+  const found = await db.prisma.ssoDomain.findFirst({
+    where,
+    select: { organization: { select: { id: true, name: true } } },
+  });
+  return found?.organization ?? null;
 }
 
 /** The user and the organization of a key. */
@@ -60,8 +87,8 @@ export async function findKeysByPrefix(db: Database, keyPrefix: string) {
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [
     'users',
-    `select r.email as value, o.id, o.name from json_to_recordset($1::json) r (email text)
-     join users u on u.email = r.email join organizations o on o.id = u.organization_id limit 1`,
+    `select r.email as value, o.id, o.name from json_to_recordset($1::json) r (email text, has_accepted boolean)
+     join users u on u.email = r.email and u.has_accepted and r.has_accepted join organizations o on o.id = u.organization_id limit 1`,
   ],
   [
     'sso_domains',

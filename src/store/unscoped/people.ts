@@ -1,4 +1,5 @@
 import type { AccessLinkKind, AccessLinkRecord } from '../../domain/access-link.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Role } from '../../domain/role.ts';
 import type { SessionRecord } from '../../domain/session.ts';
 import type { Database } from '../database.ts';
@@ -42,6 +43,7 @@ export async function findSessionByHash(db: Database, tokenHash: Buffer): Promis
 
 export type Credentials = {
   readonly organizationId: string;
+  readonly organizationIsMoving: boolean;
   readonly userId: string;
   readonly passwordHash: string | null;
 };
@@ -49,28 +51,67 @@ export type Credentials = {
 const FIND_CREDENTIALS = {
   name: 'find_credentials',
   text: `
-    select organization_id as "organizationId", id as "userId", password_hash as "passwordHash"
-    from users where email = $1 and kind = 'person'`,
+    select u.organization_id as "organizationId", ${IS_MOVING} as "organizationIsMoving", u.id as "userId",
+           u.password_hash as "passwordHash"
+    from users u join organizations o on o.id = u.organization_id
+    where u.email = $1 and u.kind = 'person' and u.has_accepted`,
 };
 
-/** For sign-in: one statement, whether the user exists or not. */
+/** For sign-in: one statement, whether the user exists or not. Somebody who has never accepted an invitation cannot sign in. */
 export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
   const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
   return rows[0] ?? null;
 }
 
-const FIND_PASSKEY = {
-  name: 'find_passkey_by_credential_id',
-  text: `select organization_id as "organizationId", user_id as "userId" from passkeys where credential_id = $1`,
+/** Somebody who was invited and has never accepted. */
+export type Invited = { readonly organizationId: string; readonly userId: string };
+
+const MAX_INVITATIONS = 5;
+
+const FIND_INVITED = {
+  name: 'find_invited',
+  text: `
+    select organization_id as "organizationId", id as "userId" from users
+    where split_part(email, '@', 2) = split_part($1, '@', 2) and email = $1 and not has_accepted and deactivated_at is null
+    order by created_at desc limit ${MAX_INVITATIONS}`,
 };
 
-/** For sign-in: whose passkey has this credential id. */
-export async function findPasskeyUser(
+/** The last five invitations of all organizations to this e-mail, which nobody has accepted. */
+export async function findInvited(db: Database, email: string): Promise<Invited[]> {
+  const { rows } = await db.pool.query<Invited>({ ...FIND_INVITED, values: [email] });
+  return rows;
+}
+
+const FIND_INVITED_AT = {
+  name: 'find_invited_at_domain',
+  text: `
+    select organization_id as "organizationId", id as "userId" from users
+    where split_part(email, '@', 2) = $1 and not has_accepted and organization_id <> $2`,
+};
+
+/** Those whom other organizations have invited by an e-mail of this domain, and who have never accepted. */
+export async function findInvitedElsewhere(
   db: Database,
-  credentialId: Uint8Array,
-): Promise<{ readonly organizationId: string; readonly userId: string } | null> {
+  { organizationId }: OrganizationScope,
+  domain: string,
+): Promise<Invited[]> {
+  const { rows } = await db.pool.query<Invited>({ ...FIND_INVITED_AT, values: [domain, organizationId] });
+  return rows;
+}
+
+const FIND_PASSKEY = {
+  name: 'find_passkey_by_credential_id',
+  text: `
+    select p.organization_id as "organizationId", ${IS_MOVING} as "organizationIsMoving", p.user_id as "userId"
+    from passkeys p join organizations o on o.id = p.organization_id where p.credential_id = $1`,
+};
+
+export type PasskeyUser = Omit<Credentials, 'passwordHash'>;
+
+/** For sign-in: whose passkey has this credential id. */
+export async function findPasskeyUser(db: Database, credentialId: Uint8Array): Promise<PasskeyUser | null> {
   const values = [credentialId];
-  const { rows } = await db.pool.query<{ organizationId: string; userId: string }>({ ...FIND_PASSKEY, values });
+  const { rows } = await db.pool.query<PasskeyUser>({ ...FIND_PASSKEY, values });
   return rows[0] ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { permissionWords } from '../../../src/dashboard/markup/words.ts';
 import { changeRole, deactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { updatePolicy } from '../../../src/service/accounts/organization.ts';
-import { inviteUser } from '../../../src/service/accounts/people.ts';
 import { prove } from '../../../src/service/accounts/prove.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';

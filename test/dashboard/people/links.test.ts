@@ -35,7 +35,7 @@ async function choosePassword(link: string, email: string): Promise<void> {
   expect((await new Browser(dashboard.url).get(link)).status).toBe(404);
 }
 
-test('an invitation is shown once and mailed, and its link leads to a first sign-in', async () => {
+test('an invitation is mailed once, and its link leads to a first sign-in', async () => {
   const { manager } = await createTeam(dashboard.db);
   const browser = await browserOf(dashboard, manager);
   const email = `noor.${crypto.randomUUID()}@northwind.example`;
@@ -45,10 +45,10 @@ test('an invitation is shown once and mailed, and its link leads to a first sign
     await browser.post('/people/users/invite', fields),
     await browser.post('/people/users/invite', fields),
   ];
-  expect(wordsOf(shown)).toContain(`We send this link to ${email}.`);
-  const [link = ''] = LINK.exec(shown.text) ?? [];
-  expect([again.status, again.text.includes(link)]).toEqual([409, false]);
+  expect(wordsOf(shown)).toContain(`We sent a link to ${email}`);
+  expect(again.status).toBe(409);
   const mails = await mailsTo(email);
+  const [link = ''] = LINK.exec(mails[0] ?? '') ?? [];
   expect(mails).toEqual([expect.stringContaining(`http://charter.example.org${link}`)]);
   expect(mails[0]).toContain(`To: Noor Haddad <${email}>`);
   const page = await new Browser(dashboard.url).get(link);

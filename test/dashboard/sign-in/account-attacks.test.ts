@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/actor.ts';
-import { makeOwnLink } from '../../../src/service/accounts/access-links.ts';
-import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { makeOwnLinks } from '../../../src/service/accounts/access-links.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
@@ -94,7 +94,7 @@ describe('the e-mail', () => {
       words.push(wordsOf(page));
     }
     expect(words[0]).toBe(words[1]);
-    expect((await db.prisma.user.findUnique({ where: { email } }))?.organizationId).toBe(theirs.scope.organizationId);
+    expect((await db.prisma.user.findFirst({ where: { email } }))?.organizationId).toBe(theirs.scope.organizationId);
   });
 
   test('of an administrator, which somebody has chosen at the provider, opens nothing without the password', async () => {
@@ -219,8 +219,8 @@ describe('an access link', () => {
   }
 
   async function reset({ email }: Actor): Promise<string> {
-    const link = await makeOwnLink(db, { email, auditSource: newAuditSource(), now: dashboard.now() });
-    if (link === null) throw new Error(`${email} gets no link.`);
+    const [link] = await makeOwnLinks(db, { email, auditSource: newAuditSource(), now: dashboard.now() });
+    if (link === undefined) throw new Error(`${email} gets no link.`);
     return link.token;
   }
 
@@ -255,7 +255,7 @@ describe('an access link', () => {
     const manager = await createAccount(db, { scope: administrator.scope, role: 'manager' });
     const email = `invited@${domain}`;
     const { link } = orThrow(await inviteUser(db, manager, { email, name: 'Ida', role: 'member' }));
-    const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
     const browser = newBrowser();
     const response = await withClient(dashboard.databaseUrl, async (client) => {
       await client.query('begin');

@@ -42,7 +42,7 @@ async function reconnected() {
 
 test('without a link to the provider, the passkey makes the account one that is not merely invited', async () => {
   const { administrator, email } = await reconnected();
-  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const words = wordsOf(await (await browserOf(dashboard, administrator)).get(`/people/users/${id}`));
   expect(words).toMatch(/Status Active .*Sign-in link Makes a new link/);
   expect(words).not.toContain('Invit');

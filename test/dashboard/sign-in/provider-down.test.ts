@@ -106,7 +106,7 @@ test('a link of an operator sets a password, which the next page asks for', asyn
   });
   await allowPasswords(db, organizationId);
   takeProviderDown();
-  const link = await makeOperatorLink(db, administrator.email, dashboard.now());
+  const link = await makeOperatorLink(db, administrator.scope, { ...administrator, now: dashboard.now() });
   const browser = newBrowser();
   const set = await browser.submit(`/welcome/${link.token}`, { password: PASSWORD });
   const page = await browser.get(set.headers['location'] ?? '');

@@ -118,7 +118,7 @@ test('a sign-in that begins from an access link is a proof, whatever the provide
   const { domain, administrator } = await company();
   const email = `new@${domain}`;
   await signIn(newBrowser(), email, undefined);
-  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
   const { link } = orThrow(await makeLink(db, administrator, making));
   const path = `/welcome/${link.token}`;
@@ -234,7 +234,7 @@ test('what was sent is kept if the provider cannot be reached, and goes on after
 test('what has waited asks for another proof if nobody goes on for ten minutes', async () => {
   const { email, browser } = await signedIn();
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email }));
-  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   await ageProofs(db, { userId });
   const again = await goOn(browser, back);
   expect([again.status, wordsOf(again)]).toEqual([403, expect.stringContaining('You are about to create an API key.')]);
@@ -274,7 +274,7 @@ test('a proof at the provider may take minutes at the provider, and serves for t
   const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-7 * 60) }));
   expect(back.status).toBe(200);
   expect((await goOn(browser, back)).status).toBe(200);
-  const { id: userId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   await ageProofs(db, { userId }, 4);
   expect((await create(browser)).status).toBe(403);
 });
@@ -320,7 +320,7 @@ test.each([
   // There is neither a passkey nor a password to go back to.
   if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);
-  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   // As for every proof that fails, so that the owner of the session learns of it.
   expect(
     await db.prisma.auditEvent.findMany({ where: { action: { contains: 'failed' }, targetUserId: id } }),
@@ -329,7 +329,7 @@ test.each([
 
 test('the page that asks for another proof names the ones that the person has', async () => {
   const { email, browser } = await signedIn();
-  const { id: userId, organizationId } = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+  const { id: userId, organizationId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const person = { scope: OrganizationScope.grant(organizationId), userId };
   const told = async () =>
     wordsOf(

@@ -1,4 +1,4 @@
-import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
@@ -231,8 +231,11 @@ test('a reset link leads to the provider, and sets no password', async () => {
 test('a link leads to the provider of its organization, whoever has the domain of the e-mail', async () => {
   // The attack: another organization verifies the domain, and has the people of this one sign in at its own provider.
   const [{ administrator, scope, browser, breakGlass }, other] = [await company(), await company()];
-  const email = `invited@${other.domain}`;
+  const domain = `late-${other.domain}`;
+  const email = `invited@${domain}`;
   const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
+  const at = { domain, token: 't'.repeat(32), verifiedAt: new Date() };
+  await db.prisma.ssoDomain.create({ data: { organizationId: other.scope.organizationId, ...at } });
   await require(browser, breakGlass);
   const path = `/welcome/${link.token}`;
   const url = urlIn(await newBrowser().submit(path, {}, `${path}/single-sign-on`)) ?? '';
@@ -304,7 +307,7 @@ test('the page that requires single sign-on names the people whom it shuts out',
   await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
   await dashboard.outbox.settle();
   expect(smtp.mails).toEqual([]);
-  const { id } = await db.prisma.user.findUniqueOrThrow({ where: { email: others[0]?.email ?? '' } });
+  const { id } = await db.prisma.user.findFirstOrThrow({ where: { email: others[0]?.email ?? '' } });
   const refused = await browser.submit(`/people/users/${id}`, {}, `/people/users/${id}/link`);
   expect([refused.status, wordsOf(refused)]).toEqual([
     409,

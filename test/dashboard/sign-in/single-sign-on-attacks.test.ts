@@ -268,7 +268,7 @@ test('a flood at the tile of an organization locks nobody out who has signed in 
 test('a role that follows groups waits for a write of the API, whose key may do less then', async () => {
   const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'Guests = viewer' };
   const { member, person } = await company({ rules });
-  const roleNow = async () => (await db.prisma.user.findUniqueOrThrow({ where: { email: member.email } })).role;
+  const roleNow = async () => (await db.prisma.user.findFirstOrThrow({ where: { email: member.email } })).role;
   const page = await inTransaction(db, async (held) => {
     await held.query('select 1 from organizations where id = $1 for no key update', [member.scope.organizationId]);
     const signedIn = signIn(newBrowser(), member.email, { ...person, groups: ['Guests'] });

@@ -1,6 +1,6 @@
 import { deleteExpired } from '../../../src/observability/housekeeping.ts';
 import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { RulesContent } from '../../../src/service/single-sign-on/rules.ts';
 import { createAccount } from '../../support/data/accounts.ts';
@@ -51,7 +51,7 @@ async function signIn(
   return browser.get(provider.authorize(await beginWith(browser, email), { sub, email, ...claims }));
 }
 
-const userOf = (email: string) => db.prisma.user.findUniqueOrThrow({ where: { email } });
+const userOf = (email: string) => db.prisma.user.findFirstOrThrow({ where: { email } });
 
 describe('the sign-in asks for the e-mail first', () => {
   test('and its answer is the same for everybody of a domain', async () => {

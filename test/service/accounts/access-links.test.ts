@@ -3,8 +3,9 @@ import { hashToken } from '../../../src/domain/session.ts';
 import { makeLink, makeOperatorLink, openLink, setPassword } from '../../../src/service/accounts/access-links.ts';
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { signIn } from '../../../src/service/accounts/sign-in.ts';
+import { getUserOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deleteExpiredAccessLinks } from '../../../src/store/access-links.ts';
 import {
@@ -175,11 +176,15 @@ test('a link of the wrong kind is a conflict that names the right kind', async (
 
 test('the operator gets an invitation for the first administrator, and a reset link for one who forgot the password', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
-  expect(await makeOperatorLink(db, administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
+  const make = async (email: string) => {
+    const { scope, userId } = await getUserOf(db, email);
+    return makeOperatorLink(db, scope, { userId });
+  };
+  expect(await make(administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
   await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { passwordHash: null } });
-  const { token } = await makeOperatorLink(db, administrator.email);
+  const { token } = await make(administrator.userId);
   orThrow(await setPassword(db, { token, password: NEW, auditSource: newAuditSource() }));
-  expect(await codeOf(makeOperatorLink(db, 'nobody@example.test'))).toBe('not_found');
+  expect(await codeOf(make('nobody@example.test'))).toBe('not_found');
 });
 
 test('changing the password ends every session, continues under a new token, and invalidates links', async () => {

@@ -6,7 +6,7 @@ import { hashPassword } from '../../../src/service/accounts/password.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/accounts/second-factor.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.ts';
-import { resetSecondFactorByEmail } from '../../../src/service/operator/users.ts';
+import { resetSecondFactorOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   addSecondFactor,
@@ -46,7 +46,7 @@ const enter = ({ email }: Actor, password = PASSWORD) =>
 const NOTHING = { totpSecret: null, totpSince: null, totpLastStep: 0n, recoveryCodes: [] };
 const WAYS: Record<string, (target: Actor) => Promise<unknown>> = {
   'an administrator': (target) => reset(administrator, target),
-  'an operator': ({ email }) => resetSecondFactorByEmail(db, ` ${email.toUpperCase()}`),
+  'an operator': ({ email }) => resetSecondFactorOf(db, ` ${email.toUpperCase()}`),
 };
 
 test.each(Object.entries(WAYS))(
@@ -146,7 +146,7 @@ test('removal is refused and not audited for a user without a second factor or a
     for (const remove of Object.values(WAYS)) expect(await outcomeOf(remove(target))).toBe(`conflict: ${words}`);
     expect(await eventsOf(target)).toEqual([]);
   }
-  expect(await outcomeOf(resetSecondFactorByEmail(db, 'nobody@example.test'))).toBe(
+  expect(await outcomeOf(resetSecondFactorOf(db, 'nobody@example.test'))).toBe(
     'not_found: There is no user with the e-mail nobody@example.test.',
   );
 });

@@ -4,15 +4,21 @@ import { hashToken, mintToken } from '../../../src/domain/session.ts';
 import {
   makeLink,
   makeOperatorLink,
-  makeOwnLink,
+  makeOwnLinks,
   openLink,
   setPassword,
 } from '../../../src/service/accounts/access-links.ts';
 import { changePassword } from '../../../src/service/accounts/change-password.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { checkSession } from '../../../src/service/accounts/check-session.ts';
+import {
+  canWithdraw,
+  correctEmail,
+  inviteUser,
+  withdrawInvitation,
+} from '../../../src/service/accounts/invitations.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/accounts/organization.ts';
-import { getUser, inviteUser, listUsers } from '../../../src/service/accounts/people.ts';
+import { getUser, listUsers } from '../../../src/service/accounts/people.ts';
 import { findWaysToProve, prove } from '../../../src/service/accounts/prove.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
@@ -83,10 +89,10 @@ const SIGNED_OUT = 'forbidden: Your account was deactivated. Contact an administ
 const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcome: unknown]> = {
   makeLink: [() => outcomeOf(makeLink(db, administrator, { userId, kind: 'invitation' })), NOBODY],
   makeOperatorLink: [
-    () => outcomeOf(makeOperatorLink(db, integration.name)),
-    `not_found: There is no user with the e-mail ${integration.name}.`,
+    () => outcomeOf(makeOperatorLink(db, administrator.scope, { userId })),
+    'not_found: The user has just been removed.',
   ],
-  makeOwnLink: [() => makeOwnLink(db, { email: integration.name, auditSource, now: new Date() }), null],
+  makeOwnLinks: [() => makeOwnLinks(db, { email: integration.name, auditSource, now: new Date() }), []],
   openLink: [() => openLink(db, token), null],
   setPassword: [() => outcomeOf(setPassword(db, { token, password, auditSource })), 'dead-link'],
   changePassword: [() => changed(() => changePassword(db, asIntegration, { password, token })), false],
@@ -105,6 +111,9 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
     () => outcomeOf(inviteUser(db, asIntegration, { name: 'Ada', email: 'ada@example.test', role: 'viewer' })),
     SIGNED_OUT,
   ],
+  correctEmail: [() => outcomeOf(correctEmail(db, administrator, { userId, email: 'ada@example.test' })), NOBODY],
+  withdrawInvitation: [() => outcomeOf(withdrawInvitation(db, administrator, { userId })), NOBODY],
+  canWithdraw: [() => canWithdraw(db, administrator, { id: userId, hasAccepted: true }), false],
   requestReset: [
     () =>
       changed(async () => {
@@ -148,14 +157,17 @@ const OF_NO_USER = [
   'consumeAttempt',
   'findWeakness',
   'hashPassword',
+  'hasAccountAlready',
   'linkMail',
   'lockActor',
   'lockSession',
   'lockToManage',
+  'mailLink',
   'mintHashedToken',
   'mintSecret',
   'parseRole',
   'refuseForLastAdministrator',
+  'refuseToAccept',
   'refuseToGovern',
   'refuseToManage',
   'refuseToUnlinkLastAdministrator',
@@ -168,6 +180,7 @@ const OF_NO_USER = [
   'sessionHashOf',
   'spendCode',
   'startSession',
+  'takeBackInvitations',
   'verifyPassword',
 ];
 

@@ -632,7 +632,9 @@ test.each(['an e-mail', 'a domain'])(
       expect.stringContaining(`(${other.id}) of this database has ${value} already.`),
     ]);
     expect(stderr).toContain(
-      what === 'an e-mail' ? 'cannot move here' : 'Remove it there (Organization, Sign-in) and repeat the import',
+      what === 'an e-mail'
+        ? 'remove the user (admin remove-user), and repeat the import'
+        : 'Remove it there (Organization, Sign-in) and repeat the import',
     );
     expect(stderr).toContain(`cancel-move --id ${organizationId} --imported-nowhere`);
     expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);

@@ -33,7 +33,7 @@ export async function createActor(
   name = `The ${role}`,
 ): Promise<Actor> {
   const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
-  await insertUser(prisma, scope, { id: userId, email, name, role, passwordHash: null });
+  await insertUser(prisma, scope, { id: userId, email, name, role, passwordHash: null, hasAccepted: true });
   const auditSource = { ip: '192.0.2.1', userAgent: 'Test', requestId: crypto.randomUUID() };
   return {
     scope,

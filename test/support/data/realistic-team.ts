@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/actor.ts';
 import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { inviteUser } from '../../../src/service/accounts/people.ts';
+import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

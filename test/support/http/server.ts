@@ -127,7 +127,7 @@ export async function createTestOrganization(
 ): Promise<TestOrganization> {
   made += 1;
   const email = `user-${made}-${crypto.randomUUID()}@example.test`;
-  const user = { email, name: `User ${made}`, role, passwordHash: null };
+  const user = { email, name: `User ${made}`, role, passwordHash: null, hasAccepted: true };
   const { organizationId } = await createOrganization(server.db, { name: `Organization ${made}`, users: [user] });
   const { key } = await issueKeyByEmail(server.db, { email, name: 'Test', permissions, lifeDays, environment: 'live' });
   return { id: organizationId, email, key, client: new Client(server.url, key) };

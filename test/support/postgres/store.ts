@@ -49,7 +49,7 @@ export async function createTenant({ prisma, keyring }: Database, role: Role = '
 
 async function addUser(prisma: Database['prisma'], scope: OrganizationScope, role: Role) {
   const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
-  await insertUser(prisma, scope, { id: userId, email, name: 'Test', role, passwordHash: null });
+  await insertUser(prisma, scope, { id: userId, email, name: 'Test', role, passwordHash: null, hasAccepted: true });
   return { userId, email };
 }
 
