@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser/browser.ts';
 import { kill, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { until } from '../support/wait.ts';
 
 // Previews a private copy of the checkout, so that the test can break its files.
 
@@ -60,6 +61,26 @@ test('a saved change of a guide reloads its page, and no other one', async () =>
   await edit('openapi/guides/getting-started.md', 'first call in two minutes.', 'first call within minutes.');
   await page.getByText('Make your first call within minutes.').waitFor();
   expect(loads).toBe(0);
+});
+
+// The bug: a change that came before the page listened for changes was not shown until the next one.
+test('a change that is saved while the page loads is shown', async () => {
+  const context = await openContext(browser, { baseURL: url, problems });
+  contexts.push(context);
+  const page = await context.newPage();
+  let listen = () => {};
+  const mayListen = new Promise<void>((resolve) => {
+    listen = resolve;
+  });
+  await page.route('**/events?*', async (route) => {
+    await mayListen;
+    await route.continue();
+  });
+  await page.goto('/docs/scaling');
+  await edit('openapi/guides/scaling.md', '\n## ', '\n## At last: ');
+  await until('the new heading', async () => (await (await fetch(`${url}/docs/scaling`)).text()).includes('At last: '));
+  listen();
+  await page.getByRole('heading', { name: 'At last: ' }).waitFor();
 });
 
 test('the preview follows a file that the editor replaces on every save', async () => {

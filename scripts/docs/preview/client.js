@@ -10,7 +10,8 @@ style.replaceSync(
 );
 document.adoptedStyleSheets.push(style);
 
-const events = new EventSource(`/events?path=${encodeURIComponent(location.pathname)}`);
+const shown = new URL(import.meta.url).searchParams.get('shown') ?? '';
+const events = new EventSource(`/events?${new URLSearchParams({ path: location.pathname, shown })}`);
 events.addEventListener('reload', () => location.reload());
 events.addEventListener('problems', ({ data }) => {
   panel.textContent = JSON.parse(data);

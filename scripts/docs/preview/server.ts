@@ -35,21 +35,28 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   const bundled = whenChanged(join(root, 'openapi'), isOfContract, async () =>
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
-  /** Made when it is asked for: only the pages that are open are built. */
-  const contentAt = (path: string): { type: string; content: string | Buffer } | null => {
+  /** Made when it is asked for: only the pages that are open are built. A page names its own hash to the script. */
+  const contentAt = (path: string): { type: string; content: string | Buffer; hash: string } | null => {
     const file = fileAt(path);
-    const content = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
-    if (file === null || content === undefined) return null;
-    const isPage = file.endsWith('.html');
-    return { type: typeOf(file), content: isPage ? withScript(withPaths(String(content)), '/preview.js') : content };
+    const built = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
+    if (file === null || built === undefined) return null;
+    const own = hash('sha256', built);
+    const content = file.endsWith('.html') ? withScript(withPaths(String(built)), `/preview.js?shown=${own}`) : built;
+    return { type: typeOf(file), content, hash: own };
   };
   /** `null` for a page that cannot be built, such as one with a broken link, which the lint names. */
   const hashAt = (path: string): string | null => {
     try {
-      return hash('sha256', contentAt(path)?.content ?? '');
+      return contentAt(path)?.hash ?? null;
     } catch {
       return null;
     }
+  };
+  const reloadIfChanged = (res: ServerResponse, reader: Reader) => {
+    const present = hashAt(reader.path);
+    if (present === null || present === reader.shown) return;
+    res.write('event: reload\ndata:\n\n');
+    reader.shown = present;
   };
   const tellProblems = (res: ServerResponse) => res.write(`event: problems\ndata: ${JSON.stringify(problems)}\n\n`);
   const report = (found: string) => {
@@ -77,12 +84,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
           address: `${url}/docs`,
           support: null,
         });
-      for (const [res, reader] of readers) {
-        const shown = hashAt(reader.path);
-        if (shown === null || shown === reader.shown) continue;
-        res.write('event: reload\ndata:\n\n');
-        reader.shown = shown;
-      }
+      for (const [res, reader] of readers) reloadIfChanged(res, reader);
       print(`Rebuilt in ${Date.now() - startedAt} ms.`);
     } catch (error) {
       failure = String(error);
@@ -110,10 +112,12 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     const { pathname, searchParams } = new URL(req.url ?? '/', 'http://preview');
     if (pathname === '/events') {
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-      const path = searchParams.get('path') ?? '/docs';
-      readers.set(res, { path, shown: hashAt(path) });
+      const reader = { path: searchParams.get('path') ?? '/docs', shown: searchParams.get('shown') };
+      readers.set(res, reader);
       res.once('close', () => readers.delete(res));
-      return tellProblems(res);
+      tellProblems(res);
+      // A change may have come since the page was sent.
+      return reloadIfChanged(res, reader);
     }
     const send = (type: string, content: string | Buffer) =>
       res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(content);
