@@ -306,7 +306,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description Your own data, as up to 50 entries. The key of an entry has 1 to 40 characters, and its value is a string of up to 500 characters. Charter stores the entries but does not use them.
+         * @description Your own data, as up to 50 entries. The key of an entry has 1 to 40 characters, and its value is a string of up to 500 characters. Charter stores the entries but does not use them. It returns them in the order of the lengths of their keys, in bytes of UTF-8, and keys of equal length in the order of their bytes.
          * @example {
          *       "colour": "green",
          *       "region": "nordic"

@@ -17,7 +17,7 @@ import {
   RefusedChangesError,
   takenInBatch,
 } from '../../src/domain/errors.ts';
-import { canonicalJson } from '../../src/domain/json.ts';
+import { canonicalJson, stringifyJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import type { OwnBodies } from './own-body.ts';
 import { preferenceOf } from './prefer.ts';
@@ -69,7 +69,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
         const made = await handlers.get(operationId)?.({ ...input, ...own, query: {} });
         if (made === undefined) throw new Error(`The mock has no handler of ${operationId}.`);
         const { status, body, entityTag } = made;
-        const etag = body === null ? null : (entityTag ?? entityTagOf(JSON.stringify(body)));
+        const etag = body === null ? null : (entityTag ?? entityTagOf(stringifyJson(body)));
         results.push(madeResult({ status, etag, body }));
       } catch (error) {
         if (!isOfOneChange(error)) throw error;

@@ -3,6 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
+import { inServerOrder } from './merge-patch.ts';
 import type { ResponseSource } from './response-source.ts';
 
 export type Collection = {
@@ -45,7 +46,7 @@ function createCollection(
       if (items !== undefined) return items;
       const validate = ajv.compile(itemSchema);
       const made = isDynamic ? generateItems(operation, source) : exampleItems(operation, examples);
-      items = made.filter((item) => validate(item));
+      items = made.filter((item) => validate(item)).map((item) => inServerOrder(item, itemSchema));
       return items;
     },
     examples: isDynamic ? new Map() : examples,

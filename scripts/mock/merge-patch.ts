@@ -1,4 +1,5 @@
 import { isObject, type Json, type Schema } from '../../src/contract/document.ts';
+import { inJsonbOrder } from '../../src/domain/json.ts';
 
 /** The schema of a member: its own, or the one of all other members; undefined: the schema has neither. */
 export function schemaOfMember({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
@@ -34,4 +35,15 @@ export function mergePatch(current: Json, patch: Json, schema: Schema): Json {
 function mergeMember(current: unknown, value: unknown, schema: Schema): unknown {
   if (value === null) return emptyValueOf(schema);
   return isObject(value) ? mergePatch(isObject(current) ? current : {}, value, schema) : value;
+}
+
+/** The value with the members of its maps, such as `metadata`, in the order in which the server returns them. */
+export function inServerOrder<T>(value: T, schema: Schema): T {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    inServerOrder(member, schemaOfMember(schema, name) ?? {}),
+  ]);
+  const object = Object.fromEntries(members);
+  return typeof schema.additionalProperties === 'object' ? inJsonbOrder(object) : object;
 }

@@ -6,7 +6,7 @@ import { isObject, type Json, type Operation, type Schema } from '../../src/cont
 import { invalidField } from '../../src/domain/errors.ts';
 import { uuidOf } from './collection.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
-import { emptyValueOf } from './merge-patch.ts';
+import { emptyValueOf, inServerOrder } from './merge-patch.ts';
 import { type Items, MAX_ITEMS } from './store.ts';
 import { UniqueField } from './unique-field.ts';
 
@@ -99,7 +99,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
         violations.add(`${place}.${field}`, `must be unique; ${name}[${before}] has the same.`);
       else seen.set(value, i);
     }
-    return item;
+    return inServerOrder(item, schema);
   });
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { readDocument } from '../../src/contract/contract.ts';
 import { type Json, webhooksOf } from '../../src/contract/document.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
+import { stringifyJson } from '../../src/domain/json.ts';
 import { signatureOf } from '../../src/domain/webhook-signature.ts';
 import { printable } from './printable.ts';
 
@@ -42,7 +43,7 @@ async function send(
   event: Json,
   { receiver, secret, version }: Pick<Sending, 'receiver' | 'secret'> & { version: string },
 ): Promise<Result> {
-  const body = JSON.stringify(event);
+  const body = stringifyJson(event);
   const message = { id: String(event['id']), timestamp: Math.floor(Date.now() / 1000), body };
   const headers = {
     'Content-Type': 'application/json',

@@ -4,6 +4,7 @@ import { entityTagOf } from '../../src/api/conditional.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { stringifyJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
 import { type Collection, collectionOf } from './collection.ts';
 import { compileLater } from './compile.ts';
@@ -145,7 +146,7 @@ function respond(input: HandlerInput, { operation, example }: Kept, body: Json |
 }
 
 function refuseChanged({ headers }: HandlerInput, { operation }: Kept, current: Json): void {
-  refuseStale(operation, headers['if-match'], (tag) => tag === entityTagOf(JSON.stringify(current)));
+  refuseStale(operation, headers['if-match'], (tag) => tag === entityTagOf(stringifyJson(current)));
 }
 
 function refuseTaken(item: Json, { operation, store, list }: Kept): void {

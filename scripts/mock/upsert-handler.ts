@@ -2,6 +2,7 @@ import { entityTagOf, matchesIfNoneMatch } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
+import { stringifyJson } from '../../src/domain/json.ts';
 import { type Collection, uuidOf } from './collection.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import { isTagFor, refuseStale, statelessTagOf } from './entity-tags.ts';
@@ -63,7 +64,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const id = String(found?.['id'] ?? uuidOf(`${list} ${ownId}`));
     const made = found === undefined ? await create({ ...input, headers, path: {}, body }) : undefined;
     const isCurrent = (tag: string) =>
-      store === undefined ? isTagFor(id, tag) : tag === entityTagOf(JSON.stringify(found));
+      store === undefined ? isTagFor(id, tag) : tag === entityTagOf(stringifyJson(found));
     if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'without If-None-Match');
     if (made !== undefined) {
       refuseStale(operation, ifMatch, isCurrent);

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { Violations } from '../../src/api/violations.ts';
 import type { Json, Operation, Schema } from '../../src/contract/document.ts';
 import { uuidOf } from './collection.ts';
-import { emptyValueOf, mergePatch, schemaOfMember } from './merge-patch.ts';
+import { emptyValueOf, inServerOrder, mergePatch, schemaOfMember } from './merge-patch.ts';
 
 /** What a write has sent, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
@@ -14,14 +14,14 @@ export function createdBody(example: Json, { operation, sent, schema }: Write): 
     const value = emptyValueOf(schemaOfMember(schema, name) ?? {});
     return value === undefined ? [] : [[name, value] as const];
   });
-  const body = mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema);
+  const body = inServerOrder(mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema), schema);
   // The same for the same body, so that a retry gets the same response.
   return 'id' in body ? { ...body, id: uuidOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
 }
 
 /** Moves updated_at where the change changes something, as the contract says. */
 export function updatedBody(current: Json, { sent, schema }: Write): Json {
-  const body = mergePatch(current, sent, schema);
+  const body = inServerOrder(mergePatch(current, sent, schema), schema);
   const updatedAt = current['updated_at'];
   if (typeof updatedAt !== 'string' || JSON.stringify(body) === JSON.stringify(current)) return body;
   return { ...body, updated_at: new Date(Date.parse(updatedAt) + 1000).toISOString() };

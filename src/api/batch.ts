@@ -1,5 +1,5 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
-import { canonicalJson } from '../domain/json.ts';
+import { canonicalJson, stringifyJson } from '../domain/json.ts';
 import type { PatchOf } from '../domain/merge-patch.ts';
 import { changeRowsOnce } from '../service/resources/batch.ts';
 import type { Change, Outcome } from '../service/resources/changes.ts';
@@ -45,7 +45,7 @@ export async function respondToBatch<Row extends Stored, CreateBody, UpsertBody,
       isAtomic: body.atomic ?? false,
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
       request: () => canonicalJson(body),
-      render: (outcomes) => JSON.stringify({ results: outcomes.map((outcome) => resultOf(outcome, batch.present)) }),
+      render: (outcomes) => stringifyJson({ results: outcomes.map((outcome) => resultOf(outcome, batch.present)) }),
     });
     return { status: 200, headers: {}, body: new JsonText(json) } as const;
   } catch (error) {
@@ -92,7 +92,7 @@ function resultOf<Row>(outcome: Outcome<Row>, present: (row: Row) => object) {
       return madeResult({ status: 204, etag: null, body: null });
     default: {
       const body = present(outcome.row);
-      const etag = entityTagOf(JSON.stringify(body));
+      const etag = entityTagOf(stringifyJson(body));
       return madeResult({ status: outcome.kind === 'created' ? 201 : 200, etag, body });
     }
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
+import { stringifyJson } from '../domain/json.ts';
 
 /** A strong entity tag (RFC 9110 section 8.8.3): equal only for equal bytes. */
 export function entityTagOf(representation: string | Buffer): string {
@@ -14,7 +15,7 @@ export function unchangedSince<Row>(
   const stale = `The ${noun} has changed since you read it. Read it again, then retry with its new ETag in If-Match.`;
   return (current) => {
     if (ifMatch === undefined) return;
-    const entityTag = entityTagOf(JSON.stringify(present(current)));
+    const entityTag = entityTagOf(stringifyJson(present(current)));
     requireIfMatch(ifMatch, (tag) => tag === entityTag, stale);
   };
 }
@@ -37,7 +38,7 @@ export function unchangedOrAbsent<Row>(
       throw unmet(`There is no ${noun} with this ${ownId}. Send the request without If-Match to create it.`);
     }
     requireUnchanged(current);
-    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(JSON.stringify(present(current)))))
+    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(stringifyJson(present(current)))))
       throw unmet(`A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`);
   };
 }

@@ -1,3 +1,5 @@
+import { stringifyJson } from '../domain/json.ts';
+
 /** JSON that is already serialized, such as PostgreSQL's. Encoding it in pieces takes half the time of the joined text. */
 export class JsonText {
   // A private member makes the class nominal, so no other object is accepted in its place.
@@ -15,5 +17,5 @@ export class JsonText {
 
 /** UTF-8. */
 export function encodeJson(value: unknown): Buffer {
-  return value instanceof JsonText ? value.encode() : Buffer.from(JSON.stringify(value));
+  return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
 }

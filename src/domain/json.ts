@@ -115,3 +115,36 @@ export function canonicalJson(value: unknown): string {
       : member,
   );
 }
+
+type Member = readonly [name: string, value: unknown];
+
+/** The order in which PostgreSQL's jsonb keeps the members of an object: by the length of their names in bytes, then by their bytes. */
+export function byJsonbOrder([a]: Member, [b]: Member): number {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length - right.length || left.compare(right);
+}
+
+/** The object with its members in the order of jsonb, as far as JavaScript keeps it: `stringifyJson` completes it. */
+export function inJsonbOrder<T extends object>(value: T): T {
+  // The entries are those of the same object.
+  return Object.fromEntries(Object.entries(value).sort(byJsonbOrder)) as T;
+}
+
+const INDEX_NAME = /"\d+":/;
+
+/**
+ * JSON.stringify, but an object that has a name such as "10" is written in the order of jsonb: JavaScript moves these names to the
+ * front of every object.
+ */
+export function stringifyJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return INDEX_NAME.test(text) ? stringifyInOrder(value) : text;
+}
+
+function stringifyInOrder(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(stringifyInOrder).join(',')}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  if (members.some(([name]) => /^\d+$/.test(name))) members.sort(byJsonbOrder);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stringifyInOrder(member)}`).join(',')}}`;
+}

@@ -1,3 +1,4 @@
+import { inJsonbOrder } from '../domain/json.ts';
 import type { Permission } from '../domain/role.ts';
 import { VERSION } from './organization-version.ts';
 
@@ -97,7 +98,9 @@ export function storedRow<Row extends Stored>(
 
 /** The fields in the order of the table, and no others. */
 export function storedContent<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): Record<string, unknown> {
-  return Object.fromEntries(fieldsOf(table, content).map(({ field, value }) => [field, inJsonbOrder(value)]));
+  return Object.fromEntries(
+    fieldsOf(table, content).map(({ field, value }) => [field, isObject(value) ? inJsonbOrder(value) : value]),
+  );
 }
 
 /** Each field, with its value in a content. */
@@ -106,10 +109,6 @@ export function fieldsOf<Row extends Stored>({ columns }: Table<Row>, content: C
   return Object.entries<ColumnType>(columns).map(([field, type]) => ({ field, type, value: values.get(field) }));
 }
 
-/** jsonb orders the keys of an object by their length in bytes, then by their bytes. */
-function inJsonbOrder(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, member]) => ({ key, member, bytes: Buffer.from(key) }));
-  entries.sort((a, b) => a.bytes.length - b.bytes.length || a.bytes.compare(b.bytes));
-  return Object.fromEntries(entries.map(({ key, member }) => [key, member]));
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

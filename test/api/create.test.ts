@@ -44,6 +44,32 @@ test('Location leads to the new program, with the ETag and body of the response'
   expect(got.headers['etag']).toBe(created.headers['etag']);
 });
 
+test('the entries of metadata are in the order of the lengths of their keys, then of their bytes, in every response', async () => {
+  const { client } = await createTestOrganization(server);
+  const metadata = { zz: '', é: '', a: '', 10: '', 9: '', B: '', aaa: '', 4294967295: '' };
+  const ordered = '"metadata":{"9":"","B":"","a":"","10":"","zz":"","é":"","aaa":"","4294967295":""}';
+  const created = await client.post(LIST, { name: 'x', metadata });
+  const path = `${LIST}/${created.body.id}`;
+  const patched = await client.patch(path, { name: 'y' }, { headers: { 'If-Match': created.headers['etag'] } });
+  const upsert = { action: 'upsert', external_id: 'own', body: { name: 'z', metadata } };
+  const batch = await client.post(`${LIST}/batch`, { changes: [upsert] });
+  for (const reply of [
+    created,
+    patched,
+    await client.get(path),
+    await client.get(LIST),
+    await client.get('/api/events'),
+    batch,
+  ])
+    expect([reply.status < 300, reply.text.replaceAll(/"([:,]) "/g, '"$1"')]).toEqual([
+      true,
+      expect.stringContaining(ordered),
+    ]);
+  expect(batch.body.results[0].etag).toBe(
+    (await client.get(`${LIST}/${batch.body.results[0].body.id}`)).headers['etag'],
+  );
+});
+
 test('null means no description and no external_id', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'x', description: null, external_id: null });
