@@ -5,19 +5,21 @@ import type { Command } from 'commander';
 import { DomainError } from '../../src/domain/errors.ts';
 import { type Keyring, parseKeyring } from '../../src/domain/keyring.ts';
 import {
+  activateOrganizationFrom,
   cancelMoveById,
+  completeMoveById,
   deleteOrganizationById,
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator/moves.ts';
-import { damaged, readHead } from '../../src/service/organizations/archive-format.ts';
+import { type ArchiveKind, damaged, readHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
 import { codeOf, memberOf } from '../../src/store/error-code.ts';
 import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
 import { listOperatorActions } from '../../src/store/operator-actions.ts';
 import { type Context, uuid } from './context.ts';
-import { afterExport, afterImport } from './move-steps.ts';
+import { afterActivation, afterCompletion, afterExport, afterImport } from './move-steps.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
@@ -38,17 +40,18 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     )
     .action(({ id, file, move = false }: { id: string; file: string; move?: boolean }) =>
       execute(async (db) => {
-        await refuseOtherArchive(file, id);
+        const kind = move ? 'move' : 'data';
+        await refuseOtherArchive(file, { id, kind });
         let isStopped = false;
         const { name, moveId, rows } = await writeWhole(file, { isExclusive: true }, ({ write, publish }) =>
           exportOrganizationById(db, id, {
-            kind: move ? 'move' : 'data',
+            kind,
             write: (text) => {
               isStopped = move;
               return write(text);
             },
             publish: async () => {
-              await refuseOtherArchive(file, id);
+              await refuseOtherArchive(file, { id, kind });
               await publish();
             },
           }),
@@ -64,7 +67,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 
   program
     .command('import-organization')
-    .description('insert an organization that was exported with --move, and serve it from now on')
+    .description('insert an organization that was exported with --move; activate-organization then serves it')
     .requiredOption('--file <path>', 'the file that export-organization has written')
     .option(
       '--source-key <path>',
@@ -75,10 +78,43 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
         const sourceKeyring = sourceKey === undefined ? undefined : await readKeyring(sourceKey);
         const imported = await importOrganizationFrom(db, linesOf(file), { sourceKeyring });
         const { id, name, rows, isNew } = imported;
-        const next = afterImport({ id, name, isCell: config.cell !== null });
+        const next = afterImport({ id });
         return isNew
           ? { organization_id: id, name, rows, next }
           : { organization_id: id, name, note: 'It was imported before.', next };
+      }),
+    );
+
+  program
+    .command('complete-move')
+    .description(
+      'write what activate-organization needs: the revocations since export-organization --move, and that no more follow',
+    )
+    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--file <path>', 'is replaced once it is complete')
+    .action(({ id, file }: { id: string; file: string }) =>
+      execute(async (db) => {
+        await refuseOtherArchive(file, { id, kind: 'completion' });
+        const { name, revocations } = await writeWhole(file, { isExclusive: true }, (sink) =>
+          completeMoveById(db, id, sink),
+        );
+        return { organization_id: id, name, revocations, file, next: afterCompletion(file) };
+      }),
+    );
+
+  program
+    .command('activate-organization')
+    .description(
+      'carry out the revocations during the move of an organization that was imported, and serve it from now on',
+    )
+    .requiredOption('--file <path>', 'the file that complete-move has written')
+    .action(({ file }: { file: string }) =>
+      execute(async (db) => {
+        const { id, name, revocations, isNew } = await activateOrganizationFrom(db, linesOf(file));
+        const next = afterActivation({ id, name, isCell: config.cell !== null });
+        return isNew
+          ? { organization_id: id, name, revocations, next }
+          : { organization_id: id, name, note: 'It was activated before.', next };
       }),
     );
 
@@ -108,7 +144,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .requiredOption('--id <uuid>', "the organization's id", uuid)
     .requiredOption(
       '--imported-nowhere',
-      'confirms that no other installation has imported the file: two would serve the organization',
+      'confirms that no other installation has activated the organization, or will: two would serve it',
     )
     .action(({ id }: { id: string }) =>
       execute(async (db) => {
@@ -201,21 +237,22 @@ async function writeWhole<T>(
 }
 
 /** The file of a move can be the only copy of its organization. */
-async function refuseOtherArchive(path: string, id: string): Promise<void> {
-  const other = await organizationIn(path).catch(() => null);
-  if (other !== null && other.id !== id)
-    throw new DomainError(
-      'conflict',
-      `${path} is an archive of another organization, "${other.name}". Choose another file, or delete it first.`,
-    );
+async function refuseOtherArchive(path: string, { id, kind }: { id: string; kind: ArchiveKind }): Promise<void> {
+  const other = await headIn(path).catch(() => null);
+  if (other === null || (other.organization.id === id && other.kind === kind)) return;
+  const what =
+    other.organization.id === id
+      ? `a file of this organization of another kind ("${other.kind}")`
+      : `an archive of another organization, "${other.organization.name}"`;
+  throw new DomainError('conflict', `${path} is ${what}. Choose another file, or delete it first.`);
 }
 
 /** Throws unless the file is an archive. */
-async function organizationIn(path: string) {
+async function headIn(path: string) {
   const lines = linesOf(path);
   const { value } = await lines.next();
   await lines.return(undefined);
-  return readHead(value ?? '').organization;
+  return readHead(value ?? '');
 }
 
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {

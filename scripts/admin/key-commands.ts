@@ -59,8 +59,8 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
     .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(uuid).conflicts('key'))
     .option('--key <text>', 'the key itself, or its prefix if no other key has it; a prefix of several keys lists them')
     .action(({ id, key }: { id?: string; key?: string }, command: Command) => {
-      if (id !== undefined) return execute((db) => revokeKeyById(db, id).then(() => ({ revoked: id })));
-      if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then((revoked) => ({ revoked })));
+      if (id !== undefined) return execute((db) => revokeKeyById(db, id).then((done) => revoked({ id, ...done })));
+      if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then(revoked));
       return command.error("error: required option '--id <uuid>' or '--key <text>' not specified");
     });
 
@@ -78,6 +78,12 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
         { replacesUnusedKeys: true },
       ),
     );
+}
+
+function revoked({ id, isMoving }: { readonly id: string; readonly isMoving: boolean }) {
+  const note =
+    'Its organization moves. The other installation revokes the key, too, before it serves the organization.';
+  return isMoving ? { revoked: id, note } : { revoked: id };
 }
 
 function permissions(text: string): Permission[] {

@@ -10,7 +10,18 @@ export function afterExport({ id, file }: { id: string; file: string }): string 
   );
 }
 
-export function afterImport({ id, name, isCell }: { id: string; name: string; isCell: boolean }): string {
+export function afterImport({ id }: { id: string }): string {
+  return (
+    `This installation does not serve the organization yet. In the old one, run ${ADMIN} complete-move --id ${id} --file FILE. ` +
+    `Then run ${ADMIN} activate-organization --file FILE here.`
+  );
+}
+
+export function afterCompletion(file: string): string {
+  return `In the new installation, run ${ADMIN} activate-organization --file ${file}. It then serves the organization.`;
+}
+
+export function afterActivation({ id, name, isCell }: { id: string; name: string; isCell: boolean }): string {
   const send = isCell
     ? `Run ${ADMIN} moved-keys --file moved-keys.map here, and reload HAProxy with that file.`
     : 'Send the requests of the organization to this installation.';

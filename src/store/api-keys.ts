@@ -53,11 +53,11 @@ export type KeyChange = {
 export async function revokeApiKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { id, userId, at, byUserId }: KeyChange,
+  { id, userId, at, byUserId, isLeaked = false }: KeyChange & { readonly isLeaked?: boolean },
 ): Promise<{ name: string; keyPrefix: string } | null> {
   const [revoked] = await tx.apiKey.updateManyAndReturn({
     where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null },
-    data: { revokedAt: at, revokedByUserId: byUserId },
+    data: { revokedAt: at, revokedByUserId: byUserId, isLeaked },
     select: { name: true, keyPrefix: true },
   });
   return revoked ?? null;

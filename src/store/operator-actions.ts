@@ -5,7 +5,9 @@ export type OperatorAction = {
   readonly action:
     | 'organization.exported'
     | 'organization.move_started'
+    | 'organization.move_completed'
     | 'organization.move_cancelled'
+    | 'organization.imported'
     | 'organization.moved'
     | 'organization.deletion_started'
     | 'organization.deleted';
@@ -20,12 +22,6 @@ export async function recordOperatorAction(
 ): Promise<void> {
   const { id: aboutId, name: aboutName } = organization;
   await tx.operatorAction.create({ data: { id: newId(), action, aboutId, aboutName, detail }, select: { id: true } });
-}
-
-/** Whether the organization that this move has stopped is being deleted, so that some of its rows may be gone. */
-export async function isBeingDeleted(tx: Transaction, moveId: string): Promise<boolean> {
-  const detail = { path: ['move'], equals: moveId };
-  return (await tx.operatorAction.count({ where: { action: 'organization.deletion_started', detail } })) > 0;
 }
 
 const MAX_LISTED = 1000;

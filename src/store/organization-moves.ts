@@ -4,10 +4,14 @@ import type { Transaction } from './database.ts';
 import { isLockTimeout } from './database-errors.ts';
 import type { Query } from './tenant-tables.ts';
 
-export type Move = { readonly id: string; readonly startedAt: Date };
+export type MoveStage = 'leaving' | 'completed' | 'arriving' | 'deleting';
+export type Move = { readonly id: string; readonly startedAt: Date; readonly stage: MoveStage };
 
 export async function findMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<Move | null> {
-  return tx.organizationMove.findUnique({ where: { organizationId }, select: { id: true, startedAt: true } });
+  return tx.organizationMove.findUnique({
+    where: { organizationId },
+    select: { id: true, startedAt: true, stage: true },
+  });
 }
 
 /** The same in a snapshot; `null` if the organization does not move. */
@@ -38,6 +42,15 @@ export async function startMove(tx: Transaction, { organizationId }: Organizatio
     update organizations set suspended_at = coalesce(suspended_at, now()) where id = ${organizationId}::uuid`;
 }
 
+/** Returns false if the organization does not move with this id. */
+export async function setStage(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, stage }: Pick<Move, 'id' | 'stage'>,
+): Promise<boolean> {
+  return (await tx.organizationMove.updateMany({ where: { organizationId, id }, data: { stage } })).count === 1;
+}
+
 /** The organization then is as it was before the move: active, or suspended. Returns false if it does not move. */
 export async function endMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
   const changed = await tx.$executeRaw`
@@ -66,16 +79,22 @@ export type MoveRecord = {
   readonly at: Date;
 };
 
-/** The newest record of this move or of a later one, the records of this move first; `null` if there is none. */
+/**
+ * The record of this move or of a later one, that of this one first; `null` if there is none. The deletion of a copy that was never
+ * served is none.
+ */
 export async function findRecordSince(
   tx: Transaction,
   { organizationId }: OrganizationScope,
   moveId: string,
 ): Promise<MoveRecord | null> {
   const [record] = await tx.$queryRaw<MoveRecord[]>`
-    select action, detail ->> 'move' as "moveId", at from operator_actions
-    where about_id = ${organizationId}::uuid and detail ? 'move' and (detail ->> 'move')::uuid >= ${moveId}::uuid
-    order by (detail ->> 'move')::uuid = ${moveId}::uuid and action <> 'organization.deletion_started' desc, id desc limit 1`;
+    select action, move::text as "moveId", at
+    from operator_actions, lateral (select (detail ->> 'move')::uuid as move) of_action
+    where about_id = ${organizationId}::uuid and move >= ${moveId}::uuid
+      and (action in ('organization.move_started', 'organization.moved')
+        or (action = 'organization.deletion_started' and move > ${moveId}::uuid))
+    order by move, id limit 1`;
   return record ?? null;
 }
 

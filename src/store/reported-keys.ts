@@ -39,7 +39,7 @@ const REVOKE = {
     organization as materialized (
       select id, name from organizations o
       where id = any(array(select k.organization_id from api_keys k join reported r on r.key_hash = k.key_hash))
-        and not exists (select from organization_moves m where m.organization_id = o.id)
+        and not exists (select from organization_moves m where m.organization_id = o.id and m.stage <> 'leaving')
       order by id for no key update),
     held as materialized (
       select k.organization_id, k.id, r.event_id
@@ -60,7 +60,7 @@ const REVOKE = {
            u.notice_email as "noticeEmail", ended.name, ended.key_prefix as prefix
     from (
       select exists (select from api_keys k join reported r on r.key_hash = k.key_hash
-                     join organization_moves m on m.organization_id = k.organization_id) as is_any) moving
+                     join organization_moves m on m.organization_id = k.organization_id and m.stage <> 'leaving') as is_any) moving
     left join ended on true
     left join organization on organization.id = ended.organization_id
     left join users u on u.organization_id = ended.organization_id and u.id = ended.user_id
@@ -72,13 +72,13 @@ type Row = { readonly isAnyMoving: boolean } & (RevokedKey | { readonly id: null
 export type Revocation = {
   /** Can belong to several organizations. */
   readonly revoked: readonly RevokedKey[];
-  /** Whether any of the keys belong to moving organizations, and so were left as they are. */
+  /** Whether any of the keys belong to organizations that another database serves next, and so were left as they are. */
   readonly isAnyMoving: boolean;
 };
 
 /**
  * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
- * Throws a MovingError, and revokes no key, if a move begins meanwhile.
+ * Throws a MovingError, and revokes no key, if a move is completed meanwhile.
  */
 export async function revokeReportedKeys(db: Database, { hashes, why, at, auditSource }: Report): Promise<Revocation> {
   const { ip, userAgent } = storableClient(auditSource);

@@ -20,7 +20,7 @@ import { Browser } from '../support/http/dashboard.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { startServer, type TestServer } from '../support/http/server.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
-import { runAdminCommand } from '../support/processes/admin.ts';
+import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { CELLS_CONFIGURATION, startCellsHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
@@ -64,7 +64,7 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
     });
     const file = join(folder, 'acme.jsonl');
     await admin('export-organization', '--id', id, '--file', file, '--move');
-    await runAdminCommand(us1.databaseUrl, ['import-organization', '--file', file]);
+    expect(await finishMove({ from: eu1, to: us1 }, { id, file })).toMatchObject({ code: 0, stderr: '' });
     expect((await us1.anonymous.get(LIST, { key })).status).toBe(200);
     const map = join(folder, 'moved-keys.map');
     const list = ['moved-keys', '--file', map];
@@ -171,7 +171,9 @@ test(
         '--move',
       ]);
       expect((await ask(0)).status).toBe(503);
-      await runAdminCommand(databases[1]?.url ?? '', ['import-organization', '--file', file]);
+      const [from, to] = databases.map(({ url }) => ({ databaseUrl: url }));
+      if (from === undefined || to === undefined) throw new Error('There are not two databases.');
+      expect(await finishMove({ from, to }, { id: moved.id, file })).toMatchObject({ code: 0, stderr: '' });
       const map = join(folder, 'moved-keys.map');
       await runAdminCommand(databases[1]?.url ?? '', ['moved-keys', '--file', map], { CHARTER_CELL: 'us1' });
       const lines = await readFile(map, 'utf8');

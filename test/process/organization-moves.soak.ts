@@ -201,10 +201,12 @@ async function move(round: number, writers: readonly Writer[]): Promise<number> 
   const startedAt = performance.now();
   const beginning = endAll('while it begins', durations.get('export-organization') ?? 2000);
   await runWithKill(source, ['export-organization', '--id', ours.id, '--file', file, '--move']);
-  // Refused until the move ends, so that it is repeated there.
   const inMove = endAll('in');
   const ending = endAll('as it ends', durations.get('import-organization') ?? 2000);
   await runWithKill(target, ['import-organization', '--file', file]);
+  const completion = join(folder, `${round}-completion.jsonl`);
+  await runWithKill(source, ['complete-move', '--id', ours.id, '--file', completion]);
+  await runWithKill(target, ['activate-organization', '--file', completion]);
   home = target;
   const refusedMs = performance.now() - startedAt;
   await Promise.all([beginning, inMove, ending]);

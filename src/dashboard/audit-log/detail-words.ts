@@ -5,6 +5,7 @@ import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit.ts';
 import type { AuditRecord } from '../../store/audit-log.ts';
 import { UNUSED } from '../../store/key-checks.ts';
+import { CARRIED } from '../../store/revocations-of-move.ts';
 import { emailText } from '../markup/parts.ts';
 import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
@@ -48,6 +49,7 @@ const reasonWords: ToWords = (text) =>
 
 /** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
+  ...CARRIED.map((action) => [`${action} during_move`, () => 'While the organization moved'] as const),
   ['key.created name', formerName],
   ['key.created permissions', (text) => permissionWords(text.split(', '))],
   ['key.created expires', (text) => (text === 'never' ? 'Never expires' : html`Expires ${instantOf(text)}`)],

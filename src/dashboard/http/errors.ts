@@ -7,6 +7,7 @@ import { isOutage } from '../../store/database-errors.ts';
 import { listAdministrators } from '../../store/user-lists.ts';
 import { contactList } from '../markup/contacts.ts';
 import { type ErrorContent, errorPage } from '../markup/error.ts';
+import { page } from '../markup/layout.ts';
 import type { RequestContext, SignedInContext } from './request-context.ts';
 import { REQUEST_ERRORS, RequestError } from './request-error.ts';
 import type { View } from './view.ts';
@@ -38,6 +39,15 @@ const MOVING: ErrorResponse = {
     'Nothing was changed. Your organization is moving to another installation of Charter, which takes a few minutes. If it is still moving then, ask the operators of Charter for its new address.',
   headers: { 'Retry-After': '5' },
 };
+
+/** In place of the page after an action that is carried out during a move: every page is refused then. `done`: a sentence. */
+export function doneDuringMove(context: SignedInContext, done: string): View {
+  const title = 'Done, while your organization is moving';
+  const main = html`<section class="card narrow"><h1>${title}</h1>
+<p>${done}</p>
+<p>Your organization is moving to another installation of Charter, which does the same there before it serves your organization. You need not repeat it.</p></section>`;
+  return page(context, { title, main });
+}
 
 /** What the response to an error says. For a bug or an outage, it says nothing about the cause. */
 export function errorContent(error: unknown, requestId: string): ErrorResponse {

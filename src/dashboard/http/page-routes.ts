@@ -26,6 +26,8 @@ export type Page<Context> = {
   /** `get` waits for another server, so it takes turns itself: nobody waits for the database behind it meanwhile. */
   readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
+  /** `post` ends keys or accounts, which is carried out while the organization leaves for another database, too. */
+  readonly postsDuringMove?: boolean;
 };
 
 /** A page for people who are not signed in. */
@@ -54,7 +56,8 @@ export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pag
   return routesTo(dashboard, pages, {
     isPublic: false,
     enter: async (context, page) => {
-      const visitor = await findVisitor(context);
+      const allowedDuringMove = page.postsDuringMove === true && context.method === 'POST';
+      const visitor = await findVisitor(context, { allowedDuringMove });
       if (visitor.kind === 'signed-in') return visitor.context;
       await dashboard.throttle(context.auditSource.ip);
       return redirect(signInUrl(context, page, visitor.end));

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import type { Environment } from '../../domain/api-key.ts';
 import type { CommonAddress } from '../../domain/cells.ts';
-import type { Overloaded } from '../../domain/errors.ts';
+import { MovingError, type Overloaded } from '../../domain/errors.ts';
 import type { Exchange } from '../../domain/exchange.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { networkOf } from '../../domain/network.ts';
@@ -92,6 +92,8 @@ export type SignedInContext = RequestContext & {
   readonly token: string;
   /** When the actor last proved who they are in this session; see isProofFresh. */
   readonly provedAt: Date | null;
+  /** Whether the organization leaves this database, so that most pages and forms are refused. */
+  readonly isMoving: boolean;
 };
 
 /** The path with the query. */
@@ -160,14 +162,19 @@ type Visitor =
   /** `end` is why the cookie's session has ended; `null` if there is none, or it waits for the second factor. */
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
-export async function findVisitor(context: RequestContext): Promise<Visitor> {
+/** Throws a MovingError for a person of an organization that moves, unless the request is `allowedDuringMove`. */
+export async function findVisitor(context: RequestContext, { allowedDuringMove = false } = {}): Promise<Visitor> {
   const { token, dashboard, auditSource, now, inTurn } = context;
   if (token === null) return { kind: 'guest', end: null };
   const session = await inTurn(() => checkSession(dashboard.db, token, auditSource, now));
   switch (session.kind) {
     case 'signed-in': {
-      const { actor, provedAt } = session;
-      return { kind: 'signed-in', context: { ...context, token, actor, provedAt, formToken: formTokenOf(token) } };
+      const { actor, provedAt, isMoving } = session;
+      if (isMoving && !allowedDuringMove) throw new MovingError();
+      return {
+        kind: 'signed-in',
+        context: { ...context, token, actor, provedAt, isMoving, formToken: formTokenOf(token) },
+      };
     }
     case 'second-factor':
       return { kind: 'guest', end: null };

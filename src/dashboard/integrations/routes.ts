@@ -32,7 +32,12 @@ export const integrationChangesSection: Section = {
       get: showChangeIntegration,
       post: provenForm('change the integration', FIELDS, change, { nameOf }),
     },
-    { path: `${ONE}/suspend`, get: showSuspend, post: provenForm('suspend the integration', [], suspend, { nameOf }) },
+    {
+      path: `${ONE}/suspend`,
+      postsDuringMove: true,
+      get: showSuspend,
+      post: provenForm('suspend the integration', [], suspend, { nameOf }),
+    },
     { path: `${ONE}/reactivate`, post: provenForm('reactivate the integration', [], reactivate, { nameOf }) },
     { path: `${ONE}/take`, post: provenForm('become the owner of the integration', [], take, { nameOf }) },
   ],

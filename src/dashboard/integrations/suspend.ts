@@ -3,6 +3,7 @@ import { html } from '../../html/html.ts';
 import { suspendIntegration } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { listActiveKeys } from '../../service/keys/list-keys.ts';
+import { doneDuringMove } from '../http/errors.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -38,5 +39,6 @@ export async function suspend(context: SignedInContext): Promise<View> {
   const id = integrationIdOf(context);
   const outcome = await suspendIntegration(context.dashboard.db, context.actor, { id, now: context.now });
   if (outcome.kind !== 'done') return integrationPage(context, problemOf(outcome));
+  if (context.isMoving) return doneDuringMove(context, 'The integration is suspended.');
   return redirect(`${integrationUrl(id)}?done=suspended`);
 }

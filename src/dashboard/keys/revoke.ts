@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html/html.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { revokeKey } from '../../service/keys/revoke-key.ts';
-import { conflictPage } from '../http/errors.ts';
+import { conflictPage, doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -44,6 +44,7 @@ export async function revoke(context: KeyContext, form: Form<'key_name'>): Promi
   const outcome = await revokeKey(dashboard.db, actor, { keyId, userId: holderId });
   switch (outcome.kind) {
     case 'done':
+      if (context.isMoving) return doneDuringMove(context, 'The API key is revoked.');
       return redirect(listUrlAfter('revoked', context, keyId));
     case 'conflict':
       return conflictPage(context, outcome, toList(context));

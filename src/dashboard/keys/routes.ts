@@ -70,6 +70,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     },
     {
       path: `${one}/revoke`,
+      postsDuringMove: true,
       get: get(showRevoke),
       post: provenForm(
         'revoke the API key',

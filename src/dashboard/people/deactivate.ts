@@ -7,6 +7,7 @@ import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { UserDetails } from '../../store/user-lists.ts';
+import { doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -68,6 +69,7 @@ export async function deactivate(context: SignedInContext, form: Form<typeof NEW
   if (outcome.kind === 'invalid')
     return deactivationPage(context, { problem: problemOf(outcome), newOwner: newOwner ?? '' });
   if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
+  if (context.isMoving) return doneDuringMove(context, 'The user is deactivated.');
   return redirect(`${userUrl(userId)}?done=deactivated`);
 }
 

@@ -40,6 +40,7 @@ export const peopleSection: Section = {
     },
     {
       path: `${ONE}/deactivate`,
+      postsDuringMove: true,
       get: showDeactivation,
       post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
     },

@@ -28,7 +28,7 @@ import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
 /** One's own account, for every role. */
 export const profileSection: Section = {
   pages: [
-    { path: '/sign-out', post: form([], submitSignOut) },
+    { path: '/sign-out', postsDuringMove: true, post: form([], submitSignOut) },
     { path: '/profile', get: showProfile },
     {
       path: '/profile/password',

@@ -1,5 +1,4 @@
 import type { Actor, AuditSource } from '../../domain/actor.ts';
-import { MovingError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/session.ts';
 import type { Database } from '../../store/database.ts';
@@ -8,7 +7,13 @@ import { findSessionByHash } from '../../store/unscoped/people.ts';
 
 /** The signed-in user, or why nobody is signed in with a token. */
 export type SessionCheck =
-  | { readonly kind: 'signed-in'; readonly actor: Actor; readonly provedAt: Date | null }
+  | {
+      readonly kind: 'signed-in';
+      readonly actor: Actor;
+      readonly provedAt: Date | null;
+      /** Whether the organization leaves this database: only what ends keys, sessions and accounts is carried out. */
+      readonly isMoving: boolean;
+    }
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
@@ -25,7 +30,6 @@ export async function checkSession(
   const verdict = judgeSession(session, now);
   if (verdict === 'second-factor') return { kind: 'second-factor' };
   if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
-  if (session.organizationIsMoving) throw new MovingError();
   const scope = OrganizationScope.grant(session.organizationId);
   const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
   if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
@@ -36,6 +40,7 @@ export async function checkSession(
   return {
     kind: 'signed-in',
     provedAt: session.provedAt,
+    isMoving: session.organizationIsMoving,
     actor: {
       scope,
       userId,

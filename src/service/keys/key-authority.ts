@@ -71,8 +71,9 @@ async function lockActorAndHolder(
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
   const users = await lockHolders(tx, actor.scope, ids);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
-  // A moving organization is suspended, too, but only for a moment.
-  if (organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null) throw new MovingError();
+  // A moving organization is suspended, too, but only for a moment. What ends a key is carried out nevertheless, if it can be.
+  if (action !== 'revoke' && organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null)
+    throw new MovingError();
   const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
   // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
   if (current !== null && current.id !== userId && users.get(userId)?.ownerUserId !== current.id) {

@@ -30,7 +30,7 @@ type Reported = {
   readonly now: Date;
 };
 
-/** Some of the keys belong to organizations that are moving, and were left as they are. The report must be repeated. */
+/** Some of the keys belong to organizations that another database serves next, and were left as they are. The report must be repeated. */
 export type Moving = { readonly kind: 'moving' };
 
 /**
@@ -78,7 +78,7 @@ async function revokeLeaked(
   return isAnyMoving ? { kind: 'moving' } : DONE;
 }
 
-/** A move that begins meanwhile undoes the statement. The next one leaves the keys of that organization as they are. */
+/** A move that is completed meanwhile undoes the statement. The next one leaves the keys of that organization as they are. */
 async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCATION_ATTEMPTS): Promise<Revocation> {
   try {
     return await revokeReportedKeys(db, report);

@@ -4,6 +4,7 @@ import { holderText } from '../../domain/holder.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Permission } from '../../domain/role.ts';
 import type { Database } from '../../store/database.ts';
+import { findMove } from '../../store/organization-moves.ts';
 import { findKeysByHash } from '../../store/unscoped/keys.ts';
 import { findIntegrationById, findKeyById, findKeysByPrefix } from '../../store/unscoped/operator.ts';
 import { type IssuedKey, issueKey } from '../keys/issue-key.ts';
@@ -40,18 +41,23 @@ export async function issueKeyForIntegration(
   return { ...orThrow(await issueKey(db, operator, { ...request, userId: integrationId })), organizationId };
 }
 
-export async function revokeKeyById(db: Database, id: string): Promise<void> {
+/** Returns whether its organization moves away, so that the other installation revokes the key, too, once the move is completed. */
+export async function revokeKeyById(db: Database, id: string): Promise<{ readonly isMoving: boolean }> {
   const key = await findKeyById(db, id);
   if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
   const scope = OrganizationScope.grant(key.organizationId);
   orThrow(await revokeKey(db, { kind: 'operator', scope }, { keyId: id, userId: key.userId }));
+  return { isMoving: (await findMove(db.prisma, scope)) !== null };
 }
 
 /**
  * Revokes the key that is, or begins with, this text: a whole key, or a prefix such as "charter_live_Ab3d". If several keys
- * have the prefix, it revokes none, and the message lists them. Returns the id of the key.
+ * have the prefix, it revokes none, and the message lists them. Returns the id of the key, too.
  */
-export async function revokeKeyByText(db: Database, text: string): Promise<string> {
+export async function revokeKeyByText(
+  db: Database,
+  text: string,
+): Promise<{ readonly id: string; readonly isMoving: boolean }> {
   const found = findKeyIn(text);
   if (found === null || !isWholePrefix(found.prefix)) {
     throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
@@ -63,8 +69,7 @@ export async function revokeKeyByText(db: Database, text: string): Promise<strin
     );
   }
   const id = found.kind === 'whole' ? await findIdOfKey(db, found.key) : await findIdByPrefix(db, found.prefix);
-  await revokeKeyById(db, id);
-  return id;
+  return { id, ...(await revokeKeyById(db, id)) };
 }
 
 async function findIdOfKey(db: Database, key: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../../store/database.ts';
 import { type ArchiveHead, readArchive } from '../organizations/archive-format.ts';
+import { type Activated, activateOrganization, completeMove } from '../organizations/complete-move.ts';
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
 import { type Imported, type ImportRequest, importOrganization } from '../organizations/import-organization.ts';
@@ -31,6 +32,24 @@ export async function importOrganizationFrom(
     sourceKeyring,
   });
   return { ...imported, ...head.organization };
+}
+
+export async function completeMoveById(
+  db: Database,
+  id: string,
+  sink: Parameters<typeof completeMove>[2],
+): ReturnType<typeof completeMove> {
+  return completeMove(db, await scopeOf(db, id), sink);
+}
+
+/** `lines`: those of a completion. */
+export async function activateOrganizationFrom(
+  db: Database,
+  lines: AsyncIterator<string>,
+): Promise<Activated & ArchiveHead['organization']> {
+  const archive = await readArchive(lines);
+  const { organization } = archive.head;
+  return { ...(await activateOrganization(db, OrganizationScope.grant(organization.id), archive)), ...organization };
 }
 
 export async function deleteOrganizationById(db: Database, id: string, request: Deletion): Promise<number> {

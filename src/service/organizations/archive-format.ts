@@ -6,8 +6,11 @@ import { isId } from '../../domain/id.ts';
 
 export const ARCHIVE_FORMAT = 1;
 
-/** "move": every row and column, for another database. "data": without secrets, for people. */
-export type ArchiveKind = 'move' | 'data';
+/**
+ * "move": every row and column, for another database. "data": without secrets, for people. "completion": what the other database
+ * must know before it serves the organization: the audit events of revocations during the move.
+ */
+export type ArchiveKind = 'move' | 'data' | 'completion';
 
 export type ArchiveHead = {
   readonly charter_archive: typeof ARCHIVE_FORMAT;
@@ -39,6 +42,7 @@ export class ArchiveWriter {
 
   /** `rows` are JSON, all of one table. */
   async writeRows(table: string, rows: readonly string[]): Promise<void> {
+    if (rows.length === 0) return;
     await this.#append(rows.map((row) => `{"table":"${table}","row":${row}}\n`).join(''));
     this.rows.set(table, (this.rows.get(table) ?? 0) + rows.length);
   }
@@ -67,10 +71,13 @@ export type Archive = {
 export async function readArchive(lines: AsyncIterator<string>): Promise<Archive> {
   const first = await lines.next();
   const text = first.done === true ? '' : first.value;
-  return { head: readHead(text), rows: readRows(text, { [Symbol.asyncIterator]: () => lines }) };
+  const head = readHead(text);
+  return { head, rows: readRows({ head, firstLine: text }, { [Symbol.asyncIterator]: () => lines }) };
 }
 
-async function* readRows(firstLine: string, lines: AsyncIterable<string>): AsyncGenerator<ArchiveRow> {
+type Begun = { readonly head: ArchiveHead; readonly firstLine: string };
+
+async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string>): AsyncGenerator<ArchiveRow> {
   const hash = createHash('sha256').update(`${firstLine}\n`);
   const counts = new Map<string, number>();
   let end: Record<string, unknown> | null = null;
@@ -90,7 +97,8 @@ async function* readRows(firstLine: string, lines: AsyncIterable<string>): Async
   if ([...counts.keys(), ...stated.keys()].some((table) => counts.get(table) !== stated.get(table)))
     throw damaged('rows are missing or too many');
   if (end['sha256'] !== hash.digest('hex')) throw damaged('it has another checksum than its last line says');
-  if (counts.get('organizations') !== 1) throw damaged('it does not have exactly one row of the organization itself');
+  if (head.kind !== 'completion' && counts.get('organizations') !== 1)
+    throw damaged('it does not have exactly one row of the organization itself');
 }
 
 const ROW = /^\{"table":"([a-z_]+)","row":/;

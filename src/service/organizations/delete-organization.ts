@@ -4,7 +4,15 @@ import { type Database, transaction } from '../../store/database.ts';
 import { lacksPrivilege } from '../../store/database-errors.ts';
 import { deleteInBatches } from '../../store/delete-in-batches.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { findMove, lockOrganizationAlone, nextMoveId, startMove, takeTurn } from '../../store/organization-moves.ts';
+import {
+  findMove,
+  lockOrganizationAlone,
+  type MoveStage,
+  nextMoveId,
+  setStage,
+  startMove,
+  takeTurn,
+} from '../../store/organization-moves.ts';
 import { deleteRows } from '../../store/organization-rows.ts';
 import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
 import { isBusy, silencingRefused } from './import-organization.ts';
@@ -38,9 +46,15 @@ export async function deleteOrganization(
         'The organization has not moved away from this database, so nothing was deleted. After a move, run this command in ' +
           'the old installation. To erase the organization, add --erase.',
       );
-    const moveId = move?.id ?? (await nextMoveId(tx, scope));
-    if (move === null) await startMove(tx, scope, moveId);
-    const detail = { move: moveId };
+    if (move !== null && !hasNotMoved && NOT_GONE[move.stage] !== null)
+      throw new DomainError('conflict', `${NOT_GONE[move.stage]} Nothing was deleted.`);
+    // A repetition.
+    if (move?.stage === 'deleting') return;
+    const id = move?.id ?? (await nextMoveId(tx, scope));
+    if (move === null) await startMove(tx, scope, id);
+    await setStage(tx, scope, { id, stage: 'deleting' });
+    // A copy that was never served can be imported again.
+    const detail = move?.stage === 'arriving' ? {} : { move: id };
     await recordOperatorAction(tx, { action: 'organization.deletion_started', organization, detail });
   });
   const rows = await deleteAll(db, scope);
@@ -49,6 +63,16 @@ export async function deleteOrganization(
   );
   return rows;
 }
+
+/** Why an organization in this stage has not moved away; `null` if it has. */
+const NOT_GONE: Record<MoveStage, string | null> = {
+  leaving:
+    'The move is not completed: run complete-move here, and activate-organization with its file in the new installation. To erase the organization, add --erase.',
+  completed: null,
+  arriving:
+    'The organization arrives in this database, which does not serve it yet. To give up this copy, add --erase; it can then be imported again.',
+  deleting: null,
+};
 
 /** Until the end, the row of the move says that the organization must not be served. */
 const LAST = ['organization_moves', 'organizations'];

@@ -2,13 +2,14 @@ import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isBeingDeleted, recordOperatorAction } from '../../store/operator-actions.ts';
+import { recordOperatorAction } from '../../store/operator-actions.ts';
 import {
   endMove,
   findMove,
   findMoveId,
   lockOrganizationAlone,
   type Move,
+  type MoveStage,
   nextMoveId,
   startMove,
 } from '../../store/organization-moves.ts';
@@ -94,7 +95,7 @@ async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: st
   await lockOrganizationAlone(tx, scope);
   const move = await findMove(tx, scope);
   if (move?.id !== moveId) throw new MoveEndedError('move');
-  await refuseDeleted(tx, move);
+  refuseStage(move, ['deleting']);
 }
 
 /** What the export began with has changed before its end. Requests of the organization do not get 503 because of this export. */
@@ -117,7 +118,7 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
     if (organization === null) throw new DomainError('not_found', `There is no organization with the id ${id}.`);
     const { name } = organization;
     const move = await findMove(tx, scope);
-    await refuseDeleted(tx, move);
+    refuseStage(move, ['deleting', 'arriving']);
     // An export that is repeated during a move finds the same rows, and the same move.
     if (move !== null && kind === 'move') return { name, moveId: move.id };
     const action = kind === 'move' ? 'organization.move_started' : 'organization.exported';
@@ -137,7 +138,7 @@ export async function cancelMove(db: Database, scope: OrganizationScope): Promis
     const move = await findMove(tx, scope);
     if (organization === null || move === null || !(await endMove(tx, scope)))
       throw new DomainError('conflict', 'The organization does not move.');
-    await refuseDeleted(tx, move);
+    refuseStage(move, ['deleting', 'arriving']);
     const action = 'organization.move_cancelled';
     const detail = { move: move.id };
     await recordAudit(tx, scope, { action, actorUserId: null, detail, auditSource: null });
@@ -146,10 +147,14 @@ export async function cancelMove(db: Database, scope: OrganizationScope): Promis
   });
 }
 
-async function refuseDeleted(tx: Transaction, move: Move | null): Promise<void> {
-  if (move !== null && (await isBeingDeleted(tx, move.id)))
-    throw new DomainError(
-      'conflict',
-      'Its deletion has begun, so some of its data is gone. Repeat delete-organization.',
-    );
+const REASONS: Record<MoveStage, string> = {
+  leaving: 'The organization leaves this database.',
+  completed: 'The move is completed, so the organization is served elsewhere.',
+  arriving:
+    'The organization arrives in this database, which does not serve it yet. Run the command in the installation that it leaves.',
+  deleting: 'Its deletion has begun, so some of its data is gone. Repeat delete-organization.',
+};
+
+export function refuseStage(move: Move | null, stages: readonly MoveStage[]): void {
+  if (move !== null && stages.includes(move.stage)) throw new DomainError('conflict', REASONS[move.stage]);
 }

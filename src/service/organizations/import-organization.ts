@@ -1,15 +1,14 @@
 import { DomainError } from '../../domain/errors.ts';
 import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
 import { recordOperatorAction } from '../../store/operator-actions.ts';
 import {
-  endMove,
   findMove,
   findRecordSince,
   type MoveRecord,
+  setStage,
   takeTurn,
   wasMovedBy,
 } from '../../store/organization-moves.ts';
@@ -43,8 +42,8 @@ const BATCH = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 
 /**
- * Inserts the organization of an archive that was exported for a move, in one transaction. From its commit on, this database
- * serves the organization.
+ * Inserts the organization of an archive that was exported for a move, in one transaction. Its requests get 503 until
+ * `activateOrganization`.
  */
 export async function importOrganization(
   db: Database,
@@ -52,6 +51,8 @@ export async function importOrganization(
   archive: ImportRequest,
 ): Promise<Imported> {
   const { kind, move_id: moveId, organization } = archive.head;
+  if (kind === 'completion')
+    throw new DomainError('invalid', 'This file is that of complete-move. It is for activate-organization.');
   if (kind !== 'move' || moveId === null)
     throw new DomainError('invalid', 'This archive has no secrets, so it cannot be imported. Export it with --move.');
   try {
@@ -67,10 +68,8 @@ export async function importOrganization(
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
-        await endMove(tx, scope);
-        const detail = { move: moveId };
-        await recordAudit(tx, scope, { action: 'organization.moved', actorUserId: null, detail, auditSource: null });
-        await recordOperatorAction(tx, { action: 'organization.moved', organization, detail });
+        if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' }))) throw damaged('its move is missing');
+        await recordOperatorAction(tx, { action: 'organization.imported', organization, detail: { move: moveId } });
         return { rows, isNew: true };
       },
       { timeoutSeconds: DAY_SECONDS },
@@ -124,7 +123,9 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
 /** Throws a conflict if the organization exists for another reason. */
 async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
   const found = await wasMovedBy(tx, scope, moveId);
-  if (found === false && (await findMove(tx, scope))?.id === moveId)
+  const move = await findMove(tx, scope);
+  if (found === false && move?.id === moveId && move.stage === 'arriving') return true;
+  if (found === false && move?.id === moveId)
     throw new DomainError('conflict', 'The organization leaves this database. Import the file in the other one.');
   if (found === false) {
     throw new DomainError(

@@ -1,7 +1,7 @@
 import { formatKey } from '../../../src/domain/api-key.ts';
 import { MAX_REPORTED_KEYS } from '../../../src/service/keys/report-keys.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { endMove, startMove } from '../../../src/store/organization-moves.ts';
+import { endMove, setStage, startMove } from '../../../src/store/organization-moves.ts';
 import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
 import { wordsOf } from '../../support/http/dashboard.ts';
@@ -61,11 +61,15 @@ test('the other cell limits the client that reported, not the cell that sends th
 
 // The old cell of an organization keeps its rows until the operator deletes them there, which can be days after the move.
 test.each(REPORTS)(
-  'a report %s of a key whose organization moves is to be repeated, and the others are revoked',
+  'a report %s of a key whose organization has moved is to be repeated, and the others are revoked',
   async (_, report) => {
     const [{ ours, theirs }, moving] = [await keys(), (await createPeople(eu1.db)).member];
     const { key } = await giveKey(eu1.db, moving);
-    await transaction(eu1.db, (tx) => startMove(tx, moving.scope, crypto.randomUUID()));
+    const id = crypto.randomUUID();
+    await transaction(eu1.db, async (tx) => {
+      await startMove(tx, moving.scope, id);
+      await setStage(tx, moving.scope, { id, stage: 'completed' });
+    });
     const logged = eu1.logged.length;
     expect(await report([key, ours.key, theirs.key])).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect([await eu1.statusOf(ours.key), await us1.statusOf(theirs.key)]).toEqual([401, 401]);
@@ -78,7 +82,7 @@ test.each(REPORTS)(
 );
 
 // The race: the revocation has begun, and sees in its snapshot an organization that does not move.
-test('a report that waits while a move begins revokes the keys of the other organizations, and is to be repeated', async () => {
+test('a report that waits while a move is completed revokes the keys of the other organizations, and is to be repeated', async () => {
   const [moving, other, late] = [await createPeople(eu1.db), await createPeople(eu1.db), await createPeople(eu1.db)];
   const keyOf = async ({ member }: typeof moving) => (await giveKey(eu1.db, member)).key;
   const [moved, ...ended] = [await keyOf(moving), await keyOf(other), await keyOf(late)];
@@ -90,7 +94,7 @@ test('a report that waits while a move begins revokes the keys of the other orga
     await held.query('select from organizations where id = $1 for update', [organizationId]);
     const reporting = reportAsProgram(eu1.url, body, { headers: scanner.sign(body) });
     await untilWaiting(eu1.db.pool, 1);
-    await held.query('insert into organization_moves (organization_id, id) values ($1, $2)', [
+    await held.query("insert into organization_moves (organization_id, id, stage) values ($1, $2, 'completed')", [
       organizationId,
       crypto.randomUUID(),
     ]);

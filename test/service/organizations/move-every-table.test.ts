@@ -118,6 +118,7 @@ test('an export for people has every table and no secret', async () => {
 
 describe('a move between two databases with different encryption keys', () => {
   const file = join(folder, 'move.jsonl');
+  const completion = join(folder, 'completion.jsonl');
   const keyFile = join(folder, 'source-key');
   const importing = ['import-organization', '--file', file, '--source-key', keyFile];
   const others = new Keyring([OTHER_KEY]);
@@ -129,6 +130,10 @@ describe('a move between two databases with different encryption keys', () => {
     expect(await runAdminCommand(source.url, exporting)).toMatchObject({ code: 0, stderr: '' });
     await writeFile(keyFile, ENCRYPTION_KEY);
     expect(await runAdminCommand(target.url, importing, OTHER)).toMatchObject({ code: 0, stderr: '' });
+    const completing = ['complete-move', '--id', organizationId, '--file', completion];
+    expect(await runAdminCommand(source.url, completing)).toMatchObject({ code: 0, stderr: '' });
+    const activating = ['activate-organization', '--file', completion];
+    expect(await runAdminCommand(target.url, activating, OTHER)).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('keeps every value of every table', async () => {

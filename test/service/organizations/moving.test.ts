@@ -19,10 +19,11 @@ import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts'
 import { Client } from '../../support/http/client.ts';
 import { Browser, wordsOf } from '../../support/http/dashboard.ts';
 import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { reportAsProgram } from '../../support/http/reports.ts';
 import { createTestOrganization, useServer } from '../../support/http/server.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
-import { runAdminCommand } from '../../support/processes/admin.ts';
+import { finishMove, runAdminCommand } from '../../support/processes/admin.ts';
 
 const LIST = '/api/parent_programs';
 
@@ -49,14 +50,20 @@ const interruptedBy = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
     return result;
   });
 const cancelMove = (id: string) => admin('cancel-move', '--id', id, '--imported-nowhere');
-const importTo = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
+const completionOf = (id: string) => `${fileOf(id)}.completion`;
+const complete = (id: string) => admin('complete-move', '--id', id, '--file', completionOf(id));
+const activate = (id: string) => adminOfTarget('activate-organization', '--file', completionOf(id));
+const importOnly = (id: string) => adminOfTarget('import-organization', '--file', fileOf(id));
+const importTo = (id: string) => finishMove({ from: source, to: target }, { id, file: fileOf(id) });
 const deletionOf = (id: string) => ['delete-organization', '--id', id, '--name', ORGANIZATION];
 
-async function teamWithKey(): Promise<Team & { readonly key: string; readonly client: Client }> {
+async function teamWithKey(): Promise<
+  Team & { readonly key: string; readonly keyId: string; readonly client: Client }
+> {
   const team = await createTeam(source.db);
   const request = { email: team.administrator.email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30 } as const;
-  const { key } = await issueKeyByEmail(source.db, { ...request, environment: 'live' });
-  return { ...team, key, client: new Client(source.url, key) };
+  const { key, id: keyId } = await issueKeyByEmail(source.db, { ...request, environment: 'live' });
+  return { ...team, key, keyId, client: new Client(source.url, key) };
 }
 
 const MOVING = { status: 503, headers: { 'retry-after': '5' } };
@@ -125,14 +132,16 @@ test('of two imports of a move that run at once, one imports the organization, a
   await startMove(organizationId);
   const [first, second] = await inTransaction(target.db, async (held) => {
     await held.query('lock table organizations in share mode');
-    const importing = importTo(organizationId);
+    const importing = importOnly(organizationId);
     await untilWaiting(target.db.pool, 1);
-    const refused = await importTo(organizationId);
+    const refused = await importOnly(organizationId);
     await held.query('commit');
     return [await importing, refused];
   });
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another import of this organization/) });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(503);
+  await importTo(organizationId);
   expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
 });
 
@@ -294,28 +303,42 @@ test.each<[string, (client: Client, id: string) => ReturnType<Client['get']>]>([
   ]);
 });
 
-test.each(['rotates', 'revokes'] as const)(
-  'a form that %s a key and waits while the move begins is refused as one during the move',
-  async (action) => {
-    const { organizationId, member } = await teamWithKey();
-    const target = { keyId: (await giveKey(source.db, member)).id, userId: member.userId };
-    const [moving, acting] = await inTransaction(source.db, async (held) => {
-      await held.query('select from organizations where id = $1 for update', [organizationId]);
-      const move = startMove(organizationId);
-      await untilWaiting(source.db.pool, 1);
-      const acted =
-        action === 'rotates'
-          ? rotateKey(source.db, member, { ...target, environment: 'live' })
-          : revokeKey(source.db, member, target);
-      const act = acted.catch((error: unknown) => error);
-      await untilWaiting(source.db.pool, 2);
-      await held.query('commit');
-      return Promise.all([move, act]);
-    });
-    expect(moving).toMatchObject({ code: 0 });
-    expect(acting).toBeInstanceOf(MovingError);
-  },
-);
+test('a form that rotates a key and waits while the move begins is refused as one during the move', async () => {
+  const { organizationId, member } = await teamWithKey();
+  const { id: keyId } = await giveKey(source.db, member);
+  const [moving, acting] = await inTransaction(source.db, async (held) => {
+    await held.query('select from organizations where id = $1 for update', [organizationId]);
+    const move = startMove(organizationId);
+    await untilWaiting(source.db.pool, 1);
+    const act = rotateKey(source.db, member, { keyId, userId: member.userId, environment: 'live' }).catch(
+      (error: unknown) => error,
+    );
+    await untilWaiting(source.db.pool, 2);
+    await held.query('commit');
+    return Promise.all([move, act]);
+  });
+  expect(moving).toMatchObject({ code: 0 });
+  expect(acting).toBeInstanceOf(MovingError);
+});
+
+// The race: the revocation has begun before the move, and is committed after the rows were read, or before.
+test('a form that revokes a key and waits while the move begins or is completed is carried out in both places, or in none', async () => {
+  const { organizationId, key, keyId, administrator } = await teamWithKey();
+  const end = await inTransaction(source.db, async (held) => {
+    await held.query('select from organizations where id = $1 for update', [organizationId]);
+    const move = startMove(organizationId).then(() => complete(organizationId));
+    await untilWaiting(source.db.pool, 1);
+    const act = revokeKey(source.db, administrator, { keyId, userId: administrator.userId }).catch(
+      (error: unknown) => error,
+    );
+    await untilWaiting(source.db.pool, 2);
+    await held.query('commit');
+    await move;
+    return act;
+  });
+  expect(await importTo(organizationId)).toMatchObject({ code: 0 });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(end instanceof MovingError ? 200 : 401);
+});
 
 test('an organization that moves goes on with its keys, cursors and idempotency keys', async () => {
   const { organizationId, key, client } = await teamWithKey();
@@ -354,18 +377,23 @@ test('a deletion without --erase deletes an organization only where it has moved
   expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
 });
 
-test('an export for a move and an import name the commands of the next step', async () => {
+test('each command of a move names the commands of the next step', async () => {
   const { organizationId } = await teamWithKey();
   const { stdout: exported } = await startMove(organizationId);
   expect(exported).toContain('get 503 now');
   expect(exported).toContain(`npm run admin -- import-organization --file ${fileOf(organizationId)}`);
   expect(exported).toContain(`npm run admin -- cancel-move --id ${organizationId} --imported-nowhere`);
-  const importing = ['import-organization', '--file', fileOf(organizationId)];
+  const { stdout: imported } = await importOnly(organizationId);
+  expect(imported).toContain(`npm run admin -- complete-move --id ${organizationId} --file FILE`);
+  const { stdout: completed } = await complete(organizationId);
+  expect(completed).toContain(`npm run admin -- activate-organization --file ${completionOf(organizationId)}`);
+  const { stdout: activated } = await activate(organizationId);
   const deletion = `npm run admin -- delete-organization --id ${organizationId} --name "${ORGANIZATION}"`;
-  const { stdout: imported } = await adminOfTarget(...importing);
-  expect(imported).toContain(deletion);
-  expect(imported).not.toContain('moved-keys');
-  const { stdout: again } = await runAdminCommand(target.databaseUrl, importing, { CHARTER_CELL: 'us1' });
+  expect(activated).toContain(deletion);
+  expect(activated).not.toContain('moved-keys');
+  const activating = ['activate-organization', '--file', completionOf(organizationId)];
+  const { stdout: again } = await runAdminCommand(target.databaseUrl, activating, { CHARTER_CELL: 'us1' });
+  expect(again).toContain('It was activated before.');
   expect(again).toContain('npm run admin -- moved-keys --file moved-keys.map');
   expect(again).toContain(deletion);
 });
@@ -383,10 +411,122 @@ test('it can move back once it was deleted where it came from', async () => {
   });
   expect(await admin('delete-organization', '--id', organizationId, '--name', ORGANIZATION)).toMatchObject({ code: 0 });
   expect((await client.get(LIST)).status).toBe(401);
-  expect(await admin(...importing)).toMatchObject({ code: 0, stderr: '' });
+  const returning = { id: organizationId, file: fileOf('back') };
+  expect(await finishMove({ from: target, to: source }, returning)).toMatchObject({ code: 0, stderr: '' });
   expect((await client.get(LIST)).status).toBe(200);
   const browser = new Browser(source.url);
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
+});
+
+/** How a key of the administrator ends during a move, each with the status of the response. */
+const ENDINGS: [string, (team: Awaited<ReturnType<typeof teamWithKey>>, browser: Browser) => Promise<unknown>][] = [
+  ['a person', ({ keyId }, browser) => browser.post(`/profile/api-keys/${keyId}/revoke`, { key_name: 'Test' })],
+  ['an operator', ({ keyId }) => admin('revoke-key', '--id', keyId)],
+  ['a report', ({ key }) => reportAsProgram(source.url, { keys: [key] })],
+  ['a deactivation', (team, browser) => browser.post(`/people/users/${team.administrator.userId}/deactivate`, {})],
+];
+
+// The attack: whoever has the key goes on in the new installation, because the revocation was made while the organization moved.
+describe.each(ENDINGS)('a key that %s ends during a move', (_, end) => {
+  async function endedInMove() {
+    const team = await teamWithKey();
+    const { organizationId, manager, client } = team;
+    // So that the first one may be deactivated.
+    await source.db.prisma.user.updateMany({ where: { id: manager.userId }, data: { role: 'administrator' } });
+    const browser = new Browser(source.url);
+    await browser.signIn(team.administrator.email, PASSWORD);
+    const token = await browser.get('/profile/api-keys').then(() => browser.formToken());
+    await startMove(organizationId);
+    const post = (path: string, fields: Record<string, string>) => browser.post(path, { form_token: token, ...fields });
+    const ended = await end(team, Object.assign(Object.create(browser), { post }));
+    expect([0, 200]).toContain(Number(Reflect.get(Object(ended), 'status') ?? Reflect.get(Object(ended), 'code')));
+    expect((await client.get(LIST)).status).toBe(401);
+    return { ...team, ended };
+  }
+
+  test('is refused there, and in the new installation from its first request on', async () => {
+    const { organizationId, key, keyId } = await endedInMove();
+    await importOnly(organizationId);
+    expect((await target.anonymous.get(LIST, { key })).status).toBe(503);
+    expect(await complete(organizationId)).toMatchObject({ code: 0, stderr: '' });
+    expect(await activate(organizationId)).toMatchObject({ code: 0, stderr: '' });
+    expect((await target.anonymous.get(LIST, { key })).status).toBe(401);
+    const where = { organizationId, keyId, action: 'key.revoked' };
+    expect(await target.db.prisma.auditEvent.findMany({ where })).toEqual(
+      await source.db.prisma.auditEvent.findMany({ where }),
+    );
+    expect(await target.db.prisma.auditEvent.count({ where })).toBe(1);
+    const rows = [target, source].map(({ db }) => db.prisma.apiKey.findFirst({ where: { id: keyId } }));
+    const [there, here] = await Promise.all(rows);
+    expect(there?.isLeaked).toBe(here?.isLeaked);
+  });
+
+  test('stays ended if the move is cancelled', async () => {
+    const { organizationId, client } = await endedInMove();
+    expect(await cancelMove(organizationId)).toMatchObject({ code: 0 });
+    expect((await client.get(LIST)).status).toBe(401);
+  });
+});
+
+test('a person who revokes a key during a move is told that it stays revoked, and can sign out, but sees no other page', async () => {
+  const { organizationId, administrator, keyId } = await teamWithKey();
+  const browser = new Browser(source.url);
+  await browser.signIn(administrator.email, PASSWORD);
+  await browser.get('/profile/api-keys');
+  const token = { form_token: await browser.formToken() };
+  await startMove(organizationId);
+  expect(wordsOf(await browser.post(`/profile/api-keys/${keyId}/revoke`, { ...token, key_name: 'Test' }))).toMatch(
+    /The API key is revoked.*does the same there before it serves your organization/s,
+  );
+  expect(await browser.get(`/profile/api-keys/${keyId}/revoke`)).toMatchObject(MOVING);
+  expect((await browser.post('/sign-out', token)).status).toBe(303);
+  await importTo(organizationId);
+  expect(await target.db.prisma.session.count({ where: { organizationId } })).toBe(0);
+});
+
+// So that no revocation is acknowledged that the new installation does not know.
+test('once a move is completed, a revocation is refused, and nothing is changed', async () => {
+  const { organizationId, administrator, keyId, key } = await teamWithKey();
+  await startMove(organizationId);
+  await complete(organizationId);
+  const moving = revokeKey(source.db, administrator, { keyId, userId: administrator.userId });
+  await expect(moving).rejects.toBeInstanceOf(MovingError);
+  expect((await reportAsProgram(source.url, { keys: [key] })).status).toBe(503);
+  expect(await source.db.prisma.apiKey.findFirst({ where: { id: keyId } })).toMatchObject({ revokedAt: null });
+});
+
+test('an organization is served only where a completion of its move was carried out, and deleted only once it is completed', async () => {
+  const [{ organizationId, key }, other] = [await teamWithKey(), await teamWithKey()];
+  await startMove(organizationId);
+  await startMove(other.organizationId);
+  expect(await admin(...deletionOf(organizationId))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/not completed: run complete-move here/),
+  });
+  await complete(organizationId);
+  expect(await activate(organizationId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Run import-organization first'),
+  });
+  await importOnly(organizationId);
+  await importOnly(other.organizationId);
+  const text = await readFile(completionOf(organizationId), 'utf8');
+  await writeFile(completionOf(organizationId), text.replace('"at":"2', '"at":"1'));
+  expect(await activate(organizationId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('another checksum'),
+  });
+  for (const file of [fileOf(organizationId), completionOf(other.organizationId)])
+    expect(await adminOfTarget('activate-organization', '--file', file)).toMatchObject({ code: 1 });
+  expect(await adminOfTarget(...deletionOf(organizationId))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('arrives'),
+  });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(503);
+  // A copy that was given up can be imported again.
+  expect(await adminOfTarget(...deletionOf(organizationId), '--erase')).toMatchObject({ code: 0 });
+  expect(await importTo(organizationId)).toMatchObject({ code: 0, stderr: '' });
+  expect((await target.anonymous.get(LIST, { key })).status).toBe(200);
 });
 
 // The attack: an old file brings keys back that were revoked since, and the organization is served twice.

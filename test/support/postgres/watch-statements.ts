@@ -23,7 +23,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'moved-keys.ts': ['listKeysOfOtherCells'],
   'name-keys.ts': ['fillNameKeys'],
   'notice-mails.ts': ['claimNoticeMails', 'markMailed'],
-  'operator-actions.ts': ['isBeingDeleted', 'listOperatorActions', 'recordOperatorAction'],
+  'operator-actions.ts': ['listOperatorActions', 'recordOperatorAction'],
   'reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
   'secrets.ts': ['retireOtherKeys'],
   'sessions.ts': ['deleteExpiredSessions'],

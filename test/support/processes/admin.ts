@@ -25,3 +25,19 @@ export async function runAdminCommand(
   watchOutput('scripts/admin', { stdout: onStdout, stderr: onStderr });
   return { code, stdout: onStdout, stderr: onStderr };
 }
+
+/** A database of an installation. */
+type Installation = { readonly databaseUrl: string };
+
+/** The steps of a move after `export-organization --move`, until one is refused. Returns how the last one ended. */
+export async function finishMove(
+  { from, to }: { readonly from: Installation; readonly to: Installation },
+  { id, file }: { readonly id: string; readonly file: string },
+): Promise<Ended> {
+  const completion = `${file}.completion`;
+  const imported = await runAdminCommand(to.databaseUrl, ['import-organization', '--file', file]);
+  if (imported.code !== 0) return imported;
+  const completed = await runAdminCommand(from.databaseUrl, ['complete-move', '--id', id, '--file', completion]);
+  if (completed.code !== 0) return completed;
+  return runAdminCommand(to.databaseUrl, ['activate-organization', '--file', completion]);
+}

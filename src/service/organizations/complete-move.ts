@@ -1,0 +1,159 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { voidAccessLinksOf } from '../../store/access-links.ts';
+import { revokeApiKey } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Database, type Transaction, transaction } from '../../store/database.ts';
+import { isRefusedValue } from '../../store/database-errors.ts';
+import { changeIntegration, findActivePerson, setOwner } from '../../store/integrations.ts';
+import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { endMove, findMove, lockOrganizationAlone, setStage, wasMovedBy } from '../../store/organization-moves.ts';
+import { type CarriedEvent, insertRevocations, listRevocationsOfMove } from '../../store/revocations-of-move.ts';
+import { endSessionsOf } from '../../store/sessions.ts';
+import { listMigrations, queryIn, removeTimeouts } from '../../store/tenant-tables.ts';
+import { changeUser, lockHolders } from '../../store/users.ts';
+import { REPORTED } from '../keys/report-keys.ts';
+import { tellHolder } from '../keys/tell-holder.ts';
+import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';
+import { refuseStage, type Sink } from './export-organization.ts';
+
+// The last two steps of a move. First, the old database carries out no further revocations. Then the new one carries out those
+// that were made since the move began, and serves the organization. So a key that has ended is accepted by neither.
+
+/**
+ * In the database that the organization leaves. From now on, revocations are refused here, too. Passes those since the start of the
+ * move to the sink, and returns how many they are. A repetition passes the same.
+ */
+export async function completeMove(
+  db: Database,
+  scope: OrganizationScope,
+  { write, publish }: Sink,
+): Promise<{ readonly name: string; readonly revocations: number }> {
+  const { name, id: moveId } = await transaction(db, async (tx) => {
+    const organization = await lockOrganizationAlone(tx, scope);
+    const move = await findMove(tx, scope);
+    if (organization === null || move === null) throw new DomainError('conflict', 'The organization does not move.');
+    refuseStage(move, ['arriving', 'deleting']);
+    if (move.stage === 'leaving') {
+      await setStage(tx, scope, { id: move.id, stage: 'completed' });
+      const about = { id: scope.organizationId, name: organization.name };
+      await recordOperatorAction(tx, {
+        action: 'organization.move_completed',
+        organization: about,
+        detail: { move: move.id },
+      });
+    }
+    return { name: organization.name, id: move.id };
+  });
+  // After the commit: what is written before could be used although revocations go on.
+  return transaction(
+    db,
+    async (tx) => {
+      await removeTimeouts(queryIn(tx));
+      const archive = new ArchiveWriter(write);
+      await archive.writeHead({
+        charter_archive: ARCHIVE_FORMAT,
+        kind: 'completion',
+        organization: { id: scope.organizationId, name },
+        move_id: moveId,
+        at: new Date().toISOString(),
+        migrations: await listMigrations(queryIn(tx)),
+      });
+      const rows = await listRevocationsOfMove(tx, scope, moveId);
+      await archive.writeRows('audit_events', rows);
+      await archive.writeEnd();
+      await publish?.();
+      return { name, revocations: rows.length };
+    },
+    { timeoutSeconds: WRITE_SECONDS },
+  );
+}
+
+const WRITE_SECONDS = 600;
+
+export type Activated = {
+  /** Those that the import did not bring along. */
+  readonly revocations: number;
+  /** False if it was activated before. */
+  readonly isNew: boolean;
+};
+
+/**
+ * In the database that has imported the organization. Carries out the revocations of the completion, and serves the organization from
+ * the commit on.
+ */
+export async function activateOrganization(
+  db: Database,
+  scope: OrganizationScope,
+  { head: { kind, move_id: moveId, organization }, rows }: Archive,
+): Promise<Activated> {
+  if (kind !== 'completion' || moveId === null)
+    throw new DomainError('invalid', 'This is not the file that complete-move has written in the old installation.');
+  const events: string[] = [];
+  for await (const { table, row } of rows) {
+    if (table !== 'audit_events') throw damaged();
+    events.push(row);
+  }
+  try {
+    return await transaction(db, async (tx) => {
+      await lockOrganizationAlone(tx, scope);
+      const move = await findMove(tx, scope);
+      if (move?.id !== moveId) {
+        if ((await wasMovedBy(tx, scope, moveId)) === true) return { revocations: 0, isNew: false };
+        throw new DomainError(
+          'conflict',
+          `The organization "${organization.name}" was not imported here with this move. Run import-organization first.`,
+        );
+      }
+      if (move.stage !== 'arriving')
+        throw new DomainError('conflict', 'The organization leaves this database. Activate it in the other one.');
+      await endMove(tx, scope);
+      const inserted = await insertRevocations(tx, scope, events);
+      if (inserted === null) throw damaged();
+      for (const event of inserted) await carryOut(tx, scope, event);
+      const detail = { move: moveId };
+      await recordAudit(tx, scope, { action: 'organization.moved', actorUserId: null, detail, auditSource: null });
+      await recordOperatorAction(tx, { action: 'organization.moved', organization, detail });
+      return { revocations: inserted.length, isNew: true };
+    });
+  } catch (error) {
+    throw isRefusedValue(error) ? damaged() : error;
+  }
+}
+
+/** Repeats what was done in the other database. What has ended here already stays as it is. */
+async function carryOut(tx: Transaction, scope: OrganizationScope, event: CarriedEvent): Promise<void> {
+  const { action, at, actorUserId: byUserId, targetUserId: userId, keyId, detail } = event;
+  if (userId === null) throw damaged();
+  switch (action) {
+    case 'key.revoked': {
+      if (keyId === null) throw damaged();
+      const isLeaked = detail['why'] === REPORTED;
+      const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
+      const holder = (await lockHolders(tx, scope, [userId])).get(userId);
+      // As where it was done: mails about the others have been sent, or none is.
+      if (revoked !== null && holder !== undefined && detail['why'] === undefined)
+        await tellHolder(tx, scope, { holder, keyId, kind: 'revoked', byUserId });
+      return;
+    }
+    case 'user.deactivated':
+      await changeUser(tx, scope, userId, { deactivatedAt: at });
+      await endSessionsOf(tx, scope, userId);
+      await voidAccessLinksOf(tx, scope, userId);
+      return;
+    case 'integration.suspended':
+      await changeIntegration(tx, scope, userId, { deactivatedAt: at });
+      return;
+    case 'integration.owner_changed': {
+      const ownerUserId = await findActivePerson(tx, scope, detail['to'] ?? '');
+      if (ownerUserId !== null) await setOwner(tx, scope, { ids: [userId], ownerUserId });
+      return;
+    }
+    case 'user.signed_out':
+    case 'user.session_ended':
+    case 'user.signed_out_everywhere':
+      // The event does not name the session.
+      await endSessionsOf(tx, scope, userId);
+      return;
+  }
+}
