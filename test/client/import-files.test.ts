@@ -310,7 +310,12 @@ describe('a report of an earlier import', () => {
 
 test.each<[title: string, content: string | Buffer, given: Given, message: string]>([
   ['UTF-16', Buffer.from('\uFEFFexternal_id,name\na,b\n', 'utf16le'), {}, 'is encoded as UTF-16. Save it as UTF-8, or'],
-  ['UTF-8', '\uFEFFexternal_id,name\na,b\n', { encoding: 'windows-1252' }, 'is encoded as UTF-8. Leave out --encoding'],
+  [
+    'UTF-8',
+    '\uFEFFexternal_id,name\na,b\n',
+    { encoding: 'windows-1252' },
+    'is encoded as UTF-8, not as windows-1252. Leave out',
+  ],
   ['half a character', Buffer.from([0x61, 0xc3]), {}, 'is not encoded as utf-8. Use --encoding'],
   ['half a character in UTF-16', Buffer.from([0x61, 0, 0x62]), { encoding: 'utf-16le' }, 'is not encoded as utf-16le'],
   [
@@ -327,6 +332,24 @@ test.each<[title: string, content: string | Buffer, given: Given, message: strin
   ],
 ])('a file with %s is refused with the reason', async (_title, content, given, message) => {
   await expect(rowsIn(content, given)).rejects.toThrow(message);
+});
+
+test.each([
+  ['Cañón', 'utf-8', 1],
+  [`${'x'.repeat(65_000)}${'x\n'.repeat(9000)}Cañón`, 'utf-8', 1],
+  ['Cañón', 'windows-1252', 0],
+  ['Canon', 'utf-8', 0],
+])('a file in UTF-8 that is read as windows-1252 is warned about: %#', async (text, encoding, count) => {
+  const path = await fileWith(encoders(encoding)(`external_id,name\na,${text}\n`));
+  const warnings: string[] = [];
+  const { rows } = await openCsv(path, {
+    delimiter: undefined,
+    encoding: 'windows-1252',
+    warn: (words) => warnings.push(words),
+  });
+  for await (const _ of rows);
+  const words = `${path} is probably encoded as UTF-8, not as windows-1252. If so, leave out --encoding.`;
+  expect(warnings).toEqual(Array(count).fill(words));
 });
 
 test('windows-1252 has the characters of the Encoding Standard in every version of Node', async () => {

@@ -30,12 +30,14 @@ type ReadOptions = {
   /** The file may name another one only if it is `undefined`. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
+  /** Told if the file is probably in another encoding, as soon as it is known. */
+  readonly warn?: ((words: string) => void) | undefined;
 };
 
 /** Opens a CSV file (RFC 4180). `rows` must be read to their end, or returned. */
-export async function openCsv(file: string, { delimiter, encoding }: ReadOptions): Promise<CsvFile> {
+export async function openCsv(file: string, { delimiter, encoding, warn }: ReadOptions): Promise<CsvFile> {
   try {
-    const texts = textsOf(file, encoding);
+    const texts = textsOf(file, { encoding, warn });
     let text = '';
     let start: Start | null = null;
     while (start === null) {
@@ -91,18 +93,29 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
   }
 }
 
-async function* textsOf(file: string, encoding: string): AsyncGenerator<string, void, void> {
+async function* textsOf(
+  file: string,
+  { encoding, warn }: Pick<ReadOptions, 'encoding' | 'warn'>,
+): AsyncGenerator<string, void, void> {
   const decoder = decoderOf(encoding);
-  let first: Buffer | undefined = Buffer.of();
+  let start: Buffer | undefined = Buffer.of();
+  let isAscii = true;
   for await (const chunk of createReadStream(file)) {
     // A pipe may have a byte order mark in several pieces.
-    first &&= Buffer.concat([first, chunk]);
-    if (first !== undefined && first.length < MARK_BYTES) continue;
-    if (first !== undefined) refuseOtherMark(first, { file, encoding });
-    yield decoder.decode(first ?? chunk);
-    first = undefined;
+    const bytes: Buffer = start === undefined ? chunk : Buffer.concat([start, chunk]);
+    if (start !== undefined) {
+      start = bytes;
+      if (bytes.length < MARK_BYTES) continue;
+      refuseOtherMark(bytes, { file, encoding });
+      start = undefined;
+    }
+    // The text before these bytes is the same in both encodings.
+    if (isAscii && !encoding.startsWith('utf-') && looksLikeUtf8(bytes))
+      warn?.(`${file} is probably encoded as UTF-8, not as ${encoding}. If so, leave out --encoding.`);
+    isAscii &&= bytes.every(isAsciiByte);
+    yield decoder.decode(bytes);
   }
-  if (first !== undefined) yield decoder.decode(first);
+  if (start !== undefined) yield decoder.decode(start);
   yield decoder.decode();
 }
 
@@ -110,12 +123,31 @@ async function* textsOf(file: string, encoding: string): AsyncGenerator<string, 
 const MARKS = { fffe: 'utf-16le', feff: 'utf-16be', efbbbf: 'utf-8' };
 const MARK_BYTES = 3;
 
-function refuseOtherMark(chunk: Buffer, { file, encoding }: { file: string; encoding: string }): void {
-  const [, marked] =
-    Object.entries(MARKS).find(([mark]) => chunk.toString('hex', 0, MARK_BYTES).startsWith(mark)) ?? [];
+function refuseOtherMark(start: Buffer, { file, encoding }: { file: string; encoding: string }): void {
+  const hex = start.toString('hex', 0, MARK_BYTES);
+  const [, marked] = Object.entries(MARKS).find(([mark]) => hex.startsWith(mark)) ?? [];
   if (marked === undefined || marked === encoding) return;
-  const remedy = marked === 'utf-8' ? 'Leave out --encoding.' : `Save it as UTF-8, or use --encoding ${marked}.`;
-  throw new ImportError(`${file} is encoded as ${marked === 'utf-8' ? 'UTF-8' : 'UTF-16'}. ${remedy}`);
+  throw new ImportError(
+    marked === 'utf-8'
+      ? `${file} is encoded as UTF-8, not as ${encoding}. Leave out --encoding.`
+      : `${file} is encoded as UTF-16. Save it as UTF-8, or use --encoding ${marked}.`,
+  );
+}
+
+/** Whether there are bytes beyond ASCII, and all of them are UTF-8. Some editors save every file in it. */
+function looksLikeUtf8(bytes: Buffer): boolean {
+  if (bytes.every(isAsciiByte)) return false;
+  try {
+    // The last character may continue in the next chunk.
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAsciiByte(byte: number): boolean {
+  return byte < 0x80;
 }
 
 function numberOf({ records, empty_lines: emptyLines }: Place): number {

@@ -31,15 +31,15 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
     fetch: tellingFetch(progress, { stopping: signal, advice: options.proxyAdvice }),
     ...PATIENT,
   });
-  const { format, rows } = await openCsv(options.file, options);
-  const { value: first } = await rows.next();
-  if (first === undefined) throw new ImportError(`${options.file} is empty.`);
-  const header = first.cells;
-  const columns = columnsOf(header, options.map);
   const tell = (words: string) => {
     progress.clear();
     process.stderr.write(`${words}\n`);
   };
+  const { format, rows } = await openCsv(options.file, { ...options, warn: tell });
+  const { value: first } = await rows.next();
+  if (first === undefined) throw new ImportError(`${options.file} is empty.`);
+  const header = first.cells;
+  const columns = columnsOf(header, options.map);
   const refused = new RefusedRows(options.refused, { format, header, tell });
   await requireOtherFile(options);
   await refused.requirePlace();

@@ -1,6 +1,4 @@
-import { constants } from 'node:fs';
-import { access, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { type CsvFormat, csvLine } from './csv-format.ts';
 import { type Row, readableFileError } from './csv-rows.ts';
 import { type Encoder, encoderOf } from './encodings.ts';
@@ -60,11 +58,12 @@ export class RefusedRows {
   async requirePlace(): Promise<void> {
     try {
       const earlier = await this.#findFile();
-      await access(earlier === 'nothing' ? dirname(this.#path) : this.#path, constants.W_OK);
       if (earlier === 'other')
         throw new ImportError(
           `${this.#path} is not a report of refused rows. Move it, or name another file with --refused.`,
         );
+      await (await open(this.#path, 'a')).close();
+      if (earlier === 'nothing') await rm(this.#path);
     } catch (error) {
       throw this.#readableError(error);
     }
