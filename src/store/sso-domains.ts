@@ -61,13 +61,3 @@ export async function hasVerifiedSsoDomain(
 ): Promise<boolean> {
   return (await tx.ssoDomain.count({ where: { organizationId, domain, verifiedAt: { not: null } } })) === 1;
 }
-
-/** Whether the e-mails of the domain are those of another organization, which has verified it. */
-export async function isVerifiedElsewhere(
-  tx: Transaction,
-  { organizationId }: OrganizationScope,
-  domain: string,
-): Promise<boolean> {
-  const where = { domain, verifiedAt: { not: null }, organizationId: { not: organizationId } };
-  return (await tx.ssoDomain.count({ where })) > 0;
-}

@@ -38,26 +38,23 @@ export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[
     `select organization_id, id, email, has_accepted from users where ${IS_UNUSUAL} order by has_accepted desc, created_at, id`,
   );
   const kept: KeptEmail[] = [];
-  for (const row of rows) {
-    const takenBy = await normalize(client, row);
-    if (takenBy !== undefined) kept.push({ userId: row.id, takenBy });
+  for (const { organization_id, id, email, has_accepted } of rows) {
+    const normal = normalEmail(email);
+    const taken = await client.query<{ id: string }>(
+      `select id from users where email = $3 and id <> $2 and (organization_id = $1 or has_accepted and $4::boolean)
+       order by created_at limit 1`,
+      [organization_id, id, normal, has_accepted],
+    );
+    const takenBy = taken.rows[0]?.id ?? null;
+    if (normal === null || takenBy !== null) kept.push({ userId: id, takenBy });
+    else
+      await client.query('update users set email = $3 where organization_id = $1 and id = $2', [
+        organization_id,
+        id,
+        normal,
+      ]);
   }
   return kept;
-}
-
-/** Returns `undefined` if it has the normal form now. */
-async function normalize(client: pg.ClientBase, user: UnusualEmail): Promise<string | null | undefined> {
-  const email = normalEmail(user.email);
-  if (email === null) return null;
-  const values = [user.organization_id, user.id, email, user.has_accepted];
-  const { rows } = await client.query<{ id: string }>(
-    `select id from users where email = $3 and id <> $2 and (organization_id = $1 or has_accepted and $4::boolean)
-     order by created_at limit 1`,
-    values,
-  );
-  if (rows[0] !== undefined) return rows[0].id;
-  await client.query('update users set email = $3 where organization_id = $1 and id = $2 ', values.slice(0, 3));
-  return undefined;
 }
 
 /** The same for the addresses of notices about integrations, which need not be unique. */

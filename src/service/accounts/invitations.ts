@@ -8,8 +8,7 @@ import { voidAccessLinksOf } from '../../store/access-links.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
-import { isVerifiedElsewhere } from '../../store/sso-domains.ts';
-import { findInvitedElsewhere } from '../../store/unscoped/people.ts';
+import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
 import { changeUser, deleteUser, insertUser, isReferenced, type LockedUser, lockUser } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {

@@ -2,7 +2,7 @@ import type { AccessLinkKind, AccessLinkRecord } from '../../domain/access-link.
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Role } from '../../domain/role.ts';
 import type { SessionRecord } from '../../domain/session.ts';
-import type { Database } from '../database.ts';
+import type { Database, Transaction } from '../database.ts';
 import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../shown-notices.ts';
 import { IS_MOVING } from './is-moving.ts';
 
@@ -175,4 +175,14 @@ const HAS_SSO = {
 export async function hasSso(db: Database): Promise<boolean> {
   const { rows } = await db.pool.query<{ has: boolean }>(HAS_SSO);
   return rows[0]?.has === true;
+}
+
+/** Whether the e-mails of the domain are those of another organization, which has verified it. */
+export async function isVerifiedElsewhere(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  domain: string,
+): Promise<boolean> {
+  const where = { domain, verifiedAt: { not: null }, organizationId: { not: organizationId } };
+  return (await tx.ssoDomain.count({ where })) > 0;
 }

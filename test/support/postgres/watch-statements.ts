@@ -27,8 +27,6 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
   'secrets.ts': ['retireOtherKeys'],
   'sessions.ts': ['deleteExpiredSessions'],
-  // Whether another organization has verified a domain.
-  'sso-domains.ts': ['isVerifiedElsewhere'],
   'sso-sign-ins.ts': ['deleteExpiredSsoSignIns'],
   'stored-emails.ts': ['hasUnusualEmails', 'markInvited', 'normalizeEmails', 'normalizeNoticeEmails'],
   'webhook-deliveries.ts': ['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints'],
