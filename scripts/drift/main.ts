@@ -2,7 +2,7 @@
 // is not caught.
 import { readArguments } from '../arguments.ts';
 import { runCommand } from '../child.ts';
-import { FAULTS } from './faults/index.ts';
+import { FAULTS } from './faults.ts';
 import { tryAll } from './trials.ts';
 
 const HELP = `npm run drift                  plants all faults, as npm run soak does
