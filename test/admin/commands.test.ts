@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
@@ -107,6 +108,23 @@ test('an operator makes an organization and a working key, suspends and resumes 
     stdout: '',
     stderr: expect.stringMatching(/^The key "Staging" was revoked by an operator on .* UTC\. .*\n$/),
   });
+});
+
+test('set-limits changes the limits that are given, and leaves the others', async () => {
+  const { id } = await createOrganization();
+  const limit = fc.constantFrom('0', '7', '1000000', 'default');
+  const change = fc.record({ 'per-key': limit, 'per-organization': limit }, { requiredKeys: [] });
+  let [ofEach, ofAll]: [string, string] = ['default', 'default'];
+  await fc.assert(
+    fc.asyncProperty(change, async (given) => {
+      ofEach = given['per-key'] ?? ofEach;
+      ofAll = given['per-organization'] ?? ofAll;
+      const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+      const result = await resultOf('set-limits', '--organization', id, ...options);
+      expect(Object.values(result).map(String)).toEqual([id, ofEach, ofAll]);
+    }),
+    { numRuns: 12 },
+  );
 });
 
 test('a leaked key is revoked by the key itself or by its prefix, unless several keys have the prefix', async () => {

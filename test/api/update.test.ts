@@ -1,6 +1,9 @@
+import fc from 'fast-check';
+import { useMock } from '../support/http/mock.ts';
 import { createTestOrganization, useServer } from '../support/http/server.ts';
 
 const server = await useServer();
+const mock = await useMock({ isStateful: true });
 
 const LIST = '/api/parent_programs';
 const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };
@@ -36,6 +39,48 @@ test.each([
   const got = await client.get(url);
   expect(got.text).toBe(response.text);
   expect(got.headers['etag']).toBe(response.headers['etag']);
+});
+
+const text = fc.stringMatching(/^[a-z]{1,8}$/);
+const PATCHES = fc.array(
+  fc.record(
+    {
+      name: text,
+      description: fc.option(text),
+      external_id: fc.option(text),
+      metadata: fc.option(fc.dictionary(fc.constantFrom('colour', 'region', 'size'), fc.option(text))),
+    },
+    { requiredKeys: [] },
+  ),
+  { minLength: 1, maxLength: 4 },
+);
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** RFC 7396, for an object with texts, null and one object of texts. */
+function merged(content: Content, patch: Content): Content {
+  const metadata = { ...Object(content['metadata']), ...Object(patch['metadata']) };
+  const kept = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+  return { ...content, ...patch, metadata: patch['metadata'] === null ? {} : kept };
+}
+
+test('after any merge patches, a program is what RFC 7396 makes of them, on the server and on the mock', async () => {
+  const ours = await createTestOrganization(server);
+  for (const client of [ours.client, mock.client])
+    await fc.assert(
+      fc.asyncProperty(PATCHES, async (patches) => {
+        const { body } = await client.post(LIST, { ...FULL, external_id: null });
+        let expected: Content = { ...FULL, external_id: null };
+        for (const patch of patches) {
+          expected = merged(expected, patch);
+          const reply = await client.patch(`${LIST}/${body.id}`, patch);
+          expect(reply).toMatchObject({ status: 200 });
+          expect(reply.body).toEqual({ ...body, ...expected, updated_at: reply.body.updated_at });
+        }
+        await client.delete(`${LIST}/${body.id}`);
+      }),
+      { numRuns: 20 },
+    );
 });
 
 test.each([
