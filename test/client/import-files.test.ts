@@ -242,6 +242,31 @@ test.each([
   await expect(rowsIn(content, { delimiter: '|' })).rejects.toThrow('but --delimiter is "|". Correct one of them.');
 });
 
+test.each<[string, (string | number)[][]]>([
+  ['a,b', [[1, 'a', 'b']]],
+  ['\n\r\n\r', []],
+  ['', []],
+  ['\uFEFF', []],
+  [
+    'a,b\nc,d\re,f\r\n\r\n"g\n",h\n\x1A',
+    [
+      [1, 'a', 'b'],
+      [2, 'c', 'd'],
+      [3, 'e', 'f'],
+      [5, 'g\n', 'h'],
+    ],
+  ],
+  [
+    '\uFEFF"a","b"\n"",""\n" ",\nc,"d"',
+    [
+      [1, 'a', 'b'],
+      [4, 'c', 'd'],
+    ],
+  ],
+])('the rows of %j', async (content, rows) => {
+  expect((await rowsIn(content)).rows).toEqual(rows);
+});
+
 test('IDs that begin or end with a blank are counted', async () => {
   const { blanks } = await imported(await fileWith(`${HEADER}\na,x,\n b,x,\n"c\u00A0",x,\nd\u200B,x,\n`));
   expect(blanks).toEqual({ count: 3, first: 3 });
@@ -315,6 +340,12 @@ test.each<[title: string, content: string | Buffer, given: Given, message: strin
     '\uFEFFexternal_id,name\na,b\n',
     { encoding: 'windows-1252' },
     'is encoded as UTF-8, not as windows-1252. Leave out',
+  ],
+  [
+    'a quotation mark in a cell',
+    'external_id,name\na,5" disk\n',
+    {},
+    'written in quotation marks, and each one in it twice',
   ],
   ['half a character', Buffer.from([0x61, 0xc3]), {}, 'is not encoded as utf-8. Use --encoding'],
   ['half a character in UTF-16', Buffer.from([0x61, 0, 0x62]), { encoding: 'utf-16le' }, 'is not encoded as utf-16le'],

@@ -17,6 +17,9 @@ export type Row = {
   readonly share: number | undefined;
 };
 
+/** Some old programs end a file with Ctrl+Z. */
+const END_OF_FILE = '\x1A';
+
 type Place = { readonly records: number; readonly empty_lines: number };
 type Parsed = { readonly record: string[]; readonly info: Place & { readonly bytes: number } };
 
@@ -84,7 +87,7 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
     pipeline(Readable.from(texts), parser, () => {});
     // The types of csv-parse do not say what it emits.
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
-      if (record.every((cell) => cell.trim() === '')) continue;
+      if (record.every((cell) => cell.replace(END_OF_FILE, '').trim() === '')) continue;
       const share = size === 0 ? undefined : Math.min(1, info.bytes / size);
       yield { number: numberOf(info), cells: record, share };
     }
@@ -154,6 +157,8 @@ function numberOf({ records, empty_lines: emptyLines }: Place): number {
   return records + emptyLines;
 }
 
+const QUOTATION = 'A cell with a quotation mark is written in quotation marks, and each one in it twice: "5"" disk".';
+
 function readableError(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
@@ -161,7 +166,7 @@ function readableError(error: unknown, { file, encoding }: { file: string; encod
     const problem =
       error.code === 'CSV_MAX_RECORD_SIZE'
         ? 'it has more than 1 MiB. Is a quotation mark missing?'
-        : `${error.message.replace(/ at line .*/s, '')}.`;
+        : `${error.message.replace(/ at line .*/s, '')}. ${QUOTATION}`;
     return new ImportError(`${file} is not a valid CSV file. Row ${numberOf(Object(error)) + 1}: ${problem}`);
   }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
