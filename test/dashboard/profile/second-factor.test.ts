@@ -130,13 +130,17 @@ test('a form makes new recovery codes once, and invalidates the earlier ones', a
   const form = filled(await browser.form(CODES));
   const [fresh, again] = [await browser.post(CODES, form), await browser.post(CODES, form)];
   expect([fresh.status, codesIn(fresh).length, again.status, codesIn(again)]).toEqual([200, 10, 409, []]);
-  const enter = async (code = '') => {
+  /** Whether the code signs in, and the words of the page that follows. */
+  const enter = async (code = ''): Promise<[boolean, string]> => {
     const next = visitor();
     await next.signIn(owner.email, PASSWORD);
-    await next.submit('/sign-in/second-factor', { code });
-    return isIn(next);
+    const page = await next.submit('/sign-in/second-factor', { code });
+    return [await isIn(next), wordsOf(page.status === 303 ? await next.get('/profile') : page)];
   };
-  expect([await enter(old[0]), await enter(codesIn(fresh)[0])]).toEqual([false, true]);
+  const refused = [false, expect.stringContaining('The code is not right, or was used already.')];
+  expect(await enter(old[0])).toEqual(refused);
+  expect(await enter(codesIn(fresh)[0])).toEqual([true, expect.stringContaining('9 recovery codes left')]);
+  expect(await enter(codesIn(fresh)[0])).toEqual(refused);
 });
 
 test('a reset link sets a new password and keeps the second factor', async () => {
