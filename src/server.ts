@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TimeLimits } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
+import { MAX_PARSED_HEAD_BYTES } from './domain/head-size.ts';
 import type { UnreadableRequest } from './domain/unreadable-request.ts';
 import { listenOn, stopListening } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
@@ -107,7 +108,10 @@ function createHttpServer(
     connectionsCheckingInterval: (limits.headersSeconds / CHECKS_PER_LIMIT) * 1000,
     requireHostHeader: false,
     optimizeEmptyRequests: true,
+    maxHeaderSize: MAX_PARSED_HEAD_BYTES,
   });
+  // Node would drop headers after these without a word. Their size limits their number.
+  server.maxHeadersCount = 0;
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, stalledSeconds, securityHeaders, onUnreadable });
   return { server, connections };

@@ -60,7 +60,17 @@ export function requireIfMatch(
   const tags = entityTagsIn(header);
   if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
   // To read it again would not help: the client would get the same tag, and send it weakened again.
-  throw new DomainError('precondition_failed', tags.some(isWeak) ? WEAK : staleMessage);
+  throw new DomainError('precondition_failed', (tags.some(isWeak) && WEAK) || suffixMessageOf(tags) || staleMessage);
+}
+
+/** A tag of this API, then what a proxy has appended: Apache "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd". */
+const WITH_SUFFIX = /^"[\w-]{22}([-;:+._~]{1,2}[a-z-]{2,10})"$/i;
+
+function suffixMessageOf(tags: readonly string[]): string | undefined {
+  const [suffix] = tags.flatMap((tag) => WITH_SUFFIX.exec(tag)?.[1] ?? []);
+  return suffix === undefined
+    ? undefined
+    : `The entity tag ends in "${suffix}", which this API does not send. Send the tag in If-Match without it. If you receive the tag with it, a proxy in between has appended it, as proxies do that compress responses.`;
 }
 
 const WEAK =

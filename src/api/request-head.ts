@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { maskKeys } from '../domain/api-key.ts';
+import { formatNumber } from '../domain/format.ts';
+import { findTooLargeHead, MAX_HEAD_BYTES } from '../domain/head-size.ts';
+import { clip } from './clip.ts';
 import { HttpError } from './exceptions.ts';
+import { MAX_URL_BYTES, originFormOf } from './request-target.ts';
+
+export const HEAD_TOO_LARGE = `The URL and the headers are larger than ${MAX_HEAD_BYTES / 1024} KiB together. Send fewer or shorter headers.`;
 
 /** `host[:port]` (RFC 9110 section 7.2): a registered name or an IPv4 address, or an IP literal in brackets. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])?(?::\d*)?$/;
@@ -8,7 +15,8 @@ const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])?(?::\d*)?$/;
  * Why the request line and headers must be refused before anything is done with the request; null if they are valid. Node's
  * parser accepts them, but a proxy in front may read them in another way.
  */
-export function findHeadFlaw({ httpVersion, headers, rawHeaders }: IncomingMessage): HttpError | null {
+export function findHeadFlaw(req: IncomingMessage): HttpError | null {
+  const { httpVersion, headers, rawHeaders } = req;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return new HttpError('bad_request', `HTTP/${httpVersion} is not supported. Use HTTP/1.1.`);
   const { host, 'transfer-encoding': transferEncoding } = headers;
@@ -22,7 +30,23 @@ export function findHeadFlaw({ httpVersion, headers, rawHeaders }: IncomingMessa
   }
   if (transferEncoding !== undefined && transferEncoding.toLowerCase() !== 'chunked')
     return new HttpError('not_implemented', 'The transfer coding is not supported. Use only "chunked", or none.');
-  return null;
+  return isForApi(req) ? findSizeFlaw(req) : null;
+}
+
+/** The dashboard has a page for people whose cookies are too large. A URL that is too long gets a status of its own. */
+function isForApi({ url = '' }: IncomingMessage): boolean {
+  return /^\/api(?:[/?]|$)/.test(originFormOf(url)) && url.length <= MAX_URL_BYTES;
+}
+
+function findSizeFlaw(req: IncomingMessage): HttpError | null {
+  const found = findTooLargeHead(req);
+  if (found === null) return null;
+  const { name, bytes } = found.largest;
+  const what = name.toLowerCase() === 'cookie' ? 'the cookies, which this API does not use' : clip(maskKeys(name), 100);
+  return new HttpError(
+    'bad_request',
+    `${HEAD_TOO_LARGE} The largest header has ${formatNumber(bytes)} bytes: ${what}.`,
+  );
 }
 
 /** `rawHeaders` alternates names and values. Node keeps only the first of several, silently. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { UnreadableRequest } from '../domain/unreadable-request.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
+import { HEAD_TOO_LARGE } from './request-head.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
 
 export type TimeLimits = {
@@ -65,6 +66,16 @@ function timeout({ limits, isBody }: RefusalOptions): HttpError {
 const REQUEST_LINE = /^[A-Z-]+ \S/;
 const REQUEST_LINE_START = 20;
 
+const UNENCODED_URL =
+  'The URL contains a character that must be percent-encoded, such as a space (%20) or ü (%C3%BC). curl encodes the parameters that it gets by -G --data-urlencode.';
+
+/** Whether the packet begins with the line of a request that is readable but for blanks and characters beyond ASCII in its URL. */
+function hasUnencodedUrl(packet: Buffer | undefined): boolean {
+  const end = packet?.indexOf('\r\n') ?? -1;
+  const [, target = ''] = /^[A-Z-]+ (\S.*\S|\S) HTTP\/1\.[01]$/.exec(packet?.toString('latin1', 0, end) ?? '') ?? [];
+  return /^(?:\/|https?:)/i.test(target) && /[^!-~]/.test(target);
+}
+
 function reasonOf({ code, rawPacket }: ParseError, options: RefusalOptions): HttpError {
   const { isBody } = options;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timeout(options);
@@ -74,13 +85,14 @@ function reasonOf({ code, rawPacket }: ParseError, options: RefusalOptions): Htt
       : 'The headers are incomplete: the client stopped sending before their end.';
     return new HttpError('bad_request', message);
   }
-  if (code !== 'HPE_HEADER_OVERFLOW') return new HttpError('bad_request', 'The request is not readable HTTP/1.1.');
+  if (code !== 'HPE_HEADER_OVERFLOW')
+    return new HttpError(
+      'bad_request',
+      hasUnencodedUrl(rawPacket) ? UNENCODED_URL : 'The request is not readable HTTP/1.1.',
+    );
   // The packet may be a later part of the request, which says nothing about the length of the URL.
   const isStart = rawPacket !== undefined && REQUEST_LINE.test(rawPacket.toString('latin1', 0, REQUEST_LINE_START));
   const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
   if (isStart && (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES)) return urlTooLong();
-  return new HttpError(
-    'bad_request',
-    'The URL and the headers are larger than 16 KiB together. Send fewer or shorter headers.',
-  );
+  return new HttpError('bad_request', HEAD_TOO_LARGE);
 }

@@ -1,5 +1,6 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { findTooLargeHead } from '../domain/head-size.ts';
 import { serveAssets } from './assets.ts';
 import { commonAddressRoutes } from './common-address/routes.ts';
 import { errorView, reportError } from './http/errors.ts';
@@ -34,6 +35,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   const dashboard: Dashboard = { ...deps, assets: assets.urls };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(assets.router);
+  router.use((req: Request, res: Response, next: NextFunction) => refuseTooManyCookies(dashboard, { req, res, next }));
   if (dashboard.common != null) router.use(commonAddressRoutes(dashboard));
   router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
   router.use(publicRoutes(dashboard, signInPages));
@@ -82,6 +84,15 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
   const signedIn = await findSignedIn(context).catch(() => null);
   if (signedIn === null) await dashboard.throttle(context.auditSource.ip);
   await sendError(dashboard, { res, context: signedIn ?? context, error: new RequestError('not-found') });
+}
+
+/** Other sites of the domain may set cookies for this one, too, which nobody sees but the browser. */
+async function refuseTooManyCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
+  const isOurs = OUR_PATHS.test(req.path) || (req.path === '/' && prefersHtml(req));
+  if (!isOurs || findTooLargeHead(req) === null) return next();
+  const { context } = contextOf(req, dashboard);
+  await dashboard.throttle(context.auditSource.ip);
+  await sendError(dashboard, { res, context, error: new RequestError('too-many-cookies') });
 }
 
 type Failure = { res: Response; context: RequestContext; error: unknown };

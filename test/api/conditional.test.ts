@@ -54,6 +54,20 @@ describe.each([
     expect(refusal.message).toMatch(/^A weak entity tag, .* never matches in If-Match .* Send the strong tag .* proxy/);
   });
 
+  test.each(['-gzip', '--gzip', ';gzip', '-br', ':zstd', '+x-gzip', '-df'])(
+    '412 for a tag to which a proxy has appended "%s" says so',
+    async (suffix) => {
+      const { client, url, tag } = await created();
+      const headers = { 'If-Match': `"x", ${tag.slice(0, -1)}${suffix}"` };
+      const { status, body: refusal } = await client.send(method, url, { ...withBody, headers });
+      expect([status, refusal.message]).toEqual([
+        412,
+        expect.stringMatching(/^The entity tag ends in ".*", .* without it.* proxy/),
+      ]);
+      expect(refusal.message).toContain(`"${suffix}"`);
+    },
+  );
+
   test('412 for stale tags, none of them weak, says that the program has changed', async () => {
     const { client, url } = await created();
     const headers = { 'If-Match': '"stale", "other"' };

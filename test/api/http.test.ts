@@ -57,6 +57,33 @@ test.each([
   expectShown(response, { url: '/api/key' });
 });
 
+test.each([
+  ['in UTF-8', Buffer.from(`GET ${LIST}?search=Zürich HTTP/1.1\r\nHost: x\r\n\r\n`)],
+  ['in Latin-1', Buffer.from(`GET ${LIST}?search=Zürich HTTP/1.1\r\nHost: x\r\n\r\n`, 'latin1')],
+  ['in the path', Buffer.from(`DELETE ${LIST}/by_external_id/Zürich HTTP/1.1\r\nHost: x\r\n\r\n`)],
+  ['in an absolute URL', Buffer.from(`GET http://x${LIST}?search=Zürich HTTP/1.0\r\n\r\n`)],
+  ['that is a space', `GET ${LIST}?search=New York HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ['that is a tab', `GET ${LIST}?search=New\tYork HTTP/1.1\r\nHost: x\r\n\r\n`],
+])('400 for a URL with an unencoded character %s says to encode it', async (_, text) => {
+  const { status, message } = parseRaw(await exchangeRaw(server.url, text));
+  expect([status, message]).toEqual([
+    400,
+    expect.stringMatching(/^The URL contains .* percent-encoded.* --data-urlencode\.$/),
+  ]);
+});
+
+test.each([
+  ['Cookie', 'the cookies, which this API does not use.'],
+  ['X-Own', 'X-Own.'],
+])('400 for 20 kB in the header %s names it', async (name, words) => {
+  const response = await send(
+    `GET ${LIST}`,
+    Array.from({ length: 100 }, () => `${name}: ${'a=b; '.repeat(40)}`),
+  );
+  expect([response.status, response.message]).toEqual([400, expect.stringContaining(`bytes: ${words}`)]);
+  expectShown(response);
+});
+
 test("414 for a request target that exceeds the parser's own limit", async () => {
   const text = `GET /api/key?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const response = parseRaw(await exchangeRaw(server.url, text));
@@ -73,7 +100,7 @@ test('400 for headers that are too large, even if they arrive in several packets
   socket.write(`GET /api/key HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(8000)}`);
   // A response on another connection: the server has read the first packet by then.
   await exchangeRaw(server.url, rawRequest('GET /livez'));
-  socket.write('x'.repeat(20_000));
+  socket.write('x'.repeat(30_000));
   await ended;
 
   const response = parseRaw(text);

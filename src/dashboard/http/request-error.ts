@@ -34,6 +34,12 @@ export const REQUEST_ERRORS = {
     title: 'This form is too large',
     message: 'The form is larger than 10 KiB. Go back and shorten it.',
   },
+  'too-many-cookies': {
+    status: 431,
+    title: 'Your browser sends too many cookies',
+    message:
+      'Together with the address, they are larger than 16 KiB. Delete the cookies of this site and of its parent domain in your browser, then sign in again.',
+  },
   'not-found': {
     status: 404,
     title: 'There is no such page',

@@ -133,3 +133,23 @@ test('the dashboard reports errors with the same HTML page whatever Accept asks 
   const wrong = await new Browser(dashboard.url).signIn(actor.email, `${PASSWORD}x`);
   expect(wrong.text).not.toContain(PASSWORD);
 });
+
+test('20 kB of cookies get a page that speaks of cookies, for every method, and nothing is done', async () => {
+  const laden = await browserOf(dashboard, actor);
+  for (let i = 0; i < 10; i += 1) laden.cookies.set(`other-${i}`, 'x'.repeat(2000));
+  for (const page of [
+    await laden.get('/sign-in'),
+    await laden.get('/profile'),
+    await laden.post('/profile/api-keys/new', {}),
+  ]) {
+    expectHeaders('cookies', page);
+    expect([page.status, page.headers['content-type']]).toEqual([431, 'text/html; charset=utf-8']);
+    expect(wordsOf(page)).toContain('Your browser sends too many cookies');
+    expect(wordsOf(page)).toContain('Delete the cookies of this site');
+  }
+  // Styles and scripts of that page.
+  const [, style = ''] = /href="(\/assets\/[^"]+\.css)"/.exec((await laden.get('/sign-in')).text) ?? [];
+  expect((await laden.get(style)).status).toBe(200);
+  for (let i = 0; i < 3; i += 1) laden.cookies.delete(`other-${i}`);
+  expect((await laden.get('/profile')).status).toBe(200);
+});
