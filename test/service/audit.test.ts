@@ -1,8 +1,8 @@
 import { recordAudit } from '../../src/store/audit.ts';
 import { auditEventsOf, createPeople, giveKey } from '../support/data/actors.ts';
-import { useDatabase } from '../support/postgres/store.ts';
+import { useSharedDatabase } from '../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 // The attack: a header that is too long, or contains NUL or a key, makes the event fail or stores the key.
 test('request details are shortened and cleaned, and the action succeeds', async () => {

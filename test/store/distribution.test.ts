@@ -1,7 +1,7 @@
 // The tables can be partitioned by organization, and an organization can be moved, exported or erased as a whole.
-import { useDatabase } from '../support/postgres/store.ts';
+import { useSharedDatabase } from '../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 async function namesIn(text: string): Promise<string[]> {
   return (await db.pool.query<{ name: string }>(text)).rows.map(({ name }) => name).toSorted();

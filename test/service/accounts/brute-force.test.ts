@@ -3,9 +3,9 @@ import { giveSecondFactor, signIn } from '../../../src/service/accounts/sign-in.
 import { addSecondFactor, codeAt, createAccount, newAuditSource, signInAs } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const ATTEMPTS = 10;
 const kindsOf = (results: readonly { kind: string }[], kind: string) => results.filter((each) => each.kind === kind);

@@ -3,9 +3,9 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { listAdministrators } from '../../../src/store/user-lists.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { changeRoleInTheTable, codeOf, outcomeOf } from '../../support/data/actors.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnendingKeys: false, requiresAddresses: false };
 

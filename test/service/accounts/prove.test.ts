@@ -17,9 +17,9 @@ import {
 } from '../../support/data/accounts.ts';
 import { codeOf, outcomeOf, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const SECRET = 'purple walruses march 17 miles';
 

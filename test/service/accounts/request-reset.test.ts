@@ -4,12 +4,12 @@ import { createOutbox } from '../../../src/service/mail.ts';
 import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
 import { startSmtp } from '../../support/http/smtp.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const failures: unknown[] = [];
 const publicUrl = 'https://charter.example.org';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 const smtp = await startSmtp();
 afterAll(() => smtp.close());
 const config = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };

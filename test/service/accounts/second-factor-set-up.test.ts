@@ -20,9 +20,9 @@ import {
 } from '../../support/data/accounts.ts';
 import { codeOf, outcomeOf, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const OTHER = 'seven otters juggle 93 lanterns';

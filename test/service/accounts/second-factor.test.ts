@@ -19,9 +19,9 @@ import {
 } from '../../support/data/accounts.ts';
 import { codeOf, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 // The start of a 30-second step.
 const NOW = new Date('2026-05-01T08:00:00.000Z');

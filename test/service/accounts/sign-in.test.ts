@@ -3,13 +3,13 @@ import { hashPassword } from '../../../src/service/accounts/password.ts';
 import { signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
 import { createAccount, isSignedIn, newAuditSource } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 // Counts password verifications, and runs the real library.
 const verify = jest.spyOn(argon2, 'verify');
 afterAll(() => verify.mockRestore());
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const auditOf = (userId: string) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });

@@ -31,9 +31,9 @@ import {
 } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey, type TestIntegration } from '../../support/data/integrations.ts';
 import { outcomeOfUse } from '../../support/data/key-authentication.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const REQUEST = { description: 'Runs at night.', role: 'member', noticeEmail: 'Team@example.test' };
 const requestOf = (owner: Actor, change: Partial<IntegrationRequest> = {}): IntegrationRequest => {

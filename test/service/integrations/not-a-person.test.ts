@@ -39,14 +39,14 @@ import { listAdministrators } from '../../../src/store/user-lists.ts';
 import { exportedFunctions } from '../../support/contract/exports.ts';
 import { createPeople, outcomeOf } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true, requiresAddresses: true };
 
 // An integration has no e-mail, password, session or second factor. Each function of src/service/accounts must treat its id, its
 // name and any session or link that names it as if there were no such user.
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 const people = await createPeople(db);
 const { administrator } = people;
 const integration = await giveIntegration(db, administrator, { name: 'not-a-person@example.test' });

@@ -5,9 +5,9 @@ import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
-import { createKeyRow, createTenant, type Tenant, useDatabase } from '../../support/postgres/store.ts';
+import { createKeyRow, createTenant, type Tenant, useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 function issue({ scope, userId }: Tenant, change: Partial<KeyRequest> = {}) {
   return issueKey(
@@ -57,24 +57,6 @@ test.each<[Role, string]>([
   const permissions = ['parent_programs:read', 'parent_programs:write'] as const;
   expect(await outcomeOf(issue(tenant, { permissions }))).toBe(outcome);
   expect(await standing(tenant)).toBe(outcome === 'done' ? 1 : 0);
-});
-
-// The attack: fifty concurrent requests that each count the keys before any other has committed.
-test('fifty concurrent creations make ten keys, and forty are refused with the reason', async () => {
-  const tenant = await createTenant(database.db);
-  const outcomes = await times(50, (i) => outcomeOf(issue(tenant, { name: `Key ${i}` })));
-  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(10);
-  expect(outcomes.filter((outcome) => /^conflict: .* has 10 active keys/.test(outcome))).toHaveLength(40);
-  expect(await standing(tenant)).toBe(10);
-});
-
-test('fifty concurrent creations of one name, however it is spelled, make one key', async () => {
-  const tenant = await createTenant(database.db);
-  const spellings = ['Test', 'TEST', 'te\u200bst', 'Ｔｅｓｔ', ' test '];
-  const outcomes = await times(50, (i) => outcomeOf(issue(tenant, { name: spellings[i % spellings.length] ?? '' })));
-  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => /^name-taken: .* has a key named ".*" already/.test(outcome))).toHaveLength(49);
-  expect(await standing(tenant)).toBe(1);
 });
 
 // The attack: two keys that look the same in the list, so that the wrong one is revoked.
@@ -129,9 +111,6 @@ test.each<[string, Partial<KeyRequest>]>([
   ['name', { name: ' ' }],
   ['name', { name: 'x'.repeat(101) }],
   ['permissions', { permissions: [] }],
-  ['expiry', { lifeDays: 0 }],
-  ['expiry', { lifeDays: 3651 }],
-  ['expiry', { lifeDays: 1.5 }],
 ])('%s: %j is refused, and the refusal names the field', async (field, change) => {
   const tenant = await createTenant(database.db);
   expect(await issue(tenant, change)).toMatchObject({ kind: 'invalid', fields: { [field]: expect.any(Array) } });

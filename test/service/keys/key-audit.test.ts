@@ -7,9 +7,9 @@ import { issueKeyByEmail, revokeKeyById } from '../../../src/service/operator/ke
 import { changeLimits, resumeOrganization, suspendOrganization } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, READ } from '../../support/data/actors.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 /** Every row of every table, as text. */
 async function wholeDatabase(): Promise<string> {

@@ -3,9 +3,9 @@ import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { listKeys } from '../../../src/service/keys/list-keys.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 function create(by: Actor, change: { lifeDays?: number | null; name?: string; userId?: string } = {}) {
   const name = crypto.randomUUID();

@@ -5,9 +5,9 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { changeRoleInTheTable, codeOf, createPeople, giveKey, outcomeOf } from '../../support/data/actors.ts';
 import { type Action, allowedActions, attempt } from '../../support/data/key-actions.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 // The attack: a session or a form from before the demotion. The actor object still says "administrator".
 test.each<[Role, readonly Action[]]>([

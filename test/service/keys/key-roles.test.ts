@@ -4,9 +4,9 @@ import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createActor, createPeople, NOBODY, outcomeOf, READ, READ_WRITE } from '../../support/data/actors.ts';
 import { ACTIONS, type Action, allowedActions, attempt } from '../../support/data/key-actions.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 // The attack: post by hand a form that the page does not show.
 test.each<[Role, 'own' | Role, readonly Action[]]>([

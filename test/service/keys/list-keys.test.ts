@@ -6,9 +6,9 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { codeOf, createPeople, giveKey, NOBODY, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
-import { createKeyRow, useDatabase } from '../../support/postgres/store.ts';
+import { createKeyRow, useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 const DAY = 86_400_000;
 

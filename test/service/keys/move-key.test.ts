@@ -17,9 +17,9 @@ import {
 } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey, type TestIntegration } from '../../support/data/integrations.ts';
 import { callerWith, listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 function move(by: Actor, from: Actor, key: { id: string; name: string }, to: TestIntegration, name = key.name) {
   return outcomeOf(moveKey(db, by, { keyId: key.id, userId: from.userId, integrationId: to.id, name }));

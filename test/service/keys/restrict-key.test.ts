@@ -9,9 +9,9 @@ import { changeLimits } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, createPeople, giveKey, outcomeOf, READ } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 const HOME = '203.0.113.7';
 const NONE = { addresses: '', requestsPerSecond: null, requestLimits: DEFAULT_LIMITS };

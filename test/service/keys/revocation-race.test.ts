@@ -11,10 +11,10 @@ import { PARENT_PROGRAMS } from '../../../src/store/tables/parent-programs.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { accepted, useDatabase } from '../../support/postgres/store.ts';
+import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
 const NEW = { content: CONTENT, idempotencyKey: undefined };

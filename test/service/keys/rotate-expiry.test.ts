@@ -1,9 +1,9 @@
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { codeOf, createPeople, giveKey, outcomeOf, type People } from '../../support/data/actors.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 const { db } = database;
 
 const DAY_MS = 86_400_000;

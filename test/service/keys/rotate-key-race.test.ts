@@ -2,12 +2,12 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../../support/data/actors.ts';
 import { listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const ROTATIONS = 5;
 const RACES = 12;
 
-const database = await useDatabase();
+const database = await useSharedDatabase();
 
 const use = (key: string) => outcomeOfUse(database.db, key);
 

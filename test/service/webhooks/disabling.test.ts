@@ -5,9 +5,9 @@ import { disableEndpoint, mailDisabled } from '../../../src/service/webhooks/dis
 import { transaction } from '../../../src/store/database.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint } from '../../support/data/webhooks.ts';
-import { useDatabase } from '../../support/postgres/store.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useDatabase();
+const { db } = await useSharedDatabase();
 
 /** Keeps mails instead of sending them. */
 function keepMails(): { outbox: Outbox; mails: Mail[] } {

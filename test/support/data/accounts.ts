@@ -12,7 +12,7 @@ import { startSession } from '../../../src/service/accounts/start-session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { type Database, transaction } from '../../../src/store/database.ts';
 import { insertPasskey } from '../../../src/store/passkeys.ts';
-import { createActor, createScope } from './actors.ts';
+import { createActors, createScope } from './actors.ts';
 import { PASSWORD } from './password.ts';
 
 export const MINUTE = 60_000;
@@ -42,9 +42,9 @@ export async function createAccount(
   db: Database,
   { role = 'member', scope }: { role?: Role; scope?: OrganizationScope } = {},
 ): Promise<Actor> {
-  const actor = await createActor(db, scope ?? (await createScope(db)), role);
-  const data = { passwordHash: await cheapPasswordHash() };
-  await db.prisma.user.updateMany({ where: { id: actor.userId }, data });
+  const user = { role, passwordHash: await cheapPasswordHash() };
+  const [actor] = await createActors(db, scope ?? (await createScope(db)), [user]);
+  if (actor === undefined) throw new Error('No user was created.');
   return { ...actor, auditSource: newAuditSource() };
 }
 

@@ -1,12 +1,11 @@
 import { v7 as newId } from 'uuid';
 import { mintKey } from '../../../src/domain/api-key.ts';
-import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
 import { insertApiKey } from '../../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { Checked, Writer } from '../../../src/store/key-of-write.ts';
-import { insertOrganization } from '../../../src/store/organizations.ts';
-import { insertUser } from '../../../src/store/users.ts';
+import { createActor, createScope } from '../data/actors.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
 import { watchStatements } from './watch-statements.ts';
@@ -22,6 +21,17 @@ export async function useDatabase(): Promise<TestDatabase> {
 
 /** Dozens of transactions at once, each with its turn, may take longer than the default on a busy machine. */
 const CONNECT_SECONDS = 60;
+
+let shared: Promise<TestDatabase> | undefined;
+
+/**
+ * A database for all files that this process runs, one after the other: a new one costs as much as hundreds of statements. It has
+ * organizations of the other files, so it is not for tests of what concerns all organizations, plans or the schema.
+ */
+export function useSharedDatabase(): Promise<TestDatabase> {
+  shared ??= openTestDatabase();
+  return shared;
+}
 
 /** A new database, opened as the server opens it. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
@@ -41,16 +51,8 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };
 
 /** An organization with one user. */
-export async function createTenant({ prisma, keyring }: Database, role: Role = 'administrator'): Promise<Tenant> {
-  const scope = OrganizationScope.grant(newId());
-  await insertOrganization(prisma, scope, { name: 'Test', keyring });
-  return { scope, ...(await addUser(prisma, scope, role)) };
-}
-
-async function addUser(prisma: Database['prisma'], scope: OrganizationScope, role: Role) {
-  const [userId, email] = [newId(), `${crypto.randomUUID()}@example.test`];
-  await insertUser(prisma, scope, { id: userId, email, name: 'Test', role, passwordHash: null, hasAccepted: true });
-  return { userId, email };
+export async function createTenant(db: Database, role: Role = 'administrator'): Promise<Tenant> {
+  return createActor(db, await createScope(db), role, 'Test');
 }
 
 /** Inserts the row of a key directly, with the id and the times that a test wants. */
