@@ -138,6 +138,7 @@ test('a list and a user contain no hash and no secret', async () => {
       'role',
       'createdAt',
       'deactivatedAt',
+      'hasAccepted',
       'hasPassword',
       'hasSecondFactor',
       'isLinked',

@@ -138,7 +138,7 @@ test('removal is refused and not audited for a user without a second factor or a
     expect(await eventsOf(target)).toEqual([]);
   }
   expect(await outcomeOf(resetSecondFactorOf(db, 'nobody@example.test'))).toBe(
-    'not_found: There is no user with the e-mail nobody@example.test.',
+    'not_found: There is no user with the e-mail or id nobody@example.test.',
   );
 });
 
