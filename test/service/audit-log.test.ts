@@ -188,19 +188,6 @@ test('the log filters by action, by user as actor or target, and by time', async
   expect(between.every(({ at }) => at >= from && at < to)).toBe(true);
 });
 
-test('the log returns no event of another organization, whatever the filter or position', async () => {
-  // The attack: another organization’s user id as the filter, or its event id as the position.
-  expect((await listAudit(db, actor, { userIds: [foreign.userId] })).events).toEqual([]);
-  expect((await listAudit(db, actor, { userIds: ['nonsense'] })).events).toEqual([]);
-  const theirs = (await listAudit(db, foreign)).events[0]?.id ?? '';
-  const { events } = await listAudit(db, actor, { after: theirs });
-  const { rows } = await db.pool.query(
-    'select count(*)::int from audit_events where organization_id = $1 and id = any($2)',
-    [...[actor.scope.organizationId, events.map(({ id }) => id)]],
-  );
-  expect(rows).toEqual([{ count: 50 }]);
-});
-
 test('the export returns the whole log in batches of at most 1,000', async () => {
   let [exported, batches] = [0, 0];
   for await (const batch of exportAudit(db, actor)) {

@@ -82,8 +82,9 @@ test.each(
     [false, true].map((descending) => ({ sortField, descending })),
   ),
 )('the list pages of all changes hold every changed row in order: %j', async (order) => {
+  const walked = order.sortField === 'name' ? [600] : order.descending ? [1, 3000] : [20, 600, ROWS];
   for (const tenant of [spread, imported]) {
-    for (const changedRows of order.sortField === 'name' ? [600, 3000] : CHANGED_ROWS) {
+    for (const changedRows of walked) {
       const query = { ...PAGE, ...order, updatedSince: await instantOf(tenant, changedRows) };
       const expected = await idsChanged(tenant, query);
       expect(expected.length).toBeGreaterThanOrEqual(changedRows);

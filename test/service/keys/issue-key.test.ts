@@ -98,15 +98,6 @@ test('keys of other users do not count, not even with the same name', async () =
   expect(await outcomeOf(issue(ours, { name: 'Key 0' }))).toBe('done');
 });
 
-test('a deactivated user and a user of another organization get no key', async () => {
-  const [ours, theirs] = [await createTenant(database.db), await createTenant(database.db)];
-  await database.db.prisma.user.updateMany({ where: { id: ours.userId }, data: { deactivatedAt: new Date() } });
-  expect(await outcomeOf(issue(ours))).toBe(
-    'refused: Test is deactivated: no API key can be created, rotated or renamed until the user is reactivated.',
-  );
-  expect(await outcomeOf(issue(ours, { userId: theirs.userId }))).toBe('not_found: There is no such user.');
-});
-
 test.each<[string, Partial<KeyRequest>]>([
   ['name', { name: ' ' }],
   ['name', { name: 'x'.repeat(101) }],

@@ -51,12 +51,6 @@ test('where members may not make keys they cannot create or rotate their own, an
   expect(await codeOf(create(manager))).toBe('done');
 });
 
-test('the policy of another organization has no effect here', async () => {
-  await createPeople(database.db, { membersMayCreateKeys: false, maxKeyLifeDays: 1 });
-  const { member } = await createPeople(database.db);
-  expect(await codeOf(create(member))).toBe('done');
-});
-
 // The attack: concurrent requests of several people that each count the keys before any other has committed.
 test('fifty concurrent creations by three people for one user make ten keys', async () => {
   const { administrator, manager, member } = await createPeople(database.db);
