@@ -11,6 +11,8 @@ export type Connections = {
   drain(): void;
   /** Closes the connections without a request. To be called repeatedly after `drain`, because others become idle. */
   closeIdle(): void;
+  /** Closes all connections at once, whatever is in progress on them. */
+  destroy(): void;
   /** Resolves when no connection is open. */
   allClosed(): Promise<void>;
 };
@@ -70,6 +72,9 @@ export function serveConnections(
     },
     closeIdle() {
       for (const connection of connections.values()) connection.closeIfIdle();
+    },
+    destroy() {
+      for (const socket of connections.keys()) socket.destroy();
     },
     async allClosed() {
       if (connections.size > 0) await once(closed, 'all');

@@ -32,6 +32,11 @@ export type Listening = {
   stop(options?: StopOptions): Promise<void>;
 };
 
+export type Abortable = {
+  /** Ends at once, without waiting for any client. */
+  abort(): Promise<void>;
+};
+
 export type ServeOptions = {
   /** The URL under which people reach the server; with https, responses to unreadable requests have Strict-Transport-Security, too. */
   publicUrl?: string | undefined;
@@ -52,7 +57,7 @@ export type ListenOptions = ServeOptions & {
 export async function listen(
   app: RequestListener,
   { host, port, onAcceptError = () => {}, ...options }: ListenOptions,
-): Promise<Listening> {
+): Promise<Listening & Abortable> {
   const { server, connections } = createHttpServer(app, options);
   const url = await listenOn(server, { host, port }, { host: 'HOST', port: 'PORT' });
   server.on('error', onAcceptError);
@@ -67,6 +72,12 @@ export async function listen(
       // A client connects anew after Connection: close, so without a drain time, the listener has to be closed by then.
       connections.drain();
       await finish(server, connections, idleSeconds);
+    },
+    async abort() {
+      await stopListening(server);
+      connections.destroy();
+      await connections.allClosed();
+      server.close();
     },
   };
 }

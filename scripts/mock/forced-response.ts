@@ -73,7 +73,8 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (prefer === undefined) return false;
   const preferences = readPreferences(prefer);
   notes.add(request.res, { preferences, response: undefined });
-  if (preferences.delayMs > 0) await delay(preferences.delayMs);
+  // Without the connection, nothing waits for the response.
+  if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
   const response = isInvalid ? invalidResponse(override) : chosenResponse(request, operation);

@@ -32,7 +32,7 @@ export async function startProxy({ target, port, host, print }: ProxyOptions): P
   const allowEveryOrigin = createCors(operationsOf({ ...document }), warnOfBrowsers(print));
   const check = await createExchangeCheck(document);
   const listening = await listen(createListener({ target, allowEveryOrigin, check, tally, print }), { host, port });
-  return { url: listening.url, tally, close: () => listening.stop() };
+  return { url: listening.url, tally, close: () => listening.abort() };
 }
 
 type ListenerDeps = Pick<ProxyOptions, 'target' | 'print'> & {

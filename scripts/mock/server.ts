@@ -36,6 +36,7 @@ export type Mock = {
   readonly control: MockListener['control'];
   /** Serves another document from now on. Rejects where it cannot be served. */
   serve(contract: Pick<Assets, 'document' | 'yaml'>): Promise<void>;
+  /** Ends at once, without waiting for any client. */
   close(): Promise<void>;
 };
 
@@ -94,6 +95,6 @@ export async function openMock(
     async serve(contract) {
       current = await listenerOf(contract);
     },
-    close: () => listening.stop(),
+    close: () => listening.abort(),
   };
 }

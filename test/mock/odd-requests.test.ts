@@ -1,5 +1,8 @@
 // The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash.
-import { useMock } from '../support/http/mock.ts';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { mock as mocked } from 'node:test';
+import { startTestMock, useMock } from '../support/http/mock.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 
 const faults: string[] = [];
@@ -107,4 +110,37 @@ test('the mock survives a thousand requests of random bytes', async () => {
     );
     await Promise.all(texts.map((text) => exchangeRaw(mock.url, text, { endAfterSending: true }).catch(() => '')));
   }
+});
+
+test('it closes at once, whatever its clients do', async () => {
+  const ours = await startTestMock();
+  const open = async (text: string, answered = true) => {
+    const socket = connect(Number(new URL(ours.url).port), '127.0.0.1');
+    const closed = once(socket, 'close');
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    socket.write(text);
+    if (answered) await once(socket, 'data');
+    socket.resume();
+    return { closed };
+  };
+  const get = (path: string, ...headers: string[]) =>
+    rawRequest(`GET ${path}`, [`Authorization: Bearer ${ours.key}`, ...headers]);
+  const sockets = [
+    await open('', false),
+    await open(get('/api/key')),
+    await open(get('/api/key', 'Prefer: delay=30000'), false),
+    await open(get('/api/key').slice(0, 20), false),
+    await open(`${get('/api/key')}${get('/api/key').slice(0, 20)}`),
+    await open(rawRequest(`POST ${LIST}`, [`Authorization: Bearer ${ours.key}`, 'Content-Length: 9']), false),
+    await open(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`),
+  ];
+  // It needs no timer: with these, a graceful shutdown would wait for ever.
+  mocked.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  try {
+    await ours.close();
+  } finally {
+    mocked.timers.reset();
+  }
+  await Promise.all(sockets.map(({ closed }) => closed));
 });

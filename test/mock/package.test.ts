@@ -300,9 +300,21 @@ test('it works in Jest as it is set up by default, and as ES modules', async () 
       const response = await fetch(mock.url + '/api/parent_programs', { headers: { Authorization: 'Bearer ' + mock.key } });
       expect((await response.json()).data).toMatchObject([{ name: 'First' }]);
       expect(() => mock.reset({ parent_programs: [{}] })).toThrow('parent_programs[0].name is required.');
+    });
+    test('a test with fake timers', async () => {
+      jest.useFakeTimers();
+      const { url, key, close } = await startMock();
+      const headers = { Authorization: 'Bearer ' + key, 'Content-Type': 'application/json', Prefer: 'delay=10' };
+      const body = JSON.stringify({ name: 'x' });
+      const response = await fetch(url + '/api/parent_programs', { method: 'POST', headers, body });
+      expect(response.status).toBe(201);
+      expect((await fetch(url + '/nothing')).status).toBe(404);
+      await close();
+      jest.useRealTimers();
     });`;
   await writeFile(join(folder, 'suite.test.cjs'), `const { startMock } = require('charter-mock');${body}`);
-  await writeFile(join(folder, 'suite.test.mjs'), `import { startMock } from 'charter-mock';${body}`);
+  const imports = "import { jest } from '@jest/globals'; import { startMock } from 'charter-mock';";
+  await writeFile(join(folder, 'suite.test.mjs'), `${imports}${body}`);
   const config = {
     rootDir: folder,
     testMatch: ['**/suite.test.*'],
@@ -314,7 +326,21 @@ test('it works in Jest as it is set up by default, and as ES modules', async () 
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules' },
   });
-  expect(stderr).toContain('Tests:       2 passed, 2 total');
+  expect(stderr).toContain('Tests:       4 passed, 4 total');
+});
+
+// Such as those of Vitest and Sinon, which replace the functions of "node:timers" and "node:timers/promises", too.
+test('it answers and closes while the timers of Node are mocked', async () => {
+  const statuses = await printedBy(
+    'timers.js',
+    `${START}
+    import { mock as mocks } from 'node:test';
+    mocks.timers.enable();
+    const { status } = await send('POST', LIST, { name: 'x' }, { Prefer: 'delay=10' });
+    await mock.close();
+    console.log(status);`,
+  );
+  expect(statuses).toBe(201);
 });
 
 test('the examples of the README compile, and the first one runs', async () => {

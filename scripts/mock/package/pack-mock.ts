@@ -73,10 +73,13 @@ async function bundle(outfile: string): Promise<void> {
       'import.meta.url': 'MODULE_URL',
       'import.meta.dirname': '__dirname',
       'Promise.withResolvers': 'withResolvers',
+      'process.nextTick': 'nextTick',
     },
-    banner: { js: `const MODULE_URL = require('node:url').pathToFileURL(__filename).href;\n${WITH_RESOLVERS}` },
+    banner: {
+      js: `const MODULE_URL = require('node:url').pathToFileURL(__filename).href;\n${WITH_RESOLVERS}\n${REAL_TIMERS}`,
+    },
     legalComments: 'linked',
-    plugins: [withoutSideEffects],
+    plugins: [withoutSideEffects, withRealTimers],
     logLevel: 'silent',
   });
   if (warnings.length > 0)
@@ -91,6 +94,28 @@ const WITH_RESOLVERS = `function withResolvers() {
   all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
   return all;
 }`;
+
+/**
+ * The timers that Node has when the package is loaded, because test suites replace them with fake ones, on which the mock would
+ * wait forever. They hide the global ones from all code of the bundle; Express's router takes `setImmediate` at each request.
+ * Jest replaces only the global ones. The clock is not among them: the times of items follow a fake `Date`.
+ */
+const REAL_TIMERS = `const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = { ...require('node:timers') };
+const timersPromises = { ...require('node:timers/promises') };
+const nextTick = process.nextTick.bind(process);
+const queueMicrotask = (work) => void Promise.resolve().then(work);
+const performance = { now: globalThis.performance.now.bind(globalThis.performance) };`;
+
+/** "node:timers/promises" is mocked by some libraries, too. */
+const withRealTimers: Plugin = {
+  name: 'with-real-timers',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?timers(\/promises)?$/ }, ({ path }) => ({ path, namespace: 'real-timers' }));
+    onLoad({ filter: /./, namespace: 'real-timers' }, ({ path }) => ({
+      contents: `module.exports = ${path.endsWith('promises') ? 'timersPromises' : '{ setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }'};`,
+    }));
+  },
+};
 
 /** None of our modules does anything when it is imported, so those that only the server uses are left out, with the database. */
 const withoutSideEffects: Plugin = {
