@@ -89,6 +89,12 @@ test('the link to the next page keeps limit, sort and every filter', async () =>
   const url = `${LIST}?limit=2&sort=-name&search=${search}&updated_since=2026-05-01T02:00:00%2B02:00`;
   const pages = await walk(ours.client, url);
   expect(pages.map(({ body }) => body.data.length)).toEqual([2, 2, 1]);
+  const sent = new URL(url, 'http://x').searchParams;
+  for (const { headers, body } of pages.slice(0, -1)) {
+    const [, next = ''] = /^<([^>]*)>; rel="next"$/.exec(headers['link'] ?? '') ?? [];
+    const kept = Object.fromEntries(new URL(next, 'http://x').searchParams);
+    expect(kept).toEqual({ ...Object.fromEntries(sent), cursor: body.page.next_cursor });
+  }
 });
 
 test('the limit may change from page to page', async () => {

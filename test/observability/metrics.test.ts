@@ -6,11 +6,13 @@ import { createLogger } from '../../src/observability/logs.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
+import { RequestDurations } from '../../src/observability/metrics/request-durations.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
+import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Workers } from '../../src/workers/workers.ts';
 import { Client } from '../support/http/client.ts';
 import { byLabel, parseSeries, type Series, seriesOf } from '../support/http/metrics.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { until } from '../support/wait.ts';
 
@@ -118,6 +120,71 @@ test('refused keys count by reason', async () => {
   });
 });
 
+test.each<[reason: string, key: { lifeDays?: number }, end: (ours: TestOrganization) => Promise<unknown>]>([
+  ['expired', { lifeDays: 1 }, async () => server.passDays(2)],
+  ['rotated', {}, ({ id }) => changeKeys(id, { rotatedAt: new Date() })],
+  [
+    'deactivated',
+    {},
+    ({ id }) =>
+      server.db.prisma.user.updateMany({ where: { organizationId: id }, data: { deactivatedAt: new Date() } }),
+  ],
+  ['address', {}, ({ id }) => changeKeys(id, { allowedAddresses: ['192.0.2.1'] })],
+  ['suspended', {}, ({ id }) => suspendOrganization(server.db, id)],
+])('a key that is refused for a rarer reason counts as %s, and as nothing else', async (reason, options, end) => {
+  const ours = await createTestOrganization(server, options);
+  await end(ours);
+  const before = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  expect([401, 403]).toContain((await ours.client.get(LIST)).status);
+  const after = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  expect(after).toEqual({ ...before, [reason]: (before[reason] ?? 0) + 1 });
+});
+
+function changeKeys(organizationId: string, data: { rotatedAt?: Date; allowedAddresses?: string[] }) {
+  return server.db.prisma.apiKey.updateMany({ where: { organizationId }, data });
+}
+
+test('a request whose client has gone counts as aborted, and not by a status', async () => {
+  const { key } = await createTestOrganization(server);
+  const names = ['aborted', '2xx', '5xx'].map((status) => requests('createParentProgram', status));
+  const before = await seriesOf(metrics);
+  await withClient(server.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const leaving = new AbortController();
+    const request = fetch(`${server.url}${LIST}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: '{"name":"Gone"}',
+      signal: leaving.signal,
+    });
+    await untilWaiting(server.db.pool, 1);
+    leaving.abort();
+    await expect(request).rejects.toThrow();
+    await untilSeries({ [names[0] ?? '']: (before.get(names[0] ?? '') ?? 0) + 1 });
+    await blocker.query('rollback');
+  });
+  const after = await seriesOf(metrics);
+  for (const name of names.slice(1)) expect([name, after.get(name)]).toEqual([name, before.get(name)]);
+});
+
+test.each([
+  [103, '1xx'],
+  [200, '2xx'],
+  [299, '2xx'],
+  [304, '3xx'],
+  [499, '4xx'],
+  [500, '5xx'],
+  [599, '5xx'],
+  ['aborted', 'aborted'],
+] as const)('a response with %s counts as %s', (status, statusClass) => {
+  const durations = new RequestDurations();
+  durations.record('getKey', status, 0.1);
+  expect([...durations.entries()].map(({ operation, status: counted }) => [operation, counted])).toEqual([
+    ['getKey', statusClass],
+  ]);
+});
+
 test('requests that use the response cache count by what they found', async () => {
   const { client } = await createTestOrganization(server);
   const found = async () => byLabel(await seriesOf(metrics), 'charter_response_cache_requests_total', 'result');
@@ -188,7 +255,12 @@ test('connections in use, idle and awaited are those of the pool', async () => {
     for (const connection of held) connection.release();
     (await waiting).release();
   }
-  await untilSeries({ charter_database_waiting: 0 });
+  // The pool closes a connection only after it has been idle for some time.
+  await until('idle connections', async () => {
+    const series = await seriesOf(metrics);
+    const { in_use: inUse = 0, idle = 0 } = byLabel(series, 'charter_database_connections', 'state');
+    return series.get('charter_database_waiting') === 0 && idle > inUse && inUse + idle === pool.totalCount;
+  });
 });
 
 test('each statement that looks keys up counts with the number of its requests', async () => {

@@ -25,7 +25,7 @@ export async function showUsers(context: SignedInContext): Promise<View> {
   const isFirst = after === null && before === null;
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
   const done = query.get('done') === 'withdrawn' ? 'The invitation is withdrawn.' : undefined;
-  const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state) } })}${doneNotice(done)}
+  const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state, search) } })}${doneNotice(done)}
 <div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
 <input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
 ${mayInvite && html`<a class="button primary" href="/people/users/invite">${icon('invite')}Invite a user</a>`}</div>
@@ -49,8 +49,12 @@ export async function searchUsers(context: SignedInContext, form: Form<'search' 
 
 const TABS: Record<UserState, string> = { all: 'Users', invited: 'Invited', deactivated: 'Deactivated' };
 
-function tabs(current: UserState) {
-  return USER_STATES.map((state) => ({ name: TABS[state], href: listUrl(state), isCurrent: state === current }));
+function tabs(current: UserState, search: string) {
+  return USER_STATES.map((state) => ({
+    name: TABS[state],
+    href: listUrl(state, { search }),
+    isCurrent: state === current,
+  }));
 }
 
 function listUrl(state: UserState, query: Readonly<Record<string, string>> = {}): string {

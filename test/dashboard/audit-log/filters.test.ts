@@ -1,3 +1,4 @@
+import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { keysIn, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
@@ -46,6 +47,47 @@ test.each([
       expect([path, page.status, wordsOf(page)]).toEqual([path, 200, expect.stringContaining('API key created')]);
     }
   }
+});
+
+test('a filter finds what it names and nothing that nearly matches', async () => {
+  const { administrator, scope } = await createPeople(dashboard.db);
+  const foreign = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const named = async (name: string, email: string, keyName: string, organizationScope = scope) => {
+    const actor = await createAccount(dashboard.db, { scope: organizationScope, role: 'member' });
+    const where = { id: actor.userId };
+    await dashboard.db.prisma.user.updateMany({
+      where,
+      data: { name, email: `${email}-${scope.organizationId}@near.test` },
+    });
+    await giveKey(dashboard.db, actor, { name: keyName });
+  };
+  const at = `${scope.organizationId}@near.test`;
+  await named('Ann Lee', 'ann', 'Sync 1%');
+  await named('Joann Lee', 'joann', 'Sync 10');
+  await named('Ann_Lee', 'ann_lee', 'Sync_1');
+  await named('Änn Straße', 'aenn', 'Sync 1\\');
+  await named('Ann Lee', 'stranger', 'Sync 1 of others', foreign.scope);
+  const keysFor = async (filters: Record<string, string>) => {
+    const { status, text } = await browser.get(`${PATH}?${new URLSearchParams(filters)}`);
+    return status === 200 ? [...new Set(text.match(/Sync[ _]1[^<]*/g))].toSorted() : status;
+  };
+  for (const [filters, found] of [
+    [{ person: 'ann lee' }, ['Sync 1%', 'Sync 10']],
+    [{ person: `ann-${at}` }, ['Sync 1%']],
+    [{ person: `ANN-${at.toUpperCase()}` }, ['Sync 1%']],
+    [{ person: 'ann_lee' }, ['Sync_1']],
+    [{ person: 'A\u0308NN STRASSE' }, ['Sync 1\\']],
+    [{ person: 'Ann L%' }, 422],
+    [{ person: 'stranger' }, 422],
+    [{ key: 'sync 1' }, ['Sync 1%', 'Sync 10', 'Sync 1\\']],
+    [{ key: 'sync_1' }, ['Sync_1']],
+    [{ key: '1%' }, ['Sync 1%']],
+    [{ key: '1\\' }, ['Sync 1\\']],
+    [{ person: 'joann', key: 'sync 1%' }, []],
+    [{ key: 'sync 1', action: 'key.revoked' }, []],
+  ] as const)
+    expect([filters, await keysFor(filters)]).toEqual([filters, typeof found === 'number' ? found : found.toSorted()]);
 });
 
 test('the page says how many events there are, and of many, that there are more than 1,000', async () => {
