@@ -9,7 +9,7 @@ import { endSession } from '../../store/sessions.ts';
 import { recordUnknownEmail } from '../../store/sign-in-failures.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
 import { changeUser, lockUser } from '../../store/users.ts';
-import type { RateLimited } from '../outcome.ts';
+import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../single-sign-on/requirement.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { addLink } from './make-link.ts';
@@ -122,23 +122,32 @@ async function accept(
   });
 }
 
-/** Writes one row in one transaction in either case, so that both take the same time. */
+/**
+ * Writes one row in one transaction in either case, so that both take the same time. An organization that is moving has no audit log
+ * to write to, which must not tell that the e-mail is known there.
+ */
 async function recordFailure(
   db: Database,
   found: Credentials | null,
   { why, account, auditSource, now }: { why: string; account: string; auditSource: AuditSource; now: Date },
 ): Promise<void> {
-  await transaction(db, async (tx) => {
-    if (found === null) return recordUnknownEmail(tx, { account, at: now });
-    const event = {
-      action: 'user.sign_in_failed',
-      actorUserId: null,
-      targetUserId: found.userId,
-      detail: { why },
-      auditSource,
-    } as const;
-    return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
+  const recordUnknown = () => transaction(db, (tx) => recordUnknownEmail(tx, { account, at: now }));
+  if (found === null || found.organizationIsMoving) return recordUnknown();
+  const isRecorded = await unlessMoving(false, async () => {
+    await transaction(db, async (tx) => {
+      const event = {
+        action: 'user.sign_in_failed',
+        actorUserId: null,
+        targetUserId: found.userId,
+        detail: { why },
+        auditSource,
+      } as const;
+      return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
+    });
+    return true;
   });
+  // The move began meanwhile.
+  if (!isRecorded) await recordUnknown();
 }
 
 /** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */

@@ -7,7 +7,7 @@ import { lockUser } from '../../store/users.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
 import type { SignedIn, Wrong } from '../accounts/sign-in.ts';
 import { startSession } from '../accounts/start-session.ts';
-import type { RateLimited } from '../outcome.ts';
+import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../single-sign-on/requirement.ts';
 import { readAssertion, requestOptions } from './ceremony.ts';
 import { issueChallenge, spendChallenge } from './challenges.ts';
@@ -46,9 +46,8 @@ export async function signInWithPasskey(
   const isNamed = response.userHandle !== null;
   const use = isAsked && isNamed ? await verifyUse(db, scope, { userId, response, relyingParty }) : null;
 
-  const result = await transaction(
-    db,
-    async (tx): Promise<(SignedIn & { email: string }) | SingleSignOnRequired | Wrong> => {
+  const judge = () =>
+    transaction(db, async (tx): Promise<(SignedIn & { email: string }) | SingleSignOnRequired | Wrong> => {
       const user = await lockUser(tx, scope, userId);
       if (user === null) return WRONG;
       const recordFailure = async (detail: { readonly passkey?: string; readonly why: string }) => {
@@ -72,8 +71,9 @@ export async function signInWithPasskey(
       const token = await startSession(tx, scope, { userId, isComplete: true, at: now, auditSource });
       const signedIn = { kind: 'signed-in', token, userId, email: user.email } as const;
       return way === 'break-glass' ? { ...signedIn, breakGlassOf: scope } : signedIn;
-    },
-  );
+    });
+  // Without a proof, nobody learns that the passkey is known in an organization that is moving.
+  const result = use === null ? await unlessMoving(WRONG, judge) : await judge();
   if (result.kind !== 'signed-in') return result;
   await clearAttempt(db, attempt);
   await rememberNetwork(db, { account: result.email, ip: auditSource.ip });

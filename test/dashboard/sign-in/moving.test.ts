@@ -1,0 +1,105 @@
+import { createAccount } from '../../support/data/accounts.ts';
+import { createScope } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { beginWith, connect, LOCAL } from '../../support/data/single-sign-on.ts';
+import { Authenticator } from '../../support/http/authenticator.ts';
+import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { addPasskeyTo, signInWithPasskey } from '../../support/http/passkeys.ts';
+import { startSmtp } from '../../support/http/smtp.ts';
+
+// The sign-in while an organization moves: its audit log takes no event, so what fails cannot be recorded there.
+
+const ORIGIN = 'https://charter.example.org';
+const smtp = await startSmtp();
+afterAll(() => smtp.close());
+const mail = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
+const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: ORIGIN, mail });
+const { db } = dashboard;
+const provider = await useIdentityProvider();
+const scope = await createScope(db);
+const [administrator, member, former] = [
+  await createAccount(db, { scope, role: 'administrator' }),
+  await createAccount(db, { scope }),
+  await createAccount(db, { scope }),
+];
+const domain = 'company.example';
+await connect(db, administrator, { provider, domain });
+await db.prisma.user.updateMany({ where: { id: former.userId }, data: { deactivatedAt: new Date() } });
+const passkey = await addPasskeyTo(await browserOf(dashboard, member), ORIGIN);
+
+let address = 0;
+function newBrowser(): Browser {
+  address += 1;
+  return new Browser(dashboard.url, { localAddress: `127.0.13.${address}` });
+}
+
+await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email: `known@${domain}` } });
+/** What a suspended organization has that moves. */
+const move = { organizationId: scope.organizationId, id: crypto.randomUUID() };
+await db.prisma.organizationMove.create({ data: move });
+await db.prisma.organization.update({ where: { id: scope.organizationId }, data: { suspendedAt: new Date() } });
+
+const nobody = () => `nobody-${crypto.randomUUID()}@example.test`;
+type Way = (browser: Browser, email: string) => Promise<Page>;
+const typed =
+  (fields: Readonly<Record<string, string>>): Way =>
+  async (browser, email) =>
+    browser.submit('/sign-in', { step: '', ...fields, email }, '/sign-in');
+
+const WAYS: Record<string, { readonly known: string; readonly try: Way }> = {
+  'a wrong password': { known: member.email, try: typed({ password: 'wrong' }) },
+  'an empty password': { known: member.email, try: typed({ password: '' }) },
+  'the password of a deactivated user': { known: former.email, try: typed({ password: PASSWORD }) },
+  'the password of an e-mail in another form': {
+    known: ` ${member.email.toUpperCase()}.`,
+    try: typed({ password: 'wrong' }),
+  },
+  'a forgotten password': {
+    known: member.email,
+    try: async (browser, email) => browser.submit('/forgotten-password', { email }),
+  },
+};
+
+test.each(Object.keys(WAYS))('%s is answered as for an e-mail that nobody has', async (name) => {
+  // The attack: while a customer moves, learn who works there.
+  const way = WAYS[name];
+  if (way === undefined) throw new Error(`There is no way ${name}.`);
+  const told = [];
+  for (const email of [way.known, nobody()]) {
+    const page = await way.try(newBrowser(), email);
+    told.push([page.status, wordsOf(page), page.headers['retry-after']]);
+  }
+  expect(told[0]).toEqual(told[1]);
+  expect(told[0]?.[0]).not.toBe(503);
+  await dashboard.outbox.settle();
+  expect(smtp.mails).toEqual([]);
+  expect(dashboard.logged.filter((line) => line.includes('could not send a mail'))).toEqual([]);
+});
+
+test('a passkey that did not sign what Charter asked for is answered as an unknown one', async () => {
+  const known = await signInWithPasskey(newBrowser(), passkey, { challenge: 'another' });
+  const unknown = await signInWithPasskey(newBrowser(), new Authenticator(ORIGIN, { counter: 1 }), {});
+  expect([known.status, wordsOf(known)]).toEqual([unknown.status, wordsOf(unknown)]);
+  expect(known.status).not.toBe(503);
+});
+
+test('a sign-in at the provider that proves nobody is answered alike, whatever e-mail was typed', async () => {
+  const told = [];
+  for (const email of [`known@${domain}`, `nobody@${domain}`]) {
+    const browser = newBrowser();
+    const back = provider.authorize(await beginWith(browser, email), { sub: 'nobody' });
+    const page = await browser.get(back.replace(/\bcode=[^&]*/, 'error=access_denied'));
+    told.push([page.status, wordsOf(page).replaceAll(email, 'EMAIL')]);
+  }
+  expect(told[0]).toEqual(told[1]);
+  expect(told[0]?.[0]).not.toBe(503);
+});
+
+test('who proves that the account is theirs reads that the organization is moving', async () => {
+  const right = await typed({ password: PASSWORD })(newBrowser(), member.email);
+  const byPasskey = await signInWithPasskey(newBrowser(), passkey);
+  expect([right.status, byPasskey.status]).toEqual([503, 503]);
+  expect(wordsOf(right)).toContain('moving');
+});
