@@ -1,9 +1,9 @@
 import { MINUTE_MS } from '../domain/duration.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import { type GroupRole, SIGN_IN_MINUTES } from '../domain/single-sign-on.ts';
+import { SIGN_IN_MINUTES } from '../domain/single-sign-on.ts';
 import type { Database, Transaction } from './database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from './delete-in-batches.ts';
-import { groupRoleOf } from './sso-connections.ts';
+import { memberOf } from './error-code.ts';
 
 /** A person at the provider with the e-mail of a user, who has not confirmed yet that the account is theirs. */
 export type UnconfirmedPerson = {
@@ -11,8 +11,15 @@ export type UnconfirmedPerson = {
   readonly subject: string;
   /** The provider's id of the session; empty if it gave none. */
   readonly sid: string;
-  /** `null` if roles do not follow groups. */
-  readonly groupRole: GroupRole | null;
+  /** What the provider said. What follows from it is decided when the user confirms. */
+  readonly claims: UnconfirmedClaims;
+};
+
+/** `groupsClaim`: the name of the claim with the groups, and `groups` its value; undefined if the provider did not send it. */
+export type UnconfirmedClaims = {
+  readonly email: string;
+  readonly groupsClaim: string;
+  readonly groups?: string | readonly string[] | undefined;
 };
 
 export type SsoSignInRecord = {
@@ -65,15 +72,24 @@ export async function findSsoSignIn(
     },
   });
   if (row === null) return null;
-  const { userId, subject, sid, groupRole, linkHash, sealedForm, ...signIn } = row;
-  const person =
-    userId === null || subject === null ? null : { userId, subject, sid, groupRole: groupRoleOf(groupRole) };
+  const { userId, subject, sid, claims: stored, groupRole: _, linkHash, sealedForm, ...signIn } = row;
+  const claims = claimsOf(stored);
+  const person = userId === null || subject === null || claims === null ? null : { userId, subject, sid, claims };
   return {
     ...signIn,
     linkHash: linkHash === null ? null : Buffer.from(linkHash),
     sealedForm: sealedForm === null ? null : Buffer.from(sealedForm),
     person,
   };
+}
+
+/** `null` for a confirmation of a server of the previous version. */
+function claimsOf(stored: unknown): UnconfirmedClaims | null {
+  const [email, groupsClaim, groups] = ['email', 'groupsClaim', 'groups'].map((name) => memberOf(stored, name));
+  if (typeof email !== 'string' || typeof groupsClaim !== 'string') return null;
+  if (typeof groups === 'string') return { email, groupsClaim, groups };
+  const isList = Array.isArray(groups) && groups.every((each) => typeof each === 'string');
+  return isList ? { email, groupsClaim, groups } : { email, groupsClaim };
 }
 
 /** Of concurrent calls, one returns true, so that nothing is used twice. */

@@ -89,6 +89,7 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['user.reset_link_made by', (text) => `By ${text}`],
   ['user.signed_in second_factor', (text) => (text === 'authenticator' ? 'With the authenticator' : `With a ${text}`)],
   ['user.signed_in by', (text) => `By ${text}`],
+  ['user.signed_in groups', () => 'The provider sent no groups, so the role stays as it is'],
   ['user.signed_out by', NOTHING],
   ['user.sign_in_failed step', (text) => `At the ${text}`],
   ['user.created_by_sso role', (text) => `As ${roleName(text)}`],

@@ -14,7 +14,7 @@ import { findSsoUser, findUserIdByEmail, hasSsoIdentity } from '../../store/sso-
 import { insertSsoSignIn, type SsoSignInRecord } from '../../store/sso-sign-ins.ts';
 import { insertUser, type LockedUser, lockUser } from '../../store/users.ts';
 import { mintHashedToken } from '../accounts/start-session.ts';
-import { groupRoleOf, type Person, provedAtOf } from './claims.ts';
+import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,
   LOST,
@@ -56,7 +56,8 @@ export async function admit(
       const user = userId === null ? null : await lockUser(tx, scope, userId);
       const rules = await shareConnection(tx, connection);
       if (rules === null) return LOST;
-      const given = { ...arrival, link, sid: person.sid, groupRole: groupRoleOf(person, rules) };
+      const byGroups = { groupRole: groupRoleOf(person, rules), lacksGroups: lacksGroups(person, rules) };
+      const given = { ...arrival, link, sid: person.sid, ...byGroups, groupsClaim: rules.groupsClaim };
       if (linkedId === null) return admitUnlinked(tx, scope, { ...given, user, newPeopleRole: rules.newPeopleRole });
       // The user was unlinked before the lock.
       if (user === null || (await findSsoUser(tx, scope, person)) !== user.id) return LOST;
@@ -74,6 +75,8 @@ type Given = Arrival & {
   readonly link: AccessLinkRecord | null;
   readonly sid: string;
   readonly groupRole: GroupRole | null;
+  readonly lacksGroups: boolean;
+  readonly groupsClaim: string;
 };
 
 async function admitLinked(
@@ -94,7 +97,7 @@ async function admitUnlinked(
   scope: OrganizationScope,
   { user, newPeopleRole, ...given }: Given & { user: LockedUser | null; newPeopleRole: NewPeopleRole | null },
 ): Promise<SignedInByProvider | ToConfirm | NotAdmitted> {
-  const { person, signIn, browserHash, groupRole, now } = given;
+  const { person, signIn, browserHash, groupRole, groupsClaim, now } = given;
   const { email, subject, sid } = person;
   if (email === null) return notAdmitted('no-email');
   if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmitted('foreign-domain');
@@ -114,7 +117,12 @@ async function admitUnlinked(
     tokenHash,
     browserHash,
     linkHash: given.link?.userId === user.id ? signIn.linkHash : null,
-    person: { userId: user.id, subject, sid, groupRole },
+    person: {
+      userId: user.id,
+      subject,
+      sid,
+      claims: { email, groupsClaim, groups: storableGroups(person, groupsClaim) },
+    },
     createdAt: now,
   });
   return { kind: 'to-confirm', token };

@@ -3,7 +3,7 @@ import { MAX_CHARACTERS, parseName } from '../../domain/name.ts';
 import { ROLES, type Role } from '../../domain/role.ts';
 import type { GroupRole } from '../../domain/single-sign-on.ts';
 import type { SsoRules } from '../../store/sso-connections.ts';
-import type { Claims } from './provider.ts';
+import type { Claims, WantedClaim } from './provider.ts';
 
 /** The person at the provider, as its claims describe them. */
 export type Person = {
@@ -75,16 +75,47 @@ function textOf(value: unknown, maxCharacters: number): string {
  * The highest role of the person's groups. Somebody in none of them has the role of new people. A provider that does not send
  * the claim, such as Entra ID for people with too many groups, changes nothing. `null` also if roles do not follow groups.
  */
-export function groupRoleOf(
-  { claims }: Pick<Person, 'claims'>,
-  { groupsClaim, groupRoles, newPeopleRole }: SsoRules,
-): GroupRole | null {
-  if (groupsClaim === '' || groupRoles.length === 0) return null;
-  const sent = claims[groupsClaim];
-  if (!Array.isArray(sent) && typeof sent !== 'string') return null;
-  const groups: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
+export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules): GroupRole | null {
+  const { groupRoles, newPeopleRole } = rules;
+  const groups = wantsGroups(rules) ? groupsIn(claims, rules) : null;
+  if (groups === null) return null;
   const roles = groupRoles.filter(({ groupName }) => groups.includes(groupName)).map(({ role }) => role);
   return highest(roles) ?? newPeopleRole ?? 'viewer';
+}
+
+/** The groups, for a decision later. Groups are texts; anything else is none. */
+export function storableGroups(
+  { claims }: Pick<Person, 'claims'>,
+  groupsClaim: string,
+): string | readonly string[] | undefined {
+  const sent = groupsClaim === '' ? undefined : claims[groupsClaim];
+  if (typeof sent === 'string') return sent;
+  return Array.isArray(sent) ? sent.filter((each) => typeof each === 'string' && !each.includes('\0')) : undefined;
+}
+
+/** Whether roles follow groups, and the provider has not sent any. */
+export function lacksGroups({ claims }: Pick<Person, 'claims'>, rules: SsoRules): boolean {
+  return wantsGroups(rules) && groupsIn(claims, rules) === null;
+}
+
+function wantsGroups({ groupsClaim, groupRoles }: SsoRules): boolean {
+  return groupsClaim !== '' && groupRoles.length > 0;
+}
+
+/** `null` if there is no such claim. */
+function groupsIn(claims: Claims, { groupsClaim }: SsoRules): readonly unknown[] | null {
+  const sent = claims[groupsClaim];
+  if (typeof sent === 'string') return [sent];
+  return Array.isArray(sent) ? sent : null;
+}
+
+/** What the connection needs to know about a person. Only without the name does a sign-in still say all that counts. */
+export function claimsFor(rules: SsoRules): WantedClaim[] {
+  return [
+    { name: 'email', isNeeded: true },
+    ...(wantsGroups(rules) ? [{ name: rules.groupsClaim, isNeeded: true }] : []),
+    ...(rules.newPeopleRole === null ? [] : [{ name: 'name', isNeeded: false }]),
+  ];
 }
 
 function highest(roles: readonly GroupRole[]): GroupRole | undefined {

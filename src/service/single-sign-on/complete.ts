@@ -6,9 +6,10 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Database, transaction } from '../../store/database.ts';
 import { deleteSsoSignIn, findSsoSignIn, type SsoSignInRecord } from '../../store/sso-sign-ins.ts';
 import { clearAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
+import { unlessMoving } from '../outcome.ts';
 import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
-import { type Person, personOf } from './claims.ts';
+import { claimsFor, type Person, personOf } from './claims.ts';
 import {
   type AfterProof,
   BY_SINGLE_SIGN_ON,
@@ -72,7 +73,12 @@ async function findPerson(
   const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);
   url.search = parameters.toString();
   const state = parameters.get('state') ?? '';
-  const redeemed = await redeemCode(provider, url, { state, ...deriveNonceAndVerifier({ browserSecret, state }) });
+  const wanted = signIn.sealedForm === null ? claimsFor(record) : [];
+  const redeemed = await redeemCode(provider, url, {
+    state,
+    wanted,
+    ...deriveNonceAndVerifier({ browserSecret, state }),
+  });
   if (redeemed.kind !== 'claims') return redeemed;
   const person = personOf(redeemed.claims, signIn);
   return person === null ? { kind: 'not-valid', words: NO_SUBJECT } : { kind: 'person', person };
@@ -96,7 +102,10 @@ async function admitFound(
     case 'lost':
       return admitted;
     default:
-      await recordFailure(db, scope, { why: whyOf(admitted), email: emailIn(found), auditSource });
+      // Whoever has proved nothing gets the same answer while the organization is moving.
+      await (found.kind === 'person'
+        ? recordFailure(db, scope, { why: whyOf(admitted), email: found.person.email, auditSource })
+        : unlessMoving(undefined, () => recordFailure(db, scope, { why: whyOf(admitted), email: null, auditSource })));
       return admitted;
   }
 }
@@ -125,11 +134,6 @@ async function proveFound(
 /** For the audit log. */
 function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
   return 'words' in failure ? failure.words : failure.reason;
-}
-
-/** As the provider gives it. It is shown to administrators alone. */
-function emailIn(found: Found): string | null {
-  return found.kind === 'person' ? found.person.email : null;
 }
 
 const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';

@@ -18,6 +18,7 @@ import { findWaysIn, type LockedUser, lockUser } from '../../store/users.ts';
 import { clearAttempt, consumeAttempt } from '../accounts/attempt-limits.ts';
 import type { Invalid, RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';
+import { groupRoleOf, lacksGroups } from './claims.ts';
 import { countSignIn } from './complete.ts';
 import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
 import { type ConfirmationRefusal, type GivenForAccount, proofOf } from './confirmation-proof.ts';
@@ -122,14 +123,26 @@ export async function confirmAccount(
       await lockOrganization(tx, scope);
       const current = await lockUser(tx, scope, user.id);
       if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
-      if ((await shareConnection(tx, connection)) === null) return LOST;
+      const rules = await shareConnection(tx, connection);
+      // The e-mail or the claim may be another one by now than those about which the provider was asked.
+      if (rules === null || current.email !== person.claims.email || rules.groupsClaim !== person.claims.groupsClaim)
+        return LOST;
+      const claims = { sub: person.subject, [rules.groupsClaim]: person.claims.groups };
+      const byGroups = { groupRole: groupRoleOf({ claims }, rules), lacksGroups: lacksGroups({ claims }, rules) };
       if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email)))) return notAdmitted('foreign-domain');
       const refusal = await spend(tx, current);
       if (refusal !== null) return refusal;
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
       if (link !== null && !(await useLink(tx, scope, { signIn, link, user: current, now }))) return LOST;
       await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
-      return signInLinked(tx, scope, { ...linking, ...person, user: current, provedAt: now, signIn });
+      return signInLinked(tx, scope, {
+        ...linking,
+        sid: person.sid,
+        ...byGroups,
+        user: current,
+        provedAt: now,
+        signIn,
+      });
     });
     if (outcome.kind === 'refusal') return refuse(outcome);
     if (outcome.kind === 'signed-in') {

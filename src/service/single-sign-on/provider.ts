@@ -95,7 +95,8 @@ export async function discover(
     const response = await fetch(url, options);
     const isJson = /^application\/(.+\+)?json\b/i.test(response.headers.get('content-type') ?? '');
     if (response.status === 200 && isJson) return response;
-    const answer = response.status === 200 ? 'no JSON' : `status ${response.status}`;
+    const type = response.headers.get('content-type') ?? 'no media type';
+    const answer = response.status === 200 ? `${words(type)} instead of application/json` : `status ${response.status}`;
     throw new NoMetadataError(
       `The answer at ${words(url)} is ${answer}, not the settings of a provider. Check the issuer.`,
     );
@@ -166,11 +167,19 @@ export async function authorizationUrl(
 /** The claims about a person whose sign-in the provider vouches for. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** `url`: the redirect URI with the parameters of the response. */
+/** `isNeeded`: a provider that has a UserInfo endpoint and fails to answer there lets nobody in without it. */
+export type WantedClaim = { readonly name: string; readonly isNeeded: boolean };
+
+/** `url`: the redirect URI with the parameters of the response. `wanted`: asked for at the UserInfo endpoint if the ID token lacks it. */
 export async function redeemCode(
   { config }: Provider,
   url: URL,
-  { state, nonce, codeVerifier }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'>,
+  {
+    state,
+    nonce,
+    codeVerifier,
+    wanted,
+  }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'> & { readonly wanted: readonly WantedClaim[] },
 ): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
   return attempt(async () => {
     const tokens = await openid.authorizationCodeGrant(config, url, {
@@ -181,15 +190,40 @@ export async function redeemCode(
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('The response has no ID token.');
-    const isThin = claims['email'] === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
-    const more: Readonly<Record<string, unknown>> = isThin
-      ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
-      : {};
-    // What gives the e-mail says whether it is verified.
-    const { email_verified = claims['email_verified'] } = more;
+    const more = await moreClaims(config, { claims, accessToken: tokens.access_token, wanted });
+    const email_verified = isVerifiedIn(claims, more);
     // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
     return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
   });
+}
+
+type MoreClaims = Readonly<Record<string, unknown>>;
+
+/** Those of the UserInfo endpoint, if the ID token lacks a wanted one and there is such an endpoint. */
+async function moreClaims(
+  config: openid.Configuration,
+  {
+    claims,
+    accessToken,
+    wanted,
+  }: { readonly claims: Claims; readonly accessToken: string; readonly wanted: readonly WantedClaim[] },
+): Promise<MoreClaims> {
+  const missing = wanted.filter(({ name }) => claims[name] === undefined);
+  if (missing.length === 0 || config.serverMetadata().userinfo_endpoint === undefined) return {};
+  try {
+    return await openid.fetchUserInfo(config, accessToken, claims.sub);
+  } catch (error) {
+    if (missing.some(({ isNeeded }) => isNeeded)) throw error;
+    return {};
+  }
+}
+
+/** What gives the e-mail says whether it is verified; the other one only if that says nothing, and of the same e-mail. */
+function isVerifiedIn(claims: Claims, more: MoreClaims): unknown {
+  const [source, other] = claims['email'] === undefined ? [more, claims] : [claims, more];
+  if (source['email_verified'] !== undefined) return source['email_verified'];
+  const isOther = other['email'] !== undefined && other['email'] !== source['email'];
+  return isOther ? undefined : other['email_verified'];
 }
 
 /** What the verification of logout tokens needs of the provider. `jwksUrl`: `null` if the provider names none. */

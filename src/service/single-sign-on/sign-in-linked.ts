@@ -44,6 +44,8 @@ type LinkedSignIn = {
   readonly sid: string;
   /** The role by the person's groups; `null` if it stays as it is. */
   readonly groupRole: GroupRole | null;
+  /** Roles follow groups, and the provider sent none: the role stays as it is. */
+  readonly lacksGroups: boolean;
   /** When the person proved who they are; `null` if nobody knows. */
   readonly provedAt: Date | null;
   readonly signIn: Pick<SsoSignInRecord, 'next'>;
@@ -58,14 +60,14 @@ type LinkedSignIn = {
 export async function signInLinked(
   tx: Transaction,
   scope: OrganizationScope,
-  { user, sid, groupRole, provedAt, signIn, auditSource, now }: LinkedSignIn,
+  { user, sid, groupRole, lacksGroups, provedAt, signIn, auditSource, now }: LinkedSignIn,
 ): Promise<SignedInByProvider> {
   await followGroups(tx, scope, { user, groupRole, auditSource });
   await recordAudit(tx, scope, {
     action: 'user.signed_in',
     actorUserId: user.id,
     targetUserId: user.id,
-    detail: { by: BY_SINGLE_SIGN_ON },
+    detail: { by: BY_SINGLE_SIGN_ON, ...(lacksGroups && { groups: 'not sent' }) },
     auditSource,
   });
   const session = { userId: user.id, isComplete: true, at: now, provedAt, auditSource, ssoSid: sid };

@@ -54,6 +54,10 @@ const FACTOR = '/profile/second-factor';
 const user = ({ userId }: Actor) => `/people/users/${userId}`;
 const integrationUrl = ({ id }: { readonly id: string }) => `/organization/integrations/${id}`;
 
+async function makeInvited({ userId }: Actor): Promise<void> {
+  await db.prisma.user.updateMany({ where: { id: userId }, data: { hasAccepted: false, passwordHash: null } });
+}
+
 /** Turns on a second factor, and returns a code that was not used yet. */
 async function turnOn(actor: Actor, browser: Browser): Promise<string> {
   const { uri, token } = await addSecondFactor(db, actor, dashboard.now());
@@ -190,6 +194,20 @@ const ACTIONS: Record<string, Action> = {
       path: '/people/users/invite',
       fields: { name: 'Noor', email: `${crypto.randomUUID()}@example.test`, role: 'viewer' },
     }),
+  },
+  'correct the e-mail of an invitation': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => {
+      await makeInvited(member);
+      return { path: `${user(member)}/email`, fields: { email: `${crypto.randomUUID()}@example.test` } };
+    },
+  },
+  'withdraw an invitation': {
+    roles: MANAGERS,
+    attempt: async ({ member }) => {
+      await makeInvited(member);
+      return { path: `${user(member)}/withdraw` };
+    },
   },
   'make a reset link': {
     roles: MANAGERS,
@@ -485,6 +503,8 @@ test('the page keeps what was typed, mistakes included, and a reload after the p
   expect([repeated.status, keysIn(repeated)]).toEqual([409, []]);
 });
 
+const CHOSEN = 'seven otters juggle 93 lanterns';
+
 test('a new password that waits for the proof is not in the page', async () => {
   const { member } = await people();
   const browser = await visit(member);
@@ -522,6 +542,24 @@ test('what waits fits only the page and the session for which it was sent', asyn
   }
   const both = filled(form, { proof_password: PASSWORD, name: 'Another' });
   expect((await browser.post(OWN, both)).status).toBe(422);
+});
+
+test('a new password that waits is set in no other session, and no other form of the same session takes it', async () => {
+  // The attack: somebody at another browser proves who they are, and sends what the member has typed. It has no ID of a form.
+  const { member, administrator } = await people();
+  const [browser, again, other] = [await visit(member), await visit(member), await visit(administrator)];
+  await ageProofs(db, member);
+  const asked = await browser.submit('/profile/password', { password: CHOSEN });
+  const form = formsOf(asked.text).find(({ fields }) => fields.some(([name]) => name === 'proof_password'));
+  const sealed_form = new Map(form?.fields).get('sealed_form');
+  for (const visitor of [again, other]) {
+    const form_token = await visitor.formToken();
+    const refused = await visitor.post('/profile/password', { form_token, sealed_form, proof_password: PASSWORD });
+    expect([refused.status, wordsOf(refused)]).toEqual([403, expect.stringContaining('This form is out of date')]);
+  }
+  for (const { email } of [member, administrator])
+    expect((await new Browser(dashboard.url).signIn(email, CHOSEN)).status).not.toBe(303);
+  expect((await giveProof(browser, asked)).status).toBe(303);
 });
 
 test('a form of 10 KiB can wait, and a larger one is refused as ever', async () => {

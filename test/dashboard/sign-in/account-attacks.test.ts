@@ -57,6 +57,39 @@ describe('the e-mail', () => {
     await at.close();
   });
 
+  test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
+    // As GitLab sends it. The attack: somebody who left the group stays a manager.
+    const at = await startIdentityProvider();
+    at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
+    const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };
+    const { member, domain } = await company({ rules, at });
+    const email = `gitlab@${domain}`;
+    const come = async (status: number, more: object, sub = 'gitlab') => {
+      at.override = (res, path) => {
+        if (path !== '/userinfo') return false;
+        res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ sub, ...more }));
+        return true;
+      };
+      const browser = newBrowser();
+      const page = await browser.get(at.authorize(await beginWith(browser, member.email), { sub, email }));
+      const user = await db.prisma.user.findFirst({ where: { email } });
+      return [page.status, user?.name, user?.role];
+    };
+    expect(await come(200, { email, email_verified: false, groups: ['leads'] })).toEqual([403, undefined, undefined]);
+    expect(await come(200, { name: 'Gil Lab', groups: ['leads'] })).toEqual([303, 'Gil Lab', 'manager']);
+    expect(await come(200, {})).toEqual([303, 'Gil Lab', 'manager']);
+    const { id: targetUserId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
+    const events = await db.prisma.auditEvent.findMany({
+      where: { action: 'user.signed_in', targetUserId },
+      orderBy: { id: 'asc' },
+    });
+    const by = 'single sign-on';
+    expect(events.map(({ detail }) => detail)).toEqual([{ by }, { by, groups: 'not sent' }]);
+    expect(await come(500, {})).toEqual([502, 'Gil Lab', 'manager']);
+    expect(await come(200, { groups: [] })).toEqual([303, 'Gil Lab', 'viewer']);
+    await at.close();
+  });
+
   test.each([
     ['another domain', 'ada@elsewhere.example'],
     ['a subdomain', 'ada@sub.DOMAIN'],

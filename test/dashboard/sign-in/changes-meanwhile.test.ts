@@ -1,7 +1,9 @@
+import { changeEmailOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeDomain } from '../../../src/service/single-sign-on/domains.ts';
 import { saveRules } from '../../../src/service/single-sign-on/rules.ts';
 import { removeConnection, saveConnection } from '../../../src/service/single-sign-on/settings.ts';
+import { createAccount } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, LOCAL, urlIn } from '../../support/data/single-sign-on.ts';
 import { type Company, useCompanies } from '../../support/http/companies.ts';
@@ -101,5 +103,47 @@ describe('a change of the settings while the provider is asked', () => {
     const fields = { ...Object.fromEntries(form.fields), password: PASSWORD };
     await expectNobody(browser, await browser.post(form.action, fields), status);
     expect(await db.prisma.ssoIdentity.count({ where: { userId: theirs.administrator.userId } })).toBe(0);
+  });
+
+  /** A confirmation that waits of a person in the group "leads", which makes a manager. */
+  async function waiting() {
+    const theirs = await company({ rules: { groupsClaim: 'groups', groupRoles: 'leads = manager' } });
+    const { userId, email } = theirs.administrator;
+    await db.prisma.user.updateMany({ where: { id: userId }, data: { role: 'member' } });
+    const browser = newBrowser();
+    const person = { sub: crypto.randomUUID(), email, groups: ['leads'] };
+    const page = await signIn(browser, theirs.member.email, person);
+    const form = await browser.form(page.headers['location'] ?? '');
+    const confirm = () => browser.post(form.action, { ...Object.fromEntries(form.fields), password: PASSWORD });
+    const roleNow = async () => (await db.prisma.user.findFirstOrThrow({ where: { id: userId } })).role;
+    return { theirs, browser, confirm, roleNow };
+  }
+  const saveGroups = async ({ scope }: Company['administrator'], groupRoles: string, groupsClaim = 'groups') => {
+    const administrator = await createAccount(db, { scope, role: 'administrator' });
+    orThrow(await saveRules(db, administrator, { newPeople: '', groupsClaim, groupRoles }));
+  };
+
+  test.each([
+    ['that was removed gives nothing', 'others = member', 'viewer'],
+    ['that is another one now gives that', 'leads = member', 'member'],
+    ['that stays gives its role', 'leads = manager', 'manager'],
+  ])('of groups: a rule %s to somebody who confirms afterwards', async (_, rules, role) => {
+    const { theirs, browser, confirm, roleNow } = await waiting();
+    await saveGroups(theirs.administrator, rules);
+    expect([(await confirm()).status, await isIn(browser), await roleNow()]).toEqual([303, true, role]);
+  });
+
+  test('of the claim with the groups, or of the e-mail, refuses a confirmation that waits', async () => {
+    const changes = [
+      ({ administrator }: Company) => saveGroups(administrator, 'leads = manager', 'roles'),
+      ({ administrator, domain }: Company) =>
+        changeEmailOf(db, administrator.userId, { email: `other@${domain}` }).then(() => undefined),
+    ];
+    for (const change of changes) {
+      const { theirs, browser, confirm, roleNow } = await waiting();
+      await change(theirs);
+      await expectNobody(browser, await confirm(), 400);
+      expect(await roleNow()).toBe('member');
+    }
   });
 });

@@ -103,7 +103,8 @@ test.each([
 
 test.each([
   ['status 404', 404, 'application/json'],
-  ['no JSON', 200, 'text/html'],
+  ['text/html instead of application/json', 200, 'text/html'],
+  ['text/plain; charset utf-8 instead of application/json', 200, 'text/plain; charset=utf-8'],
 ])('an issuer whose metadata are %s is refused, with what answered and the remedy', async (answer, status, type) => {
   const other = await startIdentityProvider();
   other.override = (res) => {

@@ -138,3 +138,30 @@ test('a session from before proofs were recorded has none', async () => {
   await db.prisma.session.updateMany({ where: { userId: account.userId }, data: { provedAt: null } });
   expect(await isProven(token)).toBe(false);
 });
+
+test('any number of right proofs in a row is accepted', async () => {
+  const account = await createAccount(db);
+  const token = await signInAs(db, account);
+  for (let proof = 1; proof <= 25; proof += 1) {
+    await ageProofs(db, account);
+    expect([proof, await give(account, { token }), await isProven(token)]).toEqual([proof, { kind: 'proven' }, true]);
+  }
+});
+
+test('after the clock was set back, an earlier proof counts by its distance, and a new one from the new time on', async () => {
+  // The attack: a proof from the time before serves until the clock has caught up.
+  const account = await createAccount(db);
+  const now = new Date();
+  const token = await signInAs(db, account, { now });
+  const after = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+  for (const [minutes, isFresh] of [
+    [9, true],
+    [11, false],
+    [60, false],
+  ] as const) {
+    expect(await give(account, { token, now: after(minutes) })).toEqual({ kind: 'proven' });
+    expect([minutes, await isProven(token, now)]).toEqual([minutes, isFresh]);
+  }
+  expect(await give(account, { token, now })).toEqual({ kind: 'proven' });
+  expect([await isProven(token, after(9)), await isProven(token, after(10))]).toEqual([true, false]);
+});
