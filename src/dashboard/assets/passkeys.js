@@ -75,8 +75,29 @@ async function optionsFrom(url, form) {
 }
 
 async function send(form, credential) {
-  form.elements.credential.value = JSON.stringify(credential.toJSON());
+  form.elements.credential.value = JSON.stringify(toJson(credential));
   form.submit();
+}
+
+/** The objects of some password managers lack `toJSON`, or it throws "Illegal invocation". The buffers say the same. */
+function toJson(credential) {
+  try {
+    const json = credential.toJSON();
+    if (typeof json.response.clientDataJSON === 'string') return json;
+  } catch {}
+  const { id, rawId, type, response } = credential;
+  const parts = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'];
+  const sent = parts.filter((name) => response[name] != null).map((name) => [name, base64url(response[name])]);
+  const json = { id, rawId: base64url(rawId), type, response: Object.fromEntries(sent), clientExtensionResults: {} };
+  try {
+    json.response.transports = response.getTransports();
+  } catch {}
+  return json;
+}
+
+function base64url(buffer) {
+  const text = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join('');
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 const MESSAGES = {

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+import { readAssertion, readRegistration } from '../../../src/service/passkeys/ceremony.ts';
+import { Authenticator } from '../../support/http/authenticator.ts';
+
+// The script for passkeys on a page without forms, with the credentials of password managers.
+
+const page = createContext({ document: { querySelectorAll: () => [] }, window: {}, btoa, AbortController });
+const script = new URL('../../../src/dashboard/assets/passkeys.js', import.meta.url);
+runInContext(readFileSync(script, 'utf8'), page);
+/** What the script would send. */
+const sentFor = (credential: object): string => JSON.stringify(runInContext('toJson', page)(credential));
+
+const authenticator = new Authenticator('https://charter.example.org', { counter: 1 });
+const challenge = 'c'.repeat(43);
+const rp = { id: 'charter.example.org' };
+const created: string = authenticator.create({
+  challenge,
+  rp,
+  user: { id: 'dXNlcg' },
+});
+const used: string = authenticator.get({ challenge, rpId: rp.id });
+
+/** The credential as a browser gives it to scripts: with buffers. `transports` are behind a function. */
+function withBuffers(text: string, toJSON: (() => unknown) | undefined) {
+  const { id, type, response } = JSON.parse(text);
+  const { transports, ...buffers } = response;
+  const bytes = Object.entries(buffers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, Uint8Array.from(Buffer.from(value, 'base64url')).buffer]] : [],
+  );
+  const getTransports = transports === undefined ? undefined : () => transports;
+  const rawId = Uint8Array.from(Buffer.from(id, 'base64url')).buffer;
+  return { id, rawId, type, response: { ...Object.fromEntries(bytes), getTransports }, toJSON };
+}
+
+test.each<[string, (() => unknown) | undefined]>([
+  ['is missing', undefined],
+  [
+    'throws',
+    () => {
+      throw new TypeError('Illegal invocation');
+    },
+  ],
+  ['returns nothing', () => undefined],
+  ['returns the buffers, which are empty objects in JSON', () => ({ id: 'x', response: { clientDataJSON: {} } })],
+])('a passkey whose toJSON %s is sent as one of a browser', (_, toJSON) => {
+  expect(readRegistration(created)).not.toBeNull();
+  expect(readRegistration(sentFor(withBuffers(created, toJSON)))).toEqual(readRegistration(created));
+  expect(readAssertion(used)).not.toBeNull();
+  expect(readAssertion(sentFor(withBuffers(used, toJSON)))).toEqual(readAssertion(used));
+});
+
+test('what toJSON returns is sent as it is', () => {
+  expect(sentFor(withBuffers(created, () => JSON.parse(created)))).toBe(JSON.stringify(JSON.parse(created)));
+});
