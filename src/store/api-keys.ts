@@ -4,10 +4,19 @@ import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Permission } from '../domain/role.ts';
 import type { Database, Transaction } from './database.ts';
 
-/** Whether a row of api_keys is an active key, as `endOf` decides. */
-export function isActiveAt(at: Date): Prisma.Sql {
-  return Prisma.sql`rotated_at is null and revoked_at is null
-    and (expires_at is null or expires_at > greatest(${at.toISOString()}::timestamptz, expired_at))`;
+/** The SQL condition that a row of api_keys is neither rotated nor revoked. It may have expired. */
+export const isCurrent = (alias: string) => `${alias}.rotated_at is null and ${alias}.revoked_at is null`;
+
+/** The SQL condition that the key has not expired at a time, and was not found expired before the clock was set back. */
+export const isUnexpired = (alias: string, at: string) =>
+  `(${alias}.expires_at is null or ${alias}.expires_at > greatest(${at}, ${alias}.expired_at))`;
+
+/** The SQL condition that a row of api_keys is an active key, as `endOf` decides. */
+export const isActive = (alias: string, at: string) => `${isCurrent(alias)} and ${isUnexpired(alias, at)}`;
+
+/** `isActive` for a statement of Prisma. */
+export function isActiveAt(alias: string, at: Date): Prisma.Sql {
+  return Prisma.sql(isActive(alias, '?::timestamptz').split('?'), at.toISOString());
 }
 
 export type NewApiKey = {
@@ -122,7 +131,7 @@ export async function replaceApiKey(
       update api_keys
       set rotated_at = ${now}::timestamptz, rotated_by_user_id = ${byUserId}::uuid, successor_id = ${successor.id}::uuid
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and ${isActiveAt(at)}
+        and ${isActiveAt('api_keys', at)}
       returning organization_id, user_id, name, name_key, permissions, expires_at, key_prefix, allowed_addresses,
                 requests_per_second),
     successor as (
@@ -178,7 +187,7 @@ export async function moveApiKey(
     update api_keys
     set user_id = ${integrationId}::uuid, moved_from_user_id = user_id, moved_at = ${at.toISOString()}::timestamptz,
         name = ${name}, name_key = ${nameKeyOf(name)}
-    where organization_id = ${organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid and ${isActiveAt(at)}`;
+    where organization_id = ${organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid and ${isActiveAt('api_keys', at)}`;
   return moved === 1;
 }
 
@@ -192,7 +201,7 @@ export async function renameApiKey(
     with before as (
       select organization_id, id, name from api_keys
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and user_id = ${userId}::uuid
-        and ${isActiveAt(at)}
+        and ${isActiveAt('api_keys', at)}
       for no key update)
     update api_keys k set name = ${name}, name_key = ${nameKeyOf(name)} from before
     where k.organization_id = before.organization_id and k.id = before.id

@@ -1,5 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { IntegrationRole, Role } from '../domain/role.ts';
+import { isActive } from './api-keys.ts';
 import type { Database, Transaction } from './database.ts';
 import type { Edge } from './list-edge.ts';
 
@@ -118,8 +119,7 @@ const JOINED = `
   join users owner on owner.organization_id = i.organization_id and owner.id = i.owner_user_id
   cross join lateral (
     select max(k.last_used_at) as last_used_at,
-           count(*) filter (where k.rotated_at is null and k.revoked_at is null
-                            and (k.expires_at is null or k.expires_at > greatest($2::timestamptz, k.expired_at)))::int as active
+           count(*) filter (where ${isActive('k', '$2::timestamptz')})::int as active
     from api_keys k where k.organization_id = i.organization_id and k.user_id = i.id) keys`;
 
 export type IntegrationQuery = {

@@ -1,5 +1,7 @@
+import { Prisma } from '../../generated/prisma/client.ts';
 import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../domain/key-notice.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { isActive, isCurrent } from './api-keys.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';
 
@@ -39,7 +41,7 @@ const CHECK = {
     with due as materialized (
       select d.organization_id, d.id, d.user_id, d.created_at, d.expires_at, d.last_used_at
       from api_keys d
-      where d.next_check_at <= now() and d.rotated_at is null and d.revoked_at is null and ${STAYS}
+      where d.next_check_at <= now() and ${isActive('d', 'now()')} and ${STAYS}
       order by d.next_check_at limit $1 for no key update skip locked),
     keys as (
       select k.*, o.ends_unused_after_days as unused_days, ${UNUSED_END} as unused_end
@@ -130,8 +132,7 @@ const END_UNUSED = {
       join organization o on o.id = asked.organization_id
       join api_keys k on k.organization_id = asked.organization_id and k.id = asked.id
       join users h on h.organization_id = k.organization_id and h.id = k.user_id
-      where k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-        and ${UNUSED_END} + ${UNWRITTEN} <= now()
+      where ${isActive('k', 'now()')} and ${UNUSED_END} + ${UNWRITTEN} <= now()
         and exists (
           select 1 from key_notices n
           where n.organization_id = k.organization_id and n.key_id = k.id and n.user_id = k.user_id and n.kind = 'unused'
@@ -139,7 +140,7 @@ const END_UNUSED = {
       order by k.organization_id, k.id for no key update of k),
     ended as (
       update api_keys k set revoked_at = now(), is_unused = true from held
-      where k.organization_id = held.organization_id and k.id = held.id and k.rotated_at is null and k.revoked_at is null
+      where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
       returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.days),
     recorded as (
       insert into audit_events (organization_id, id, act, target_user_id, key_id, detail)
@@ -173,7 +174,7 @@ export async function checkKeysSoon(tx: Transaction, { organizationId }: Organiz
   await tx.$executeRaw`
     with held as materialized (
       select id from api_keys
-      where organization_id = ${organizationId}::uuid and rotated_at is null and revoked_at is null
+      where organization_id = ${organizationId}::uuid and ${Prisma.raw(isCurrent('api_keys'))}
       order by id for no key update)
     update api_keys k set next_check_at = now() from held
     where k.organization_id = ${organizationId}::uuid and k.id = held.id`;

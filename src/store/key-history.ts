@@ -38,7 +38,7 @@ export async function findLiveSuccessor(
       where k.organization_id = ${scope.organizationId}::uuid)
     select k.name, k.key_prefix as prefix
     from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
-    where ${isActiveAt(now)}
+    where ${isActiveAt('k', now)}
     limit 1`;
   return row ?? null;
 }

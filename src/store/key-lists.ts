@@ -1,5 +1,6 @@
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import type { Role } from '../domain/role.ts';
+import { isCurrent, isUnexpired } from './api-keys.ts';
 import type { Database } from './database.ts';
 import type { Edge } from './list-edge.ts';
 
@@ -78,8 +79,8 @@ export type KeyQuery = {
   readonly limit: number;
 };
 
-const CURRENT = 'rotated_at is null and revoked_at is null';
-const UNEXPIRED = '(expires_at is null or expires_at > greatest($3, expired_at))';
+const CURRENT = isCurrent('api_keys');
+const UNEXPIRED = isUnexpired('api_keys', '$3');
 const OF_HOLDER = 'organization_id = $1 and user_id = $2';
 const IS_ENDED = `not (${CURRENT} and ${UNEXPIRED})`;
 const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';
@@ -87,7 +88,7 @@ const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and us
  * Uses the index of current keys. Without "offset 0", PostgreSQL may walk all of the user's keys in the order of the list,
  * however many have ended.
  */
-const CURRENT_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${CURRENT} offset 0) current_keys`;
+const CURRENT_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${CURRENT} offset 0) api_keys`;
 
 /** The statements of a list of keys, the newest first: its start, and the pages next to a key. */
 function statementsOf(name: string, from: string, ...conditions: readonly string[]) {

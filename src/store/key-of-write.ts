@@ -2,6 +2,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { JudgedKey } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { type Permission, rolesWith } from '../domain/role.ts';
+import { isActive } from './api-keys.ts';
 import type { Transaction } from './database.ts';
 import { dateOf } from './timestamp.ts';
 
@@ -27,9 +28,7 @@ export function keyOfWrite(
   { isLocked }: { isLocked: boolean },
 ): Prisma.Sql {
   return Prisma.sql`
-    select case when revoked_at is null and rotated_at is null
-                     and (expires_at is null or expires_at > greatest(statement_timestamp(), expired_at))
-                     and deactivated_at is null and suspended_at is null
+    select case when ${Prisma.raw(isActive('k', 'statement_timestamp()'))} and deactivated_at is null and suspended_at is null
                      and ${permission}::varchar = any(permissions) and role = any(${rolesWith(permission)}::role[])
                      and (allowed_addresses = '{}' or ${address}::inet <<= any(allowed_addresses::inet[]))
            then null
@@ -40,7 +39,7 @@ export function keyOfWrite(
              'userDeactivatedAt', deactivated_at, 'at', statement_timestamp(),
              'allowedAddresses', nullif(array_to_string(allowed_addresses, ' '), ''))
            end as refused, time_of_write
-    from key_and_addresses_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked})`;
+    from key_and_addresses_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked}) k`;
 }
 
 type StateAsJson = {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { nameKeyOf } from '../domain/name.ts';
+import { isCurrent } from './api-keys.ts';
 import { BATCH_ROWS } from './delete-in-batches.ts';
 
 type NamedKey = { organization_id: string; user_id: string; id: string; name: string; is_current: boolean };
@@ -14,7 +15,7 @@ export async function fillNameKeys(client: pg.ClientBase): Promise<void> {
   let [holder, taken] = ['', new Set<string>()];
   for (;;) {
     const { rows } = await client.query<NamedKey>(
-      `select organization_id, user_id, id, name, rotated_at is null and revoked_at is null as is_current
+      `select organization_id, user_id, id, name, ${isCurrent('api_keys')} as is_current
        from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${BATCH_ROWS}`,
     );
     if (rows.length === 0) return;

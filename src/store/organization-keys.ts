@@ -1,6 +1,7 @@
 import { SOON_DAYS, SOON_SHARE } from '../domain/api-key.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
 import { type Permission, READ_PERMISSIONS } from '../domain/role.ts';
+import { isActive } from './api-keys.ts';
 import type { Database } from './database.ts';
 import { COLUMNS, type KeyCounts, type ListedKey, PEOPLE } from './key-lists.ts';
 import { likeInSearchForm, partPattern } from './like.ts';
@@ -40,8 +41,7 @@ export type OrganizationKeyQuery = {
   readonly limit: number;
 };
 
-const IS_ACTIVE =
-  'k.rotated_at is null and k.revoked_at is null and (k.expires_at is null or k.expires_at > greatest($2, k.expired_at))';
+const IS_ACTIVE = isActive('k', '$2');
 /** The same condition as isExpiringSoon. */
 const EXPIRES_SOON = `k.expires_at > greatest($2, k.expired_at) and k.expires_at - $2::timestamptz
   <= least(interval '${SOON_DAYS} days', (k.expires_at - k.created_at) / ${SOON_SHARE})`;

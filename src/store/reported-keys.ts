@@ -1,6 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../domain/actor.ts';
 import { MovingError } from '../domain/errors.ts';
+import { isCurrent } from './api-keys.ts';
 import type { Database } from './database.ts';
 import { isRefusedByMove } from './database-errors.ts';
 import { storable, storableClient } from './storable.ts';
@@ -48,7 +49,7 @@ const REVOKE = {
       order by k.organization_id, k.id for no key update of k),
     ended as (
       update api_keys k set revoked_at = $3, is_leaked = true from held
-      where k.organization_id = held.organization_id and k.id = held.id and k.rotated_at is null and k.revoked_at is null
+      where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
       returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.event_id),
     recorded as (
       insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)

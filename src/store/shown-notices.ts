@@ -1,5 +1,6 @@
 import { type KeyNotice, MAX_SHOWN_NOTICES, type ShownKind } from '../domain/key-notice.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
+import { isActive } from './api-keys.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -22,11 +23,9 @@ export const OPEN_NOTICES = `
          select i.id from users i where i.organization_id = s.organization_id and i.owner_user_id = s.user_id))
        and n.dismissed_at is null and not n.is_for_address and n.kind in ('expires', 'unused', 'ended', 'limited')
        and case n.kind
-         when 'expires' then k.rotated_at is null and k.revoked_at is null and k.expires_at = n.ends_at
-           and k.expires_at > now()
-         when 'unused' then k.rotated_at is null and k.revoked_at is null
-           and coalesce(k.last_used_at <= n.created_at, true)
-         when 'limited' then k.rotated_at is null and k.revoked_at is null and n.created_at > now() - interval '7 days'
+         when 'expires' then ${isActive('k', 'now()')} and k.expires_at = n.ends_at
+         when 'unused' then ${isActive('k', 'now()')} and coalesce(k.last_used_at <= n.created_at, true)
+         when 'limited' then ${isActive('k', 'now()')} and n.created_at > now() - interval '7 days'
          else n.created_at > now() - interval '30 days' end
      order by n.key_id, n.kind, n.created_at desc) latest
      order by ends_at, created_at desc, id limit ${MAX_SHOWN_NOTICES}) n)`;

@@ -298,6 +298,20 @@ test('a key that is not used is ended a day after its last notice, and no sooner
   expect(await checkAll(db)).toEqual([]);
 });
 
+// The fault: the clock of the database was set back to before the expiry, and the end of the key became another one.
+test('a key that is recorded as expired causes no notice, and is not ended as unused, once the clock is set back', async () => {
+  const { key } = await unusedKey({ usedAgo: 500, expiresIn: 40 });
+  await checkAll(db);
+  await moveNotices(db, key.id, 2);
+  const { rowCount } = await db.pool.query('update api_keys set expired_at = expires_at where id = $1', [key.id]);
+  expect(rowCount).toBe(1);
+  expect(await checkAll(db)).toEqual([]);
+  await moveDates(db, key.id, { usedAgo: 1, expiresIn: 6 });
+  await db.pool.query('update api_keys set expired_at = expires_at where id = $1', [key.id]);
+  await checkAll(db);
+  expect(await endsOf(key.id)).toEqual(['unused 1']);
+});
+
 test('a use after the last notice keeps the key, even if it is still in the memory of the process that ends keys', async () => {
   const used = async (id: string) => db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date() } });
   const { key } = await unusedKey({ usedAgo: 500 });
