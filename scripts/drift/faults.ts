@@ -82,7 +82,7 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'a write that began before the revocation of its key is made after it',
     file: 'src/store/key-of-write.ts',
-    find: 'case when revoked_at is null and',
+    find: "case when ${Prisma.raw(isActive('k', 'statement_timestamp()'))} and",
     replace: 'case when',
     caughtBy: 'test/api/revoked-meanwhile.test.ts',
   },
