@@ -8,6 +8,9 @@ import { lastDay } from '../src/dashboard/webhooks/cells.ts';
 import { formatDay, formatInstant, formatSecond } from '../src/domain/format.ts';
 import { firstShown } from '../src/domain/key-usage.ts';
 import { read, sourcesIn } from './support/contract/texts.ts';
+import { createScratchDatabase, TIME_ZONE, withClient } from './support/postgres/postgres.ts';
+import { openTestDatabase } from './support/postgres/store.ts';
+import { runFile } from './support/processes/process.ts';
 
 const TODAY = { startsAt: new Date('2026-03-01T00:00:00.000Z'), succeeded: 1, failed: 0 };
 const YESTERDAY = { startsAt: new Date('2026-02-28T00:00:00.000Z'), succeeded: 1, failed: 1 };
@@ -86,4 +89,21 @@ test('nothing in the source depends on the time zone of the machine', () => {
     return LOCAL_TIME.flatMap((pattern) => pattern.exec(text)?.map((words) => `${file}: ${words}`) ?? []);
   });
   expect(found).toEqual([]);
+});
+
+// The other tests prove nothing about time zones if these surroundings are lost.
+
+test('the tests and the processes that they start run in a time zone other than UTC', async () => {
+  expect(new Date(0).getTimezoneOffset()).toBe(-330);
+  expect((await runFile('test/support/processes/print-time-zone.mjs', [])).stdout).toBe('-330\n');
+});
+
+test('the databases of the tests have another default time zone, and the server reads them in UTC', async () => {
+  const scratch = await createScratchDatabase();
+  const shown = await withClient(scratch.url, (client) => client.query('show timezone'));
+  expect(shown.rows).toEqual([{ TimeZone: TIME_ZONE }]);
+  await scratch.drop();
+  const { db, close } = await openTestDatabase();
+  expect((await db.pool.query('show timezone')).rows).toEqual([{ TimeZone: 'UTC' }]);
+  await close();
 });

@@ -3,7 +3,7 @@ import { VERSION } from '../../src/domain/release.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
 import { Client } from '../support/http/client.ts';
 import { isLoadRefusal } from '../support/http/load-refusal.ts';
-import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { logOf, organizationAt, startCharter, stopUnderLoad, withCharter } from '../support/processes/charter.ts';
 import { runFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
@@ -36,6 +36,9 @@ test('--version prints the version', async () => {
 test('a server prints one line when it listens, with its version; stopped under load, it loses no request', async () => {
   const charter = await startCharter({ ...env, PUBLIC_URL: 'http://localhost:3000' });
   expect(logOf(charter)).toEqual([expect.objectContaining({ msg: 'Charter is listening', version: VERSION })]);
+  const demonstration = `select 1 from users where email like '%@northwind.example'`;
+  const { rows } = await withClient(database.url, (client) => client.query(demonstration));
+  expect(rows).toEqual([]);
   await stopUnderLoad(database.url, charter, 16);
   expect(charter.printed.stderr).toBe('');
 });

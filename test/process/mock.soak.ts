@@ -15,21 +15,23 @@ async function withMock<T>(parameters: readonly string[], work: (running: Runnin
   }
 }
 
-test('it prints its address, a curl command that works, and how to select a response; Ctrl-C ends it with 0', async () => {
-  await withMock([], async (running) => {
-    const [, key, origin = '', path = ''] = await untilPrinted(running, CURL);
+test('it prints its address, a curl command that works, and how to select a response, as its options say; Ctrl-C ends it with 0', async () => {
+  await withMock(['--host', '127.0.0.2', '--environment', 'test', '--stateful'], async (running) => {
+    const [, key = '', origin = '', path = ''] = await untilPrinted(running, CURL);
+    expect([new URL(origin).hostname, key.slice(0, 13)]).toEqual(['127.0.0.2', 'charter_test_']);
     const client = new Client(origin, key, checkMockResponse);
     const response = await client.get(path);
     expect({ status: response.status, items: response.body.data.length }).toEqual({ status: 200, items: 2 });
     await untilPrinted(running, /Prefer: code=422/);
     await untilPrinted(running, /^GET \/api\/parent_programs\?limit=2 -> 200$/m);
+    const { body } = await client.post('/api/parent_programs', { name: 'Kept' });
+    expect((await client.get(`/api/parent_programs/${body.id}`)).body).toEqual(body);
     running.child.kill('SIGINT');
-    const { code, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
-test('--dynamic prints its seed, which generates the same data again', async () => {
+test('--dynamic prints its seed, which generates the same data again; it ends with 0 when its parent process ends', async () => {
   await withMock(['--dynamic'], async (running) => {
     const [, seed = ''] = await untilPrinted(running, /--dynamic-seed (\w+)/);
     const [, key, origin = ''] = await untilPrinted(running, CURL);
@@ -37,6 +39,8 @@ test('--dynamic prints its seed, which generates the same data again', async () 
     const again = await startTestMock({ dynamicSeed: seed });
     expect((await again.client.get('/api/key')).text).toBe(text);
     await again.close();
+    running.child.disconnect();
+    expect((await running.ended).code).toBe(0);
   });
 });
 
@@ -76,24 +80,6 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
   } finally {
     await kill(running);
   }
-});
-
-test('it serves the host, the environment and the state that its options name', async () => {
-  await withMock(['--host', '127.0.0.2', '--environment', 'test', '--stateful'], async (running) => {
-    const [, key = '', origin = ''] = await untilPrinted(running, CURL);
-    expect([new URL(origin).hostname, key.slice(0, 13)]).toEqual(['127.0.0.2', 'charter_test_']);
-    const client = new Client(origin, key, checkMockResponse);
-    const { body } = await client.post('/api/parent_programs', { name: 'Kept' });
-    expect((await client.get(`/api/parent_programs/${body.id}`)).body).toEqual(body);
-  });
-});
-
-test('it ends with 0 when its parent process ends', async () => {
-  await withMock([], async (running) => {
-    await untilPrinted(running, CURL);
-    running.child.disconnect();
-    expect((await running.ended).code).toBe(0);
-  });
 });
 
 test('--help describes how to select a response, and ends with 0', async () => {
