@@ -1,10 +1,21 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { versionWarning } from '../../scripts/admin/cell-versions.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
+import { orThrow } from '../../src/service/outcome.ts';
+import { addDomain, vouchForDomain } from '../../src/service/single-sign-on/domains.ts';
+import { linkDirectly } from '../support/data/single-sign-on.ts';
+import { createTeam } from '../support/data/team.ts';
 import { freePort } from '../support/http/free-port.ts';
 import { hangsUp, respondsWith, type Step, startScriptedServer, staysSilent } from '../support/http/scripted-server.ts';
-import { runAdminCommand } from '../support/processes/admin.ts';
+import { startServer } from '../support/http/server.ts';
+import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
+
+const LIST = '/api/parent_programs';
 
 const cells = (list: readonly string[], ...parameters: string[]) =>
   // The command needs no database.
@@ -105,4 +116,74 @@ test.each([
   ['one of which is not known', ['1.10.0', '1.11.0'], /have the versions 1\.10\.0, 1\.11\.0, not all of which/],
 ])('two versions %s get a warning', (_, versions, warning) => {
   expect(versionWarning(new Set(versions), RELEASES)).toMatch(warning);
+});
+
+test('the keys of a cell name it, every cell refuses those of another with 401, and a moved key is known by its hash', async () => {
+  const [eu1, us1] = [await startServer({ cell: 'eu1' }), await startServer({ cell: 'us1' })];
+  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+  try {
+    const env = { CHARTER_CELL: 'eu1' };
+    const made = ['create-organization', '--name', 'Acme', '--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
+    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, env);
+    const { organization_id: id } = JSON.parse((await admin('--json', ...made)).stdout);
+    const issued = await admin('--json', 'issue-key', '--user', 'ada@acme.example', '--name', 'Test');
+    const { key } = JSON.parse(issued.stdout);
+    expect(key).toMatch(/^charter_live_eu1_[0-9A-Za-z]{46}$/);
+    expect((await eu1.anonymous.get(LIST, { key })).status).toBe(200);
+    const other = await us1.anonymous.get(LIST, { key });
+    expect(other).toMatchObject({
+      status: 401,
+      body: {
+        message:
+          'This API key was issued in the cell eu1, and is not known to the cell us1. Check the address of the server.',
+      },
+    });
+    const file = join(folder, 'acme.jsonl');
+    await admin('export-organization', '--id', id, '--file', file, '--move');
+    expect(await finishMove({ from: eu1, to: us1 }, { id, file })).toMatchObject({ code: 0, stderr: '' });
+    expect((await us1.anonymous.get(LIST, { key })).status).toBe(200);
+    const map = join(folder, 'moved-keys.map');
+    const list = ['moved-keys', '--file', map];
+    expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
+    const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
+    expect(await readFile(map, 'utf8')).toBe(line);
+    // The cell that it has left does not claim it any more, and a key without a cell is of none.
+    await admin(...list);
+    expect(await readFile(map, 'utf8')).toBe('');
+    expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/CHARTER_CELL/),
+    });
+  } finally {
+    await Promise.all([eu1.close(), us1.close(), rm(folder, { recursive: true })]);
+  }
+});
+
+test('the map of e-mail domains has those with which people sign in by single sign-on in the cell', async () => {
+  const eu1 = await startServer({ cell: 'eu1' });
+  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
+  try {
+    const [connected, unverified, unconnected, moving] = [
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+      await createTeam(eu1.db),
+    ];
+    for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
+    for (const [i, { administrator }] of [connected, unconnected, moving].entries())
+      await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
+    orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
+    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
+    const file = join(folder, 'archive.jsonl');
+    await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');
+    const map = join(folder, 'domains.map');
+    expect(await admin('cell-domains', '--file', map)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: 1$/m),
+    });
+    expect(await readFile(map, 'utf8')).toBe('0.example eu1\n');
+  } finally {
+    await eu1.close();
+    await rm(folder, { recursive: true });
+  }
 });

@@ -2,25 +2,16 @@
 
 import { blocksOf } from '../support/contract/guides.ts';
 import { Client } from '../support/http/client.ts';
+import type { TestOrganization } from '../support/http/server.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
-import { organizationAt, startCharter } from '../support/processes/charter.ts';
+import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const MINUTES = 10;
 const trials = blocksOf('backups.md').filter(({ options }) => options.has('trial'));
-
-test('the guide has a command for each step of the trial', () => {
-  expect(trials.map(({ options }) => options.get('trial'))).toEqual([
-    'dump',
-    'restore-dump',
-    'archive',
-    'base',
-    'restore',
-  ]);
-});
 
 type Installation = {
   readonly databaseUrl: string;
@@ -55,68 +46,14 @@ async function namesOf(client: Client): Promise<string[]> {
 }
 
 test(
-  'a running server continues with the database of the moment, and nothing of the lost time is accepted',
+  'a dump is restored in a new database and served; the server continues with the database of a moment, and nothing of the lost time is accepted',
   async () => {
-    await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {
-      const charter = await startCharter({ DATABASE_URL: ownerUrl });
+    await withInstallation(async (installation) => {
+      const charter = await startCharter({ DATABASE_URL: installation.ownerUrl });
       try {
-        const { client } = await organizationAt(databaseUrl, charter);
-        const before = await create(client, 'Before the base backup');
-        await follow('archive');
-        await until('the server to continue', async () => (await client.get('/readyz')).status === 200);
-        await follow('base');
-        await create(client, 'After the base backup');
-        const { rows } = await withClient(databaseUrl, (asking) =>
-          asking.query('select clock_timestamp()::text as now'),
-        );
-        const moment: string = rows[0].now;
-
-        const lost = await create(client, 'Lost');
-        const updated = await client.patch(`${LIST}/${before}`, { description: 'Lost' });
-        expect(updated.status).toBe(200);
-        const [page, item] = await Promise.all([client.get(LIST), client.get(`${LIST}/${before}`)]);
-        const tags = [page, item].map(({ headers }) => headers['etag']);
-        expect(tags).not.toContain(undefined);
-        const feed = await client.get('/api/events');
-        const { rows: archived } = await withClient(databaseUrl, (asking) =>
-          asking.query('select pg_walfile_name(pg_switch_wal()) as name'),
-        );
-        await withClient(databaseUrl, (asking) =>
-          until('the archive', async () => {
-            const found = await asking.query('select last_archived_wal >= $1 as done from pg_stat_archiver', [
-              archived[0].name,
-            ]);
-            return found.rows[0].done === true;
-          }),
-        );
-
-        await follow('restore', { MOMENT: moment });
-        await until('the server to continue', async () => (await client.get('/readyz')).status === 200);
-        await until('the end of the recovery', async () => {
-          const found = await withClient(databaseUrl, (asking) => asking.query('select pg_is_in_recovery() as yes'));
-          return found.rows[0].yes === false;
-        });
-        expect(await namesOf(client)).toEqual(['Before the base backup', 'After the base backup']);
-        expect((await client.get(`${LIST}/${lost}`)).status).toBe(404);
-        const [list, program] = [LIST, `${LIST}/${before}`];
-        for (const [i, path] of [list, program].entries()) {
-          const reply = await client.get(path, { headers: { 'If-None-Match': tags[i] } });
-          expect({ path, status: reply.status, isTagNew: reply.headers['etag'] !== tags[i] }).toEqual({
-            path,
-            status: 200,
-            isTagNew: true,
-          });
-        }
-        const stale = await client.patch(program, { name: 'Never' }, { headers: { 'If-Match': tags[1] } });
-        expect(stale.status).toBe(412);
-        // The new future has versions of its own.
-        await create(client, 'In the new future');
-        expect(await namesOf(client)).toEqual(['Before the base backup', 'After the base backup', 'In the new future']);
-        expect((await client.get(list)).headers['etag']).not.toBe(tags[0]);
-        // No event of the new future comes before a cursor of the lost one.
-        const continued = await client.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
-        const events = continued.body.data.map(({ data }: { data: { name: string } }) => data.name);
-        expect({ status: continued.status, events }).toEqual({ status: 200, events: ['In the new future'] });
+        const organization = await organizationAt(installation.databaseUrl, charter);
+        await restoreDump(installation, organization);
+        await restoreMoment(installation, organization.client);
         expect(charter.child.exitCode).toBeNull();
       } finally {
         await kill(charter);
@@ -126,33 +63,77 @@ test(
   MINUTES * 60_000,
 );
 
-test(
-  'a dump, made while a server serves, is restored in a new database and served',
-  async () => {
-    await withInstallation(async ({ databaseUrl, ownerUrl, follow }) => {
-      const charter = await startCharter({ DATABASE_URL: ownerUrl });
-      const restoredUrl = Object.assign(new URL(ownerUrl), { pathname: '/charter_restored' }).href;
-      try {
-        const { client, key } = await organizationAt(databaseUrl, charter);
-        await create(client, 'In the dump');
-        await follow('dump');
-        await create(client, 'After the dump');
-        await follow('restore-dump', {
-          RESTORED_URL: Object.assign(new URL(databaseUrl), { pathname: '/charter_restored' }).href,
-        });
-        const restored = await startCharter({ DATABASE_URL: restoredUrl });
-        try {
-          const other = new Client(restored.url, key);
-          expect(await namesOf(other)).toEqual(['In the dump']);
-          await create(other, 'In the restored database');
-          expect(await namesOf(other)).toEqual(['In the dump', 'In the restored database']);
-        } finally {
-          await kill(restored);
-        }
-      } finally {
-        await kill(charter);
-      }
+async function restoreDump(
+  { databaseUrl, ownerUrl, follow }: Installation,
+  { client, key }: TestOrganization,
+): Promise<void> {
+  await create(client, 'In the dump');
+  await follow('dump');
+  await create(client, 'After the dump');
+  const restoredUrl = (url: string) => Object.assign(new URL(url), { pathname: '/charter_restored' }).href;
+  await follow('restore-dump', { RESTORED_URL: restoredUrl(databaseUrl) });
+  await withCharter({ DATABASE_URL: restoredUrl(ownerUrl) }, async ({ url }) => {
+    const other = new Client(url, key);
+    expect(await namesOf(other)).toEqual(['In the dump']);
+    await create(other, 'In the restored database');
+    expect(await namesOf(other)).toEqual(['In the dump', 'In the restored database']);
+  });
+}
+
+async function restoreMoment({ databaseUrl, follow }: Installation, client: Client): Promise<void> {
+  const before = await create(client, 'Before the base backup');
+  await follow('archive');
+  await until('the server to continue', async () => (await client.get('/readyz')).status === 200);
+  await follow('base');
+  await create(client, 'After the base backup');
+  const { rows } = await withClient(databaseUrl, (asking) => asking.query('select clock_timestamp()::text as now'));
+  const moment: string = rows[0].now;
+
+  const lost = await create(client, 'Lost');
+  const updated = await client.patch(`${LIST}/${before}`, { description: 'Lost' });
+  expect(updated.status).toBe(200);
+  const [page, item] = await Promise.all([client.get(LIST), client.get(`${LIST}/${before}`)]);
+  const tags = [page, item].map(({ headers }) => headers['etag']);
+  expect(tags).not.toContain(undefined);
+  const feed = await client.get('/api/events');
+  const { rows: archived } = await withClient(databaseUrl, (asking) =>
+    asking.query('select pg_walfile_name(pg_switch_wal()) as name'),
+  );
+  await withClient(databaseUrl, (asking) =>
+    until('the archive', async () => {
+      const found = await asking.query('select last_archived_wal >= $1 as done from pg_stat_archiver', [
+        archived[0].name,
+      ]);
+      return found.rows[0].done === true;
+    }),
+  );
+
+  await follow('restore', { MOMENT: moment });
+  await until('the server to continue', async () => (await client.get('/readyz')).status === 200);
+  await until('the end of the recovery', async () => {
+    const found = await withClient(databaseUrl, (asking) => asking.query('select pg_is_in_recovery() as yes'));
+    return found.rows[0].yes === false;
+  });
+  const kept = ['In the dump', 'After the dump', 'Before the base backup', 'After the base backup'];
+  expect(await namesOf(client)).toEqual(kept);
+  expect((await client.get(`${LIST}/${lost}`)).status).toBe(404);
+  const [list, program] = [LIST, `${LIST}/${before}`];
+  for (const [i, path] of [list, program].entries()) {
+    const reply = await client.get(path, { headers: { 'If-None-Match': tags[i] } });
+    expect({ path, status: reply.status, isTagNew: reply.headers['etag'] !== tags[i] }).toEqual({
+      path,
+      status: 200,
+      isTagNew: true,
     });
-  },
-  MINUTES * 60_000,
-);
+  }
+  const stale = await client.patch(program, { name: 'Never' }, { headers: { 'If-Match': tags[1] } });
+  expect(stale.status).toBe(412);
+  // The new future has versions of its own.
+  await create(client, 'In the new future');
+  expect(await namesOf(client)).toEqual([...kept, 'In the new future']);
+  expect((await client.get(list)).headers['etag']).not.toBe(tags[0]);
+  // No event of the new future comes before a cursor of the lost one.
+  const continued = await client.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
+  const events = continued.body.data.map(({ data }: { data: { name: string } }) => data.name);
+  expect({ status: continued.status, events }).toEqual({ status: 200, events: ['In the new future'] });
+}

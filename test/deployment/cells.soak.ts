@@ -1,5 +1,4 @@
 // Three cells behind HAProxy, with the configuration of the artifact.
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,22 +6,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { createOrganization } from '../../src/service/operator/organizations.ts';
-import { orThrow } from '../../src/service/outcome.ts';
-import { addDomain, vouchForDomain } from '../../src/service/single-sign-on/domains.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { cellOf } from '../support/data/cells.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { createTeam } from '../support/data/team.ts';
 import { Client } from '../support/http/client.ts';
 import { Browser } from '../support/http/dashboard.ts';
 import { freePort } from '../support/http/free-port.ts';
+import { isLoadRefusal } from '../support/http/load-refusal.ts';
 import { startServer, type TestServer } from '../support/http/server.ts';
+import { length } from '../support/length.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
-import { CELLS_CONFIGURATION, startCellsHaproxy } from '../support/processes/haproxy.ts';
+import { startCellsHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
@@ -31,86 +29,9 @@ const LIFE = { lifeSeconds: MINUTES * 60 };
 const CELLS = ['eu1', 'us1', 'ap1'] as const;
 const ORGANIZATIONS = 30;
 const CLIENTS = 64;
-const REQUESTS = 20_000;
-const REQUESTS_OF_THE_OTHER = 5000;
+const REQUESTS = length({ full: 1000, figures: 20_000 });
+const REQUESTS_OF_THE_OTHER = length({ full: 300, figures: 5000 });
 const LIST = '/api/parent_programs';
-
-test('the configuration has a back end for each cell of the map', async () => {
-  const map = await readFile(join(import.meta.dirname, '../../scripts/dist/deploy/cells.map'), 'utf8');
-  const lines = map.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  expect(lines).toEqual(CELLS.map((cell) => `${cell} ${cell}`));
-  for (const cell of CELLS) expect(CELLS_CONFIGURATION).toContain(`\nbackend ${cell}\n`);
-});
-
-test('the keys of a cell name it, every cell refuses those of another with 401, and a moved key is known by its hash', async () => {
-  const [eu1, us1] = [await startServer({ cell: 'eu1' }), await startServer({ cell: 'us1' })];
-  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
-  try {
-    const env = { CHARTER_CELL: 'eu1' };
-    const made = ['create-organization', '--name', 'Acme', '--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
-    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, env);
-    const { organization_id: id } = JSON.parse((await admin('--json', ...made)).stdout);
-    const issued = await admin('--json', 'issue-key', '--user', 'ada@acme.example', '--name', 'Test');
-    const { key } = JSON.parse(issued.stdout);
-    expect(key).toMatch(/^charter_live_eu1_[0-9A-Za-z]{46}$/);
-    expect((await eu1.anonymous.get(LIST, { key })).status).toBe(200);
-    const other = await us1.anonymous.get(LIST, { key });
-    expect(other).toMatchObject({
-      status: 401,
-      body: {
-        message:
-          'This API key was issued in the cell eu1, and is not known to the cell us1. Check the address of the server.',
-      },
-    });
-    const file = join(folder, 'acme.jsonl');
-    await admin('export-organization', '--id', id, '--file', file, '--move');
-    expect(await finishMove({ from: eu1, to: us1 }, { id, file })).toMatchObject({ code: 0, stderr: '' });
-    expect((await us1.anonymous.get(LIST, { key })).status).toBe(200);
-    const map = join(folder, 'moved-keys.map');
-    const list = ['moved-keys', '--file', map];
-    expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
-    const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
-    expect(await readFile(map, 'utf8')).toBe(line);
-    // The cell that it has left does not claim it any more, and a key without a cell is of none.
-    await admin(...list);
-    expect(await readFile(map, 'utf8')).toBe('');
-    expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/CHARTER_CELL/),
-    });
-  } finally {
-    await Promise.all([eu1.close(), us1.close(), rm(folder, { recursive: true })]);
-  }
-});
-
-test('the map of e-mail domains has those with which people sign in by single sign-on in the cell', async () => {
-  const eu1 = await startServer({ cell: 'eu1' });
-  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
-  try {
-    const [connected, unverified, unconnected, moving] = [
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-    ];
-    for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
-    for (const [i, { administrator }] of [connected, unconnected, moving].entries())
-      await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
-    orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
-    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
-    const file = join(folder, 'archive.jsonl');
-    await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');
-    const map = join(folder, 'domains.map');
-    expect(await admin('cell-domains', '--file', map)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/: 1$/m),
-    });
-    expect(await readFile(map, 'utf8')).toBe('0.example eu1\n');
-  } finally {
-    await eu1.close();
-    await rm(folder, { recursive: true });
-  }
-});
 
 test(
   'each key reaches its cell only, a moved one its new cell; a cell that is killed or frozen fails alone, with 503',
@@ -139,7 +60,11 @@ test(
       const ask = async (i: number) => {
         const owner = keys[i % keys.length];
         const startedAt = performance.now();
-        const { status, body, headers } = await new Client(haproxy.url, owner?.key).get('/api/key');
+        // A busy machine may refuse a request under load, in any cell.
+        const { status, body, headers } = await until('a response other than a refusal under load', async () => {
+          const reply = await new Client(haproxy.url, owner?.key).get('/api/key');
+          return !isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] }) && reply;
+        });
         const isRight = status === 200 && body.organization.id === owner?.id;
         return { cell: owner?.cell ?? -1, status, isRight, headers, body, ms: performance.now() - startedAt };
       };

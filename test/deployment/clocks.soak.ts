@@ -21,7 +21,7 @@ import { kill } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
 /** Acknowledged between two jumps. */
-const WRITES = length({ full: 40, figures: 1000 });
+const WRITES = length({ full: 20, figures: 1000 });
 const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const JUMP_SECONDS = 600;

@@ -5,10 +5,10 @@ import { readMigrations } from '../../src/postgres/migrations.ts';
 import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
-const ROWS = length({ full: 100_000, figures: 1_000_000 });
+const ROWS = length({ full: 20_000, figures: 1_000_000 });
 const MINUTES = length({ full: 10, figures: 30 });
 /** Generous in soak, whose machine may be busy. */
-const MOST_MS = length({ full: 5000, figures: 1000 });
+const MOST_MS = length({ full: 20_000, figures: 1000 });
 /** The migrations after this one are tried. */
 const FIRST = '20261122205228_limit_requests';
 

@@ -1,12 +1,9 @@
 // Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the statements of the guide.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { workflowFiles } from '../../scripts/workflows/files.ts';
-import { runWorkflows } from '../../scripts/workflows/run.ts';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
-import { blocksOf, readGuide } from '../support/contract/guides.ts';
+import { blocksOf } from '../support/contract/guides.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
@@ -19,14 +16,14 @@ import { startRequests } from '../support/http/requests.ts';
 import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
 import { length } from '../support/length.ts';
 import { createDataFolder, startOwnedPostgres } from '../support/postgres/owned-postgres.ts';
-import { CONFIGURATION, type Pgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts';
+import { type Pgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts';
 import { setSessionSettings } from '../support/postgres/pooler.ts';
 import { serverUrl, TIME_ZONE, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import { kill, runFile } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const RESTARTS = length({ full: 2, figures: 20 });
+const RESTARTS = length({ full: 1, figures: 20 });
 const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
@@ -35,21 +32,6 @@ const POOL_SIZE = 4;
 
 /** The statements that give the user of the database the settings of a session. */
 const [settings = ''] = blocksOf('postgresql.md').flatMap(({ code }) => (code.startsWith('ALTER ROLE') ? [code] : []));
-
-test('the guide shows every setting of a session, and the configuration of PgBouncer', () => {
-  expect(settings.trim().split('\n')).toEqual(
-    Object.entries(SESSION_SETTINGS).map(
-      ([name, value]) => `ALTER ROLE charter IN DATABASE charter SET ${name} = '${value}';`,
-    ),
-  );
-  const [, excerpt = ''] = CONFIGURATION.split('\npool_mode');
-  expect(readGuide('postgresql.md')).toContain(`pool_mode${excerpt}`);
-});
-
-test('PgBouncer gets its connections in transaction mode, and requires a password', () => {
-  for (const line of ['pool_mode = transaction', 'auth_type = scram-sha-256'])
-    expect(CONFIGURATION).toContain(`\n${line}\n`);
-});
 
 type Installation = { readonly directUrl: string; readonly pgbouncer: Pgbouncer };
 
@@ -84,15 +66,7 @@ test(
   async () => {
     await withInstallation(async ({ directUrl, pgbouncer }) => {
       const name = new URL(directUrl).username;
-      const alone = await runFile('src/main.ts', [], {
-        PORT: '0',
-        NODE_ENV: 'production',
-        DATABASE_URL: pgbouncer.url,
-      });
-      expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('Set DATABASE_DIRECT_URL to the URL') });
       const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
-      const early = await runFile('src/main.ts', [], { PORT: '0', NODE_ENV: 'production', ...urls });
-      expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining(`TimeZone is "${TIME_ZONE}"`) });
       await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
       // Opens new sessions, as RECONNECT does.
       await pgbouncer.kill();
@@ -199,9 +173,6 @@ type Everything = {
 async function useEverything(directUrl: string, { first, second, receiver }: Everything): Promise<void> {
   const { client, key, id: organizationId } = await organizationAt(directUrl, first);
   const other = new Client(second.url, key);
-  const { isFine, printed } = await runWorkflows({ files: workflowFiles(), server: second.url, key, isVerbose: false });
-  expect({ isFine, printed: isFine ? '' : printed }).toEqual({ isFine: true, printed: '' });
-
   const db = openDatabase({ url: directUrl, poolSize: 1, keyring: KEYRING, onIdleError: () => {} });
   try {
     await insertEndpoint(db, organizationId, { url: receiver.url });

@@ -14,7 +14,7 @@ import { kill, type Running, runFile, startFile, untilPrinted } from '../support
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const ROWS = length({ full: 100_000, figures: 1_000_000 });
+const ROWS = length({ full: 20_000, figures: 1_000_000 });
 const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 

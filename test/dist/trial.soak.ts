@@ -1,7 +1,8 @@
 // An operator deploys an artifact, upgrades it and goes back, on a machine that has only Node.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/http/client.ts';
@@ -9,6 +10,7 @@ import { startRequests } from '../support/http/requests.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
+import { findProgram } from '../support/processes/debian.ts';
 import { kill, type Running } from '../support/processes/process.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -68,12 +70,11 @@ test(
   'another user unpacks the artifact, starts it on a PostgreSQL, upgrades it under load and goes back',
   async () => {
     const releases = join(machine.folder, 'releases');
-    for (const release of ['1.1.0', '1.2.0'])
-      await machine.make(releases, '--release', release, '--without-postgresql');
-    const [previous, next] = await Promise.all(
-      ['1.1.0', '1.2.0'].map((release) => machine.unpack(join(releases, `charter-${release}-${PLATFORM}.tar.gz`))),
-    );
-    if (previous === undefined || next === undefined) throw new Error('There are two releases.');
+    await Promise.all([makeArtifacts(), machine.make(releases, '--release', '1.1.0', '--without-postgresql')]);
+    const [previous, next] = await Promise.all([
+      machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`)),
+      machine.unpack(join(releases, `charter-1.1.0-${PLATFORM}.tar.gz`)),
+    ]);
     // An upgrade brings a migration.
     const migration = join(next, 'prisma/migrations/29990101000000_of_the_next_release');
     await mkdir(migration);
@@ -97,7 +98,7 @@ test(
       await expectToServe(first.url, key);
       const port = { PORT: new URL(first.url).port };
       expect((await machine.run(previous, ['health'], port)).code).toBe(0);
-      expect(first.printed.stdout).toContain('"version":"1.1.0"');
+      expect(first.printed.stdout).toContain('"version":"1.0.0"');
       for (const program of ['admin', 'workflows']) {
         const { stdout } = await machine.run(previous, [program, '--help']);
         expect(stdout).toContain(`node charter.mjs ${program}`);
@@ -216,3 +217,29 @@ async function sha256(file: string): Promise<string> {
 async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).toSorted();
 }
+
+/** Of systemd's scale from 0 (safe) to 10: it calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM" exposed. */
+const MOST_EXPOSURE = 2;
+const UNIT = join(import.meta.dirname, '../../scripts/dist/deploy/charter.service');
+
+test('systemd accepts the unit, and finds it hardly exposed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charter-unit-'));
+  try {
+    const analyze = findProgram('systemd-analyze', 'systemd');
+    const unit = join(folder, 'charter.service');
+    // systemd looks the program up; its folder is made when the unit starts.
+    const node = join(folder, 'node'); // The path of this Node can have a space, at which systemd would split it.
+    await symlink(process.execPath, node);
+    const text = (await readFile(UNIT, 'utf8')).replace('/usr/bin/node', node);
+    await mkdir(join(folder, 'current'));
+    await writeFile(unit, text.replaceAll('/opt/charter/current', join(folder, 'current')));
+    const verified = await promisify(execFile)(analyze, ['verify', '--man=no', unit]);
+    expect(verified.stdout + verified.stderr).toBe('');
+    const { stdout } = await promisify(execFile)(analyze, ['security', '--offline=true', '--no-pager', unit]);
+    const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+    expect(exposure).not.toBe('');
+    expect(Number(exposure)).toBeLessThanOrEqual(MOST_EXPOSURE);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,6 @@ import { type Charter, logOf, organizationAt, SERVES, startCharter } from '../su
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const WORKERS = 3;
 const HOST = '127.0.0.1';
 const LIST = '/api/parent_programs';
@@ -340,29 +339,6 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
     const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
     expect(last).toEqual(['the last line', 'stopped']);
   });
-});
-
-// Its commands are start, admin, workflows and health.
-test('the command of a release starts workers, too', async () => {
-  const release = await mkdtemp(join(tmpdir(), 'charter-workers-'));
-  await copyFile(join(ROOT, 'scripts/dist/charter.mjs'), join(release, 'charter.mjs'));
-  await copyFile(join(ROOT, 'package.json'), join(release, 'package.json'));
-  await symlink(join(ROOT, 'src'), join(release, 'src'));
-  const server = startFile(join(release, 'charter.mjs'), [], {
-    DATABASE_URL: database.url,
-    WORKERS: '2',
-    PORT: '0',
-  });
-  try {
-    const [, url = ''] = await untilPrinted(server, SERVES);
-    expect((await new Client(url).get('/readyz')).status).toBe(200);
-    server.child.kill('SIGTERM');
-    const { code, stderr } = await server.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  } finally {
-    await kill(server);
-    await rm(release, { recursive: true });
-  }
 });
 
 test('a start that fails is reported once, and ends with exit code 1', async () => {

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
+import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
+import { blocksOf, readGuide } from '../support/contract/guides.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import { findProgram } from '../support/processes/debian.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
-/** Of systemd's scale from 0 (safe) to 10: it calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM" exposed. */
-const MOST_EXPOSURE = 2;
 
 async function read(name: string): Promise<string> {
   return readFile(join(DEPLOY, name), 'utf8');
@@ -66,24 +62,46 @@ test('the time-outs and modes of the files leave the server the time that it tak
   expect(secondsOf(pooler, 'default_pool_size')).toBeGreaterThanOrEqual(readConfig({}).databasePoolSize);
 });
 
-test('systemd accepts the unit, and finds it hardly exposed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-unit-'));
-  try {
-    const analyze = findProgram('systemd-analyze', 'systemd');
-    const unit = join(folder, 'charter.service');
-    // systemd looks the program up; its folder is made when the unit starts.
-    const node = join(folder, 'node'); // The path of this Node can have a space, at which systemd would split it.
-    await symlink(process.execPath, node);
-    const text = (await read('charter.service')).replace('/usr/bin/node', node);
-    await mkdir(join(folder, 'current'));
-    await writeFile(unit, text.replaceAll('/opt/charter/current', join(folder, 'current')));
-    const verified = await promisify(execFile)(analyze, ['verify', '--man=no', unit]);
-    expect(verified.stdout + verified.stderr).toBe('');
-    const { stdout } = await promisify(execFile)(analyze, ['security', '--offline=true', '--no-pager', unit]);
-    const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
-    expect(exposure).not.toBe('');
-    expect(Number(exposure)).toBeLessThanOrEqual(MOST_EXPOSURE);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+test.each([
+  ['operating.md', 'charter', 'haproxy.cfg'],
+  ['postgresql.md', 'primary', 'haproxy-postgresql.cfg'],
+])('the guide %s shows the back end %s of %s', async (guide, name, file) => {
+  const [, backend = ''] = (await read(file)).split(`\nbackend ${name}\n`);
+  expect(backend).not.toBe('');
+  expect(readGuide(guide)).toContain(`backend ${name}\n${backend}`);
+});
+
+test('HAProxy ends TLS, as a server with an https PUBLIC_URL needs', async () => {
+  const lines = [...(await read('haproxy.cfg')).matchAll(/^ +(bind .*|.* X-Forwarded-Proto .*)$/gm)];
+  expect(lines.map(([, line]) => line)).toEqual([
+    'bind :443 ssl crt /etc/haproxy/charter.pem alpn h2,http/1.1',
+    'http-request set-header X-Forwarded-Proto https',
+  ]);
+});
+
+test('HAProxy has a back end for each cell of the map', async () => {
+  const configuration = await read('haproxy-cells.cfg');
+  const lines = (await read('cells.map')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const cells = ['eu1', 'us1', 'ap1'];
+  expect(lines).toEqual(cells.map((cell) => `${cell} ${cell}`));
+  for (const cell of cells) expect(configuration).toContain(`\nbackend ${cell}\n`);
+});
+
+test('PgBouncer gets its connections in transaction mode, and requires a password; the guide shows it with every setting of a session', async () => {
+  const configuration = await read('pgbouncer.ini');
+  for (const line of ['pool_mode = transaction', 'auth_type = scram-sha-256'])
+    expect(configuration).toContain(`\n${line}\n`);
+  const [, excerpt = ''] = configuration.split('\npool_mode');
+  expect(readGuide('postgresql.md')).toContain(`pool_mode${excerpt}`);
+  const settings = blocksOf('postgresql.md').find(({ code }) => code.startsWith('ALTER ROLE'));
+  expect(settings?.code.trim().split('\n')).toEqual(
+    Object.entries(SESSION_SETTINGS).map(
+      ([name, value]) => `ALTER ROLE charter IN DATABASE charter SET ${name} = '${value}';`,
+    ),
+  );
+});
+
+test('the guide "Backups" has a command for each step of its trial', () => {
+  const trials = blocksOf('backups.md').flatMap(({ options }) => options.get('trial') ?? []);
+  expect(trials).toEqual(['dump', 'restore-dump', 'archive', 'base', 'restore']);
 });
