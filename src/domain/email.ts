@@ -36,6 +36,13 @@ export function domainOfEmail(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
+/** The text of a search with the domain in the form in which e-mails are stored, if the text contains an "@". */
+export function withNormalDomain(text: string): string {
+  const at = text.lastIndexOf('@');
+  const domain = at === -1 ? null : normalDomain(text.slice(at + 1));
+  return domain === null ? text : `${text.slice(0, at + 1)}${domain}`;
+}
+
 /** A normal e-mail as people write it. */
 export function shownEmail(email: string): string {
   const domain = domainOfEmail(email);

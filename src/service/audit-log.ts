@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import { withNormalDomain } from '../domain/email.ts';
 import { isId } from '../domain/id.ts';
 import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
@@ -51,7 +52,10 @@ export const MAX_AUDITED_KEYS = 200;
 /** The users whose name or e-mail contains the text; `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   refuseToGovern(actor.role);
-  const found = await findMatchingUsers(db, actor.scope, { text, limit: MAX_AUDITED_USERS + 1 });
+  const found = await findMatchingUsers(db, actor.scope, {
+    text: withNormalDomain(text),
+    limit: MAX_AUDITED_USERS + 1,
+  });
   const whole = found.filter(({ isWholeEmail }) => isWholeEmail);
   if (whole.length === 0 && found.length > MAX_AUDITED_USERS) return null;
   return (whole.length > 0 ? whole : found).map(({ id }) => id);

@@ -1,4 +1,4 @@
-import { normalDomain, normalEmail, shownEmail } from '../../src/domain/email.ts';
+import { normalDomain, normalEmail, shownEmail, withNormalDomain } from '../../src/domain/email.ts';
 import { parseDomain } from '../../src/domain/single-sign-on.ts';
 
 test.each([
@@ -29,6 +29,15 @@ test.each([
 ])('%s is no e-mail', (text) => {
   // The attack: a domain that becomes another one when it is converted to ASCII.
   expect(normalEmail(text)).toBeNull();
+});
+
+test.each([
+  ['@bücher.example', '@xn--bcher-kva.example'],
+  ['Grete@BÜCHER.example', 'Grete@xn--bcher-kva.example'],
+  ['grete@bü', 'grete@bü'],
+  ['Müller.Example', 'Müller.Example'],
+])('a search for %s finds e-mails as they are stored', (text, search) => {
+  expect(withNormalDomain(text)).toBe(search);
 });
 
 test('an e-mail is shown as people write it', () => {

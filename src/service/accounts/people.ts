@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
+import { withNormalDomain } from '../../domain/email.ts';
 import { ForbiddenError, invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
@@ -37,7 +38,7 @@ export async function listUsers(
   { search = '', state = 'all', after = null, before = null }: UserListRequest = {},
 ): Promise<UserListPage> {
   refuseToSee(actor.role);
-  const filters = { search: searchText(search, SEARCH_CHARACTERS), state };
+  const filters = { search: searchText(withNormalDomain(search), SEARCH_CHARACTERS), state };
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(
     window,
