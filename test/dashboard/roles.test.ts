@@ -1,4 +1,5 @@
 import { createPeople, giveKey, NOBODY, type People } from '../support/data/actors.ts';
+import { encryptedSecret } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { type Fields, keysIn, wordsOf } from '../support/http/dashboard.ts';
@@ -242,4 +243,22 @@ test.each([
     const current = linksOn(target).filter(([, , mark]) => mark !== undefined);
     expect([name, target.status, current.map(([, , , each]) => each)]).toEqual([name, 200, [name]]);
   }
+});
+
+test('a manager sees no role above member in a form, and no action buttons for an administrator', async () => {
+  // The attack: the page itself reveals which form to post.
+  const { db } = dashboard;
+  const { administrator, manager } = await createPeople(db);
+  const browser = await browserOf(dashboard, manager);
+  const invite = await browser.get('/people/users/invite');
+  expect([...invite.text.matchAll(/<option value="(\w+)"/g)].map(([, role]) => role).toSorted()).toEqual([
+    'member',
+    'viewer',
+  ]);
+  await db.prisma.user.updateMany({
+    where: { id: administrator.userId },
+    data: { totpSecret: encryptedSecret(administrator), totpSince: new Date() },
+  });
+  const page = await browser.get(`/people/users/${administrator.userId}`);
+  expect(page.text).not.toMatch(/\/(role|link|deactivate|reactivate|second-factor)"/);
 });

@@ -9,11 +9,11 @@ const [few, many] = [
   await createOrganizationOfSize({ users: 10, keys: 1, events: 10, sessions: 1, endpoints: 1, integrations: 1 }),
   await createOrganizationOfSize({
     users: 1000,
-    keys: 200,
+    keys: 120,
     events: 3000,
-    sessions: 100,
+    sessions: 20,
     endpoints: 10,
-    integrations: 100,
+    integrations: 20,
   }),
 ];
 

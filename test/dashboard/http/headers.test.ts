@@ -4,7 +4,7 @@ import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { Client } from '../../support/http/client.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
+import { browserOf, fill, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const actor = await createAccount(dashboard.db, { role: 'administrator' });
@@ -29,21 +29,20 @@ function expectHeaders(where: string, page: Page): void {
   }
 }
 
-test('every response on every path forbids framing, sniffing, caching and foreign sources, for every role and method', async () => {
+test('every response on every path forbids framing, sniffing, caching and foreign sources, whoever asks by which method', async () => {
   // The attack: a page without these headers is framed or cached, or runs an injected script.
   const guest = new Browser(dashboard.url);
   for (const pattern of [...dashboard.paths, '/profile/nothing', '/people/', '/nothing']) {
     if (pattern.startsWith('/assets/')) continue;
     const path = fill(pattern, ids);
-    for (const each of [browser, guest]) {
-      for (const method of ['GET', 'HEAD']) expectHeaders(`${method} ${path}`, await each.send(method, path));
-      if (pattern === '/' || pattern === '/nothing') continue;
-      expectHeaders(`POST ${path}`, await each.post(path, { form_token: 'wrong' }));
-      const put = await each.send('PUT', path);
-      expectHeaders(`PUT ${path}`, put);
-      // RFC 9110 section 15.5.6.
-      if (put.status === 405) expect([path, put.headers['allow']]).toEqual([path, expect.stringMatching(/GET|POST/)]);
-    }
+    expectHeaders(`GET ${path}`, await browser.get(path));
+    expectHeaders(`HEAD ${path}`, await guest.send('HEAD', path));
+    if (pattern === '/' || pattern === '/nothing') continue;
+    expectHeaders(`POST ${path}`, await browser.post(path, { form_token: 'wrong' }));
+    const put = await guest.send('PUT', path);
+    expectHeaders(`PUT ${path}`, put);
+    // RFC 9110 section 15.5.6.
+    if (put.status === 405) expect([path, put.headers['allow']]).toEqual([path, expect.stringMatching(/GET|POST/)]);
   }
 });
 
@@ -152,4 +151,31 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
   expect((await laden.get(style)).status).toBe(200);
   for (let i = 0; i < 3; i += 1) laden.cookies.delete(`other-${i}`);
   expect((await laden.get('/profile')).status).toBe(200);
+});
+
+/** The command line shown beside a new key; it contains our own URL. */
+async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
+  const proxied = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...options });
+  try {
+    const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };
+    const own = await browserOf(proxied, await createAccount(proxied.db), headers);
+    const shown = await own.submit('/profile/api-keys/new', { name: 'Ours' }, '/profile/api-keys');
+    return /"(https?:[^"]*)"/.exec(wordsOf(shown))?.[1] ?? '';
+  } finally {
+    await proxied.close();
+  }
+}
+
+test.each([
+  // The attack: a client sends the header to change our links and cookies.
+  ['nobody is trusted', {}, 'http://charter.example.org'],
+  ['another address is trusted', { trustedProxies: ['192.0.2.1', '10.0.0.0/8'] }, 'http://charter.example.org'],
+  ['the sender is trusted', { trustedProxies: ['127.0.0.1'] }, 'https://charter.example.org'],
+  [
+    'PUBLIC_URL says otherwise',
+    { trustedProxies: ['127.0.0.1'], publicUrl: 'http://public.example.org' },
+    'http://public.example.org',
+  ],
+])('X-Forwarded-Proto counts only from a trusted address: %s', async (_, options, origin) => {
+  expect(await curlLineOf(options)).toBe(`${origin}/api/parent_programs?limit=2`);
 });

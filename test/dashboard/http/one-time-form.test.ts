@@ -49,18 +49,6 @@ test('a key form whose action failed in an outage can be sent again and then cre
   expect((await browser.post(OWN, fields)).status).toBe(409);
 });
 
-test('a rotation that failed in an outage can be sent again, and the old key works until then', async () => {
-  const account = await createAccount(dashboard.db);
-  const { id, key } = await giveKey(dashboard.db, account);
-  const browser = await browserOf(dashboard, account);
-  const path = `${OWN}/${id}/rotate`;
-  const fields = filled(await browser.form(path));
-  expect((await sendIntoOutage(browser, path, fields, account)).status).toBe(503);
-  expect(await dashboard.statusOf(key)).toBe(200);
-  const [next = ''] = keysIn(await browser.post(path, fields));
-  expect([await dashboard.statusOf(key), await dashboard.statusOf(next)]).toEqual([401, 200]);
-});
-
 test('a refused form can be corrected with the back button and sent again', async () => {
   const account = await createAccount(dashboard.db);
   await giveKey(dashboard.db, account, { name: 'Taken' });
@@ -70,18 +58,6 @@ test('a refused form can be corrected with the back button and sent again', asyn
     const response = await browser.post(OWN, { ...fields, ...wrong });
     expect([wrong, [409, 422].includes(response.status), keysIn(response)]).toEqual([wrong, true, []]);
   }
-  expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
-});
-
-test('a form that was refused because of a suspension can be sent once the organization is resumed', async () => {
-  const account = await createAccount(dashboard.db);
-  const browser = await browserOf(dashboard, account);
-  const fields = await createForm(browser);
-  const suspend = (suspendedAt: Date | null) =>
-    dashboard.db.prisma.organization.update({ where: { id: account.scope.organizationId }, data: { suspendedAt } });
-  await suspend(new Date());
-  expect((await browser.post(OWN, fields)).status).toBe(403);
-  await suspend(null);
   expect(keysIn(await browser.post(OWN, fields))).toHaveLength(1);
 });
 

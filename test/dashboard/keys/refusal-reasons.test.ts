@@ -83,21 +83,6 @@ test.each(CASES)('$who gets the same reason on the list, on each page and after 
   await expectReason(await browser.post(`${base}/${id}/rename`, { form_token, name: 'New' }), 403, 'rename');
 });
 
-test('a form that was open when the organization was suspended is refused with that reason', async () => {
-  const people = await createPeople(dashboard.db);
-  const { id } = await giveKey(dashboard.db, people.member);
-  const browser = await browserOf(dashboard, people.member);
-  const forms = [
-    { action: OWN, form: await browser.form(`${OWN}/new`, OWN), change: { name: 'Late' } },
-    { action: `${OWN}/${id}/rotate`, form: await browser.form(`${OWN}/${id}/rotate`), change: {} },
-  ];
-  await suspend(people);
-  for (const { action, form, change } of forms) {
-    const response = await browser.post(action, { ...Object.fromEntries(form.fields), ...change });
-    expect([action, response.status, wordsOf(response)]).toEqual([action, 403, expect.stringContaining(noneWhile())]);
-  }
-});
-
 test('the pages say that a user is deactivated', async () => {
   const people = await createPeople(dashboard.db);
   const { userId } = people.member;

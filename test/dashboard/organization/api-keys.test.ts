@@ -69,13 +69,6 @@ test.each(['administrator', 'manager'] as const)(
   },
 );
 
-test.each(['member', 'viewer'] as const)('a %s gets 403, for the list and for the search', async (role) => {
-  const browser = await browserOf(dashboard, people[role]);
-  expect((await browser.get(KEYS)).status).toBe(403);
-  const form_token = await browser.formToken();
-  expect((await browser.post(KEYS, { form_token, search: keys.nightly.key })).status).toBe(403);
-});
-
 test('the list is searched by name or prefix, and filtered by user, permission, use, expiry and state', async () => {
   const browser = browsers.manager;
   expect(await found(browser, { search: 'NIGHTLY' })).toEqual(['Nightly import']);
@@ -279,13 +272,6 @@ test('Next page and Previous page lead through all 120 keys in both directions, 
       page = previous === undefined ? undefined : await browser.get(previous);
     }
     expect(backwards).toEqual(forwards);
-  }
-});
-
-test('a position that was edited shows the first page', async () => {
-  for (const position of ['nonsense', 'WyIiXQ', `${'x'.repeat(500)}`, '%00']) {
-    for (const side of ['after', 'before'])
-      expect(namesOn(await browsers.manager.get(`${KEYS}?${side}=${position}`))).toHaveLength(3);
   }
 });
 

@@ -95,28 +95,3 @@ test('a list page past the end does not say that there is nobody, and leads to t
     expect(linkIn(page, 'First page')).toBe(starts[i]);
   }
 });
-
-test('the pages of a search have everybody whom it finds once, in the order of the names', async () => {
-  const { manager, scope: own } = await createPeople(dashboard.db);
-  await dashboard.db.pool.query(
-    `insert into users (organization_id, id, email, name, role)
-     select $1::uuid, gen_random_uuid(), 'person-' || i || '@' || $1::uuid || '.example',
-            (array['Ana Sousa', 'Noor Haddad', 'Zoë Martin'])[i % 3 + 1], 'member' from generate_series(1, 56) i`,
-    [own.organizationId],
-  );
-  const reading = await browserOf(dashboard, manager);
-  const found: string[][] = [];
-  for (let path = (await reading.submit('/people/users', { search: 'PERSON-' })).headers['location'] ?? ''; path; ) {
-    const page = await reading.get(path);
-    expect(page.text).toContain('value="PERSON-"');
-    found.push(page.text.match(/person-\d+@/g) ?? []);
-    path = linkIn(page, 'next');
-  }
-  const { rows } = await dashboard.db.pool.query<{ email: string }>(
-    `select substring(email from 'person-\\d+@') as email from users
-     where organization_id = $1 and email like 'person-%' order by name, id`,
-    [own.organizationId],
-  );
-  expect(found.map(({ length }) => length)).toEqual([25, 25, 6]);
-  expect(found.flat()).toEqual(rows.map(({ email }) => email));
-});

@@ -317,7 +317,8 @@ async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   return after.filter((each, i) => each !== before[i]).map((each) => JSON.parse(each).name);
 }
 
-const CASES = Object.entries(ACTIONS).flatMap(([name, { roles }]) => roles.map((role) => [name, role] as const));
+/** Each action with the role that may do the least. */
+const CASES = Object.entries(ACTIONS).map(([name, { roles }]) => [name, roles.at(-1) ?? 'viewer'] as const);
 
 test.each(CASES)('%s, as %s: refused after eleven minutes, and made after a proof', async (name, role) => {
   // The attack: a session that was left open or stolen.

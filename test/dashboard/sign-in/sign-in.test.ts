@@ -59,42 +59,6 @@ test('a wrong password gets the same response, with equal work, for known, invit
   expect([nonsense?.status, empty?.status]).toEqual([422, 422]);
 });
 
-test('a forgotten password gets the same response for every e-mail, before any mail is sent', async () => {
-  // The attack: the same, where the form sends a mail only to known e-mails.
-  const emails = await people();
-  const responses = [];
-  // Those who get a mail come last: a mail waits at most ten seconds for the greeting of the mail server.
-  for (const email of emails.toReversed()) {
-    const browser = browserFrom();
-    const form = await browser.form('/forgotten-password');
-    responses.push(
-      told(await browser.post('/forgotten-password', { ...Object.fromEntries(form.fields), email }), email),
-    );
-  }
-  expect(responses[0]?.status).toBe(200);
-  for (const response of responses) expect(response).toEqual(responses[0]);
-  expect(smtp.mails).toEqual([]);
-  smtp.greet();
-  await dashboard.outbox.settle();
-  // To the account and to the invited person, and not to the deactivated one.
-  const mailed = smtp.mails.flatMap((text) => emails.filter((email) => text.includes(`<${email}>`)));
-  expect(mailed.toSorted()).toEqual(emails.slice(0, 2).toSorted());
-});
-
-test('an unknown e-mail is rate-limited with the same page as a known one', async () => {
-  // The attack: only existing accounts are slowed, which reveals them.
-  const emails = [(await createAccount(dashboard.db)).email, `${crypto.randomUUID()}@example.test`];
-  const pages = [];
-  for (const email of emails) {
-    const browser = browserFrom();
-    for (let i = 0; i < 10; i += 1) await browser.signIn(email, 'wrong');
-    const { rest, same, ...page } = told(await browser.signIn(email, 'wrong'), email);
-    pages.push({ ...page, same, names: Object.keys(rest) });
-  }
-  expect(pages[0]?.status).toBe(429);
-  expect(pages[1]).toEqual(pages[0]);
-});
-
 test('a session whose second factor is outstanding opens no page and no form', async () => {
   // The attack: a person who knows the password skips the code.
   const account = await createAccount(dashboard.db);

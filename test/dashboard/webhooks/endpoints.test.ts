@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../src/domain/duration.ts';
 import { formatMonthDay } from '../../../src/domain/format.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { createPeople, type People, times } from '../../support/data/actors.ts';
+import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, writeEvent } from '../../support/data/webhooks.ts';
 import { filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
@@ -48,16 +48,6 @@ test('the secret of a new endpoint is shown in the first response alone', async 
   for (const reader of [browser, manager])
     for (const path of [LIST, url, `${url}/rotate`, `${url}/change`, '/organization/audit-log'])
       expect([path, secretsIn(await reader.get(path))]).toEqual([path, []]);
-});
-
-test('one form sent 20 times concurrently adds one endpoint and shows its secret once', async () => {
-  const { administrator, scope } = await createPeople(db);
-  const browser = await browserOf(dashboard, administrator);
-  const fields = filled(await browser.form(NEW), { url: 'https://example.org/hooks' });
-  const responses = await times(20, () => browser.post(NEW, fields));
-  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(responses.flatMap(secretsIn)).toHaveLength(1);
-  expect(await db.prisma.webhookEndpoint.count({ where: { organizationId: scope.organizationId } })).toBe(1);
 });
 
 test('a rotation shows the new secret once, and says how long the previous one signs', async () => {

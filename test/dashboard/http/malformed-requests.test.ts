@@ -1,11 +1,12 @@
-import { createPeople } from '../../support/data/actors.ts';
-import { encode, type Fields, type Page } from '../../support/http/dashboard.ts';
+import { createPeople, NOBODY } from '../../support/data/actors.ts';
+import { Browser, encode, type Fields, type Page } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { exchangeRaw } from '../../support/http/raw.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
 const dashboard = await useDashboard();
-const browser = await browserOf(dashboard, (await createPeople(dashboard.db)).administrator);
+const { administrator } = await createPeople(dashboard.db);
+const browser = await browserOf(dashboard, administrator);
 const token = await browser.formToken();
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -118,4 +119,70 @@ test('invalid percent-encoding and invalid UTF-8 count as ordinary text', async 
   }
   expectPage(await send(Buffer.from([0xff, 0xfe, 0x26, 0x3d])), 403);
   expectPage(await send(''), 403);
+});
+
+test.each([
+  '/people/users/%E0%A4%A',
+  '/welcome/%',
+  '/profile/%zz',
+  '/people/users/%ff/role',
+  '/profile/api-keys/%/rotate',
+])('the URL %s gets a page with 400 or 404', async (path) => {
+  // The attack: Express throws while it decodes the path, and its own error page shows a stack.
+  for (const page of [await browser.get(path), await browser.post(path, { form_token: 'wrong' })]) {
+    expect([400, 404]).toContain(page.status);
+    expectPage(page, page.status);
+  }
+});
+
+/** A position as the links of a list encode it. */
+const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+test('no malformed query causes a server error', async () => {
+  // The attack: positions, dates and searches that the database cannot accept.
+  const texts = ['%00', '%', '%ff', "'", '%25', '_', '\\'];
+  const days = ['%00', '%ff', '0000-01-01', '9999-12-31', '0001-01-01', '2026-02-30'];
+  const positions = [
+    '%00',
+    '%ff',
+    'WyJhIiwiYiJd',
+    position('ended', '-271821-04-20T00:00:00.000Z', NOBODY),
+    position('ended', '0000-01-01T00:00:00.000Z', NOBODY),
+    position('\0', NOBODY),
+  ];
+  const log = '/organization/audit-log';
+  const queries = [
+    ...texts.flatMap((text) => [
+      `/people/users?search=${text}&done=${text}`,
+      `${log}?action=${text}&person=${text}`,
+      `/sign-in?next=${text}&done=${text}`,
+    ]),
+    ...days.flatMap((day) => [`${log}?from=${day}`, `${log}?to=${day}`, `${log}.csv?from=${day}&to=${day}`]),
+    ...positions.flatMap((after) =>
+      [
+        '/people/users',
+        log,
+        '/profile/api-keys',
+        '/organization/api-keys',
+        `/people/users/${administrator.userId}`,
+      ].map((path) => `${path}?after=${after}`),
+    ),
+  ];
+  for (const path of [
+    ...queries,
+    '/people/users?search=a&search=b&after[x]=1',
+    `/people/users?search=${'x'.repeat(7000)}`,
+  ]) {
+    const { status } = await browser.get(path);
+    expect([path, status < 500]).toEqual([path, true]);
+  }
+});
+
+test('an unknown URL keeps the navigation for signed-in people, and for nobody else', async () => {
+  for (const path of ['/profile/nowhere', '/people/', '/nowhere']) {
+    const [member, guest] = [await browser.get(path), await new Browser(dashboard.url).get(path)];
+    expect([path, member.status, guest.status]).toEqual([path, 404, 404]);
+    expect([path, member.text.includes('aria-label="Main"')]).toEqual([path, true]);
+    expect([path, guest.text.includes('aria-label="Main"')]).toEqual([path, false]);
+  }
 });
