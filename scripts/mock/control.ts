@@ -8,6 +8,7 @@ import { type Match, readMatch } from './override-match.ts';
 import { ALL_OPERATIONS, MAX_OVERRIDES, type NewOverride, type Override, type Overrides } from './overrides.ts';
 import { type Choice, type ChoiceWords, responseOf } from './prefer.ts';
 import { MAX_DELAY_MS } from './preferences.ts';
+import type { MockRateLimits } from './rate-limits.ts';
 import type { RequestLog } from './request-log.ts';
 import type { ReadSeed } from './seed-data.ts';
 import type { Items, Store } from './store.ts';
@@ -16,7 +17,7 @@ import type { Items, Store } from './store.ts';
 export type Control = {
   /** Adds a forced response, or one for each step of a sequence. Throws a 422 for one that no operation has. */
   force(value: Json): readonly Override[];
-  /** Begins again with the data of the start or with other data, without forced responses, and with an empty log. */
+  /** Begins again with the data of the start or with other data, without forced responses, with all requests left, and an empty log. */
   reset(value: Json): void;
 };
 
@@ -24,6 +25,7 @@ export type ControlDeps = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
   readonly overrides: Overrides;
+  readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
   /** `undefined` if the mock keeps nothing. */
   readonly store: Store | undefined;
@@ -34,7 +36,8 @@ export type ControlDeps = {
 
 const MAX_TIMES = 10_000;
 
-export function createControl({ operations, ajv, overrides, log, store, readSeed, seed }: ControlDeps): Control {
+export function createControl(deps: ControlDeps): Control {
+  const { operations, ajv, overrides, rateLimits, log, store, readSeed, seed } = deps;
   return {
     force(value) {
       const added = readOverrides(value, { operations, ajv });
@@ -55,6 +58,7 @@ export function createControl({ operations, ajv, overrides, log, store, readSeed
       const items = data !== undefined ? readSeed(data) : isEmpty ? new Map() : seed;
       store?.reset(items);
       overrides.clear();
+      rateLimits.reset();
       log.clear();
     },
   };

@@ -12,12 +12,12 @@ import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/dom
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
-import { addLimits } from './mock-api.ts';
 import { ALL_OPERATIONS, type Override, type Overrides, preferHeaderOf } from './overrides.ts';
 import type { OwnBodies } from './own-body.ts';
 import { type Preference, responseOf } from './prefer.ts';
 import type { PreferenceNotes } from './preference-notes.ts';
 import { readPreferences } from './preferences.ts';
+import type { MockRateLimits } from './rate-limits.ts';
 import { type ReadRequest, readAhead } from './read-ahead.ts';
 
 export type ForcedResponseDeps = {
@@ -30,6 +30,7 @@ export type ForcedResponseDeps = {
   readonly onForced: (request: ApiRequest, read: ReadRequest) => Promise<void>;
   /** Generated data or the contract's examples; `undefined` for what the mock was started with. */
   readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
+  readonly rateLimits: MockRateLimits;
   readonly send: Send;
   readonly refuse: Refuse;
 };
@@ -67,7 +68,7 @@ type Found = {
 
 /** Resolves to whether the response was sent. Rejects with a 422 for a response that the operation does not have. */
 async function force(request: ApiRequest, { operation, read }: Found, deps: ForcedResponseDeps): Promise<boolean> {
-  const { overrides, ownBodies, notes } = deps;
+  const { overrides, ownBodies, notes, rateLimits } = deps;
   const override = operation && applyOverride(request, operation, { overrides, body: read?.body });
   const { prefer } = request.headers;
   if (prefer === undefined) return false;
@@ -77,7 +78,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
-  const response = isInvalid ? invalidResponse(override) : chosenResponse(request, operation);
+  const response = isInvalid ? invalidResponse(override) : chosenResponse(request, { operation, rateLimits });
   notes.add(request.res, { preferences, response });
   if (response === undefined) return false;
   const own = override !== undefined && 'body' in override ? { body: override.body } : undefined;
@@ -98,7 +99,7 @@ type Chosen = Found & {
 async function sendForced(
   request: ApiRequest,
   { operation, read, response, own, isDynamic }: Chosen,
-  { dataOf, onForced, send }: ForcedResponseDeps,
+  { dataOf, onForced, rateLimits, send }: ForcedResponseDeps,
 ): Promise<void> {
   const ahead = read ?? (await readAhead(request));
   request.requestBody = ahead.body;
@@ -109,7 +110,9 @@ async function sendForced(
   const found = data.source({ operation, status, example, seedText: request.url });
   const { headers, body } = { ...found, ...own };
   const { 'X-Request-Id': _requestId, ...ownHeaders } = headers;
-  const known = Object.entries(serverHeaders(request, status, body)).filter(([name]) => name in ownHeaders);
+  const limits = 'RateLimit' in ownHeaders ? rateLimits.headersOf(request) : {};
+  const server = { ...limits, ...serverHeaders(request, status, body) };
+  const known = Object.entries(server).filter(([name]) => name in ownHeaders);
   const bytes = body === undefined ? undefined : bytesOf(body);
   send(request, rawResponse(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
 }
@@ -152,11 +155,14 @@ function isFor(operation: Operation, override: Override): boolean {
 }
 
 /** Throws a 422, with the limits of a key, for a response that the operation does not have. */
-function chosenResponse(request: ApiRequest, operation: Operation): Preference | undefined {
+function chosenResponse(
+  request: ApiRequest,
+  { operation, rateLimits }: { operation: Operation; rateLimits: MockRateLimits },
+): Preference | undefined {
   try {
     return responseOf(readPreferences(request.headers['prefer']), operation);
   } catch (error) {
-    addLimits(request);
+    rateLimits.limit(request);
     throw error;
   }
 }

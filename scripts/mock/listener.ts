@@ -26,6 +26,7 @@ import type { Overrides } from './overrides.ts';
 import { OwnBodies } from './own-body.ts';
 import { createPreferenceNotes } from './preference-notes.ts';
 import { readPreferences } from './preferences.ts';
+import type { MockRateLimits } from './rate-limits.ts';
 import { createRequestCheck, problemsOf, type RequestCheck } from './request-check.ts';
 import type { RequestLog } from './request-log.ts';
 import { createSeedReader } from './seed-data.ts';
@@ -43,6 +44,7 @@ export type MockListenerOptions = {
   /** With `isStateful`, the data to begin with. The contract's examples if it is `undefined`. */
   readonly seed: unknown;
   readonly overrides: Overrides;
+  readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
   readonly now: () => Date;
   /** Called with every bug of the mock itself. */
@@ -57,7 +59,7 @@ export type MockListener = { readonly listener: RequestListener; readonly contro
 
 /** Responds as the server would, without a database. Rejects where the document cannot be served, or the seed is not valid. */
 export async function createMockListener(assets: Assets, options: MockListenerOptions): Promise<MockListener> {
-  const { environment, isStateful, overrides, log, now, onFault, onWarning, onBrowser } = options;
+  const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = options;
   const { document } = assets;
   const json = { ...document };
   const ajv = createAjv();
@@ -66,7 +68,7 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
   const readSeed = createSeedReader({ operations, lists: data.collections.map(({ path }) => path), ajv, now });
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const store = isStateful ? new Store({ collections: data.collections, now, onLimit: onWarning }, seed) : undefined;
-  const control = createControl({ operations, ajv, overrides, log, store, readSeed, seed });
+  const control = createControl({ operations, ajv, overrides, rateLimits, log, store, readSeed, seed });
   const ownBodies = new OwnBodies();
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
@@ -98,7 +100,13 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
       return other(input);
     };
   };
-  const api = await createMockApi(document, { operations, handlerOf, environmentOf: () => environment, send });
+  const api = await createMockApi(document, {
+    operations,
+    handlerOf,
+    environmentOf: () => environment,
+    limit: (request, further) => rateLimits.limit(request, further),
+    send,
+  });
   const respondTo = createRefuse({ send, onFault });
   const refuse: Refuse = (request, error) => {
     log.note(request, problemsOf(error));
@@ -119,6 +127,7 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
       if (refusal !== null) log.note(request, refusal.problems);
     },
     dataOf,
+    rateLimits,
     send,
     refuse,
   });

@@ -3,34 +3,33 @@ import type { ApiRequest } from '../../src/api/api-request.ts';
 import { keyOf } from '../../src/api/authentication.ts';
 import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
-import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
 import type { Send } from '../../src/api/send.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { acceptKey, callerOf, findKnownKey, hashOfKey } from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
-import type { Admission } from '../../src/traffic/request-limiter.ts';
 
 export type MockApiDeps = {
   readonly operations: readonly Operation[];
   readonly handlerOf: (operation: Operation) => OperationHandler;
   /** The environment whose keys are accepted. */
   readonly environmentOf: (req: IncomingMessage) => Environment;
+  /** Counts the request; see `ContractApiDeps.limit`. */
+  readonly limit: (request: ApiRequest, further?: number) => void;
   readonly send: Send;
 };
 
 /** The contract as the server serves it, with other handlers; accepts every well-formed API key. */
 export function createMockApi(definition: Document, deps: MockApiDeps): Promise<ContractApi> {
-  const { operations, handlerOf, environmentOf, send } = deps;
+  const { operations, handlerOf, environmentOf, limit, send } = deps;
   return createContractApi({
     definition,
     handlers: Object.fromEntries(operations.map((operation) => [operation.operationId, handlerOf(operation)])),
     permissions: operations.flatMap(({ security }) => security.flatMap((scheme) => Object.values(scheme).flat())),
     authenticate: acceptEveryKey(environmentOf),
-    limit: addLimits,
+    limit,
     // Each key has every permission.
     permit(request) {
       request.caller = callerOf(request.key, () => null);
@@ -52,19 +51,6 @@ function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']) {
     request.key = acceptKey(await findKnownKey(hashOfKey(keyOf(req), environmentOf(req)), options));
   };
 }
-
-/** The response to the request has the headers of an accepted key. */
-export function addLimits(request: ApiRequest): void {
-  applyAdmission(request, UNLIMITED);
-}
-
-/** The mock limits nothing, and responds like a server whose limits are far away. */
-const UNLIMITED: Admission = {
-  isAdmitted: true,
-  limits: { ...DEFAULT_LIMITS, isOwn: false, key: null, organization: null },
-  closest: 'key',
-  remaining: DEFAULT_LIMITS.perKey,
-};
 
 const KEY: KeyRecord = {
   organizationId: '019b9c83-28c0-711e-8f67-8d111738f7d9',

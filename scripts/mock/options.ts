@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ENVIRONMENTS, type Environment } from '../../src/domain/api-key.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
+import type { MockLimits } from './rate-limits.ts';
 
 export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
@@ -16,6 +18,7 @@ export const helpOf = (
   --environment E   ${ENVIRONMENTS.join(' or ')}: which API keys are accepted; live by default
   --stateful        keeps what requests create, change and delete, in memory and until the mock ends
   --seed FILE       like --stateful; begins with the data of a JSON file, in place of the examples
+  --limit N         requests per second of each key; 500 by default, as on a server. 0: none
   --dynamic         generates data that the schemas allow, in place of the examples
   --dynamic-seed T  like --dynamic; the same text T generates the same data again
   --proxy URL       forwards requests to a real server; prints and counts every disagreement with the contract
@@ -87,6 +90,7 @@ export type Options =
       readonly isStateful: boolean;
       /** With `isStateful`, the file with the data to begin with. */
       readonly seedFile: string | undefined;
+      readonly limits: MockLimits | undefined;
     })
   | (Address & { readonly mode: 'proxy'; readonly target: URL })
   | { readonly mode: 'send-events'; readonly receiver: URL; readonly secret: Uint8Array }
@@ -111,7 +115,7 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new UsageError('--port is 0 to 65535.');
   const isDynamic = values.dynamic || dynamicSeed !== undefined;
   if (values['stock-prism']) {
-    if (values.environment !== undefined || values.proxy !== undefined || isStateful)
+    if ([values.environment, values.proxy, values.limit].some((value) => value !== undefined) || isStateful)
       throw new UsageError(
         '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only. Leave out the others.',
       );
@@ -120,9 +124,9 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
   const environment = ENVIRONMENTS.find((each) => each === (values.environment ?? 'live'));
   if (environment === undefined) throw new UsageError(`--environment is ${ENVIRONMENTS.join(' or ')}.`);
   if (values.proxy !== undefined) {
-    if (isDynamic || isStateful)
+    if (isDynamic || isStateful || values.limit !== undefined)
       throw new UsageError(
-        '--proxy forwards the responses of a server. Leave out --dynamic, --dynamic-seed, --stateful and --seed.',
+        '--proxy forwards the responses of a server. Leave out --dynamic, --dynamic-seed, --stateful, --seed and --limit.',
       );
     return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
   }
@@ -133,8 +137,15 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
     environment,
     isStateful,
     seedFile,
+    limits: values.limit === undefined ? undefined : { perKey: readLimit(values.limit), perOrganization: 0 },
     dynamicSeed: dynamicSeed ?? (isDynamic ? randomSeed() : undefined),
   };
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (/^\d+$/.test(text) && limit <= MAX_REQUESTS_PER_SECOND) return limit;
+  throw new UsageError(`--limit is a number of requests per second, 0 to ${MAX_REQUESTS_PER_SECOND}.`);
 }
 
 function readUrl(text: string): URL {
@@ -147,7 +158,16 @@ function readUrl(text: string): URL {
 type Values = ReturnType<typeof parse>;
 
 function readSending({ 'send-events': receiver, secret, ...values }: Values): Options {
-  const others = ['environment', 'dynamic', 'dynamic-seed', 'stateful', 'seed', 'proxy', 'stock-prism'] as const;
+  const others = [
+    'environment',
+    'limit',
+    'dynamic',
+    'dynamic-seed',
+    'stateful',
+    'seed',
+    'proxy',
+    'stock-prism',
+  ] as const;
   if (others.some((name) => values[name] !== undefined && values[name] !== false))
     throw new UsageError('--send-events takes --secret only. Leave out the others.');
   const url = URL.parse(receiver ?? '');
@@ -164,6 +184,7 @@ export const OPTIONS = {
   port: { type: 'string', default: String(DEFAULT_PORT) },
   host: { type: 'string', default: DEFAULT_HOST },
   environment: { type: 'string' },
+  limit: { type: 'string' },
   dynamic: { type: 'boolean', default: false },
   'dynamic-seed': { type: 'string' },
   stateful: { type: 'boolean', default: false },

@@ -23,6 +23,7 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
     operations: operationsOf({ ...document }),
     handlerOf: () => async () => ({ status: 204, headers: {}, body: null }),
     environmentOf: ({ headers }) => (headers.authorization?.includes('charter_test_') ? 'test' : 'live'),
+    limit() {},
     send() {},
   });
   return async (req, body) => {

@@ -7,6 +7,7 @@ import { mockKey } from './mock-api.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { Overrides } from './overrides.ts';
 import { requestLine } from './printable.ts';
+import { type MockLimits, MockRateLimits } from './rate-limits.ts';
 import { RequestLog } from './request-log.ts';
 
 export type MockOptions = {
@@ -21,6 +22,10 @@ export type MockOptions = {
   readonly isStateful?: boolean | undefined;
   /** With `isStateful`, the data to begin with: items by the name of their list. The contract's examples by default. */
   readonly seed?: unknown;
+  /** Requests per second; those of a server by default. */
+  readonly limits?: MockLimits | undefined;
+  /** The clock of the limits: milliseconds, which never go back. */
+  readonly clock?: (() => number) | undefined;
   /** The time that new and changed items get. */
   readonly now?: () => Date;
   /** Called with a line for every request, warning and fault. */
@@ -50,6 +55,8 @@ export async function openMock(
     dynamicSeed,
     isStateful = false,
     seed,
+    limits,
+    clock,
     now = () => new Date(),
     print = () => {},
   }: MockOptions = {},
@@ -57,6 +64,7 @@ export async function openMock(
   const onFault = (error: unknown) =>
     print(`The mock itself failed: ${error instanceof Error ? error.stack : String(error)}`);
   const overrides = new Overrides();
+  const rateLimits = new MockRateLimits(limits, clock);
   const log = new RequestLog(now);
   const onBrowser = warnOfBrowsers(print);
   const listenerOf = (contract: Pick<Assets, 'document' | 'yaml'>) =>
@@ -68,6 +76,7 @@ export async function openMock(
         isStateful,
         seed,
         overrides,
+        rateLimits,
         log,
         now,
         onFault,

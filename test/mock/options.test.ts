@@ -8,6 +8,7 @@ const UNLIKE_DEFAULTS: Record<keyof typeof OPTIONS, readonly [string[], object]>
   port: [['--port', '1'], { port: 1 }],
   host: [['--host', '127.0.0.2'], { host: '127.0.0.2' }],
   environment: [['--environment', 'test'], { environment: 'test' }],
+  limit: [['--limit', '0'], { limits: { perKey: 0, perOrganization: 0 } }],
   dynamic: [['--dynamic'], { dynamicSeed: 'random' }],
   'dynamic-seed': [['--dynamic-seed', 'a'], { dynamicSeed: 'a' }],
   seed: [['--seed', 'seed.json'], { isStateful: true, seedFile: 'seed.json' }],
@@ -29,6 +30,7 @@ test.each(Object.values(UNLIKE_DEFAULTS))('%j is read, and differs from the comm
     environment: 'live',
     isStateful: false,
     seedFile: undefined,
+    limits: undefined,
     dynamicSeed: undefined,
   });
   expect(defaults).not.toMatchObject(read);
@@ -38,10 +40,17 @@ test.each(Object.values(UNLIKE_DEFAULTS))('%j is read, and differs from the comm
 test.each([
   [['--port', 'x'], '--port is 0 to 65535.'],
   [['--environment', 'staging'], '--environment is live or test.'],
+  [['--limit', 'many'], '--limit is a number of requests per second, 0 to 1000000.'],
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
-  [['--proxy', 'http://localhost', '--dynamic'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
-  [['--proxy', 'http://localhost', '--stateful'], 'Leave out --dynamic, --dynamic-seed, --stateful and --seed.'],
+  [
+    ['--proxy', 'http://localhost', '--dynamic'],
+    'Leave out --dynamic, --dynamic-seed, --stateful, --seed and --limit.',
+  ],
+  [
+    ['--proxy', 'http://localhost', '--stateful'],
+    'Leave out --dynamic, --dynamic-seed, --stateful, --seed and --limit.',
+  ],
   [['--stock-prism', '--stateful'], '--stock-prism takes --port, --host, --dynamic and --dynamic-seed only.'],
   [
     ['--stock-prism', '--proxy', 'http://localhost'],

@@ -159,7 +159,7 @@ test('each wrong option of startMock is named, and a port that is in use', async
     `${START}
     const mistakesOf = (options) => startMock(options).then((other) => other.close(), (error) => error instanceof MockError && error.problems);
     const { port } = new URL(mock.url);
-    const wrong = { seeed: {}, now: new Date(), port: '80', host: 1, seed: [], stateful: 1, environment: 'x', dynamicSeed: 1 };
+    const wrong = { seeed: {}, now: new Date(), port: '80', host: 1, seed: [], stateful: 1, environment: 'x', dynamicSeed: 1, limits: { perKey: -1 } };
     console.log(JSON.stringify([
       await mistakesOf(wrong),
       await mistakesOf({ now: Date.now }),
@@ -169,7 +169,7 @@ test('each wrong option of startMock is named, and a port that is in use', async
   );
   expect(mistakes).toEqual([
     [
-      'seeed is not an option of startMock. Options: port, host, seed, stateful, environment, dynamicSeed, now.',
+      'seeed is not an option of startMock. Options: port, host, seed, stateful, environment, dynamicSeed, limits, now.',
       'now must be a function that returns a Date.',
       'port must be an integer from 0 to 65535.',
       'host must be an address, such as 127.0.0.1.',
@@ -177,6 +177,7 @@ test('each wrong option of startMock is named, and a port that is in use', async
       'stateful must be true or false.',
       'environment must be live or test.',
       'dynamicSeed must be a text.',
+      'limits must be an object with perKey and perOrganization, from 0 to 1000000 requests per second.',
     ],
     ['now must be a function that returns a Date.'],
     [expect.stringMatching(/^Port \d+ of 127\.0\.0\.1 is in use\. Choose another port or host\.$/)],

@@ -237,6 +237,48 @@ test('it begins with the items of the examples, and reset brings them back', asy
   expect((await mock.client.get(`${LIST}/${UNKNOWN}`)).status).toBe(404);
 });
 
+test('a reset forgets idempotency keys, events, forced responses, requests and the changes of a seed', async () => {
+  const headers = { 'Idempotency-Key': 'x' };
+  const items = [{ name: 'Seeded', external_id: 'a', metadata: { colour: 'green' } }];
+  const begin = async () => {
+    await reset(mock, { data: { parent_programs: items } });
+    const [seeded] = (await mock.client.get(LIST)).body.data;
+    expect(seeded).toMatchObject(items[0] ?? {});
+    expect((await mock.client.get('/api/events')).body.data).toEqual([]);
+    return seeded;
+  };
+  const seeded = await begin();
+  const { body: first } = await mock.client.post(LIST, { name: 'First' }, { headers });
+  await mock.client.patch(`${LIST}/${seeded.id}`, { external_id: null, metadata: { colour: null, size: 'x' } });
+  mock.control.force({ operation: 'createParentProgram', status: 503, times: null });
+  const again = await begin();
+  expect(mock.log.all).toHaveLength(2);
+  const second = await mock.client.post(LIST, { name: 'Second', external_id: 'b' }, { headers });
+  expect([second.status, second.body.name, second.body.id === first.id]).toEqual([201, 'Second', false]);
+  expect(again.id).toBe(seeded.id);
+});
+
+test('a refused batch leaves no item, event or idempotency key; a repeated one adds no event', async () => {
+  await reset(mock, { empty: true });
+  const send = (changes: readonly object[], others: object = {}) =>
+    mock.client.post(`${LIST}/batch`, { changes, ...others }, { headers: { 'Idempotency-Key': 'x' } });
+  const counts = async () => {
+    const paths = [LIST, '/api/events'];
+    return Promise.all(paths.map(async (path) => (await mock.client.get(path)).body.data.length));
+  };
+  const creation = { action: 'create', body: { name: 'x', external_id: 'a' } };
+  const replacement = { action: 'upsert', external_id: 'a', body: { name: 'y' } };
+  const deletion = { action: 'delete', id: UNKNOWN };
+  expect((await send([creation, replacement, deletion], { atomic: true })).status).toBe(422);
+  expect((await send([creation, { action: 'x' }])).status).toBe(422);
+  expect(await counts()).toEqual([0, 0]);
+  const made = await send([creation, deletion, replacement]);
+  expect(made.body.results.map(({ status }: Reply) => status)).toEqual([201, 404, 200]);
+  expect((await send([creation, deletion, replacement])).body).toEqual(made.body);
+  expect((await send([creation])).status).toBe(422);
+  expect(await counts()).toEqual([1, 2]);
+});
+
 test('every new item has its own id, although the bodies are equal', async () => {
   const ids = await Promise.all([1, 2, 3].map(async () => (await mock.client.post(LIST, { name: 'x' })).body.id));
   expect(new Set(ids).size).toBe(3);

@@ -92,6 +92,8 @@ export type StartOptions = {
   readonly environment?: 'live' | 'test';
   /** Generates data in place of the contract's examples: the same text generates the same data. */
   readonly dynamicSeed?: string;
+  /** Requests per second of each key, 500 by default, and of all keys together, 1,000. 0: no limit. A batch counts its changes. */
+  readonly limits?: { readonly perKey?: number; readonly perOrganization?: number };
   /** The time that new and changed items get. */
   readonly now?: () => Date;
 };
@@ -102,7 +104,8 @@ export type CharterMock = {
   /** An API key that the mock accepts, as it accepts every well-formed one. */
   readonly key: string;
   /**
-   * Begins again with this data, or with that of the start; without forced responses and requests. Throws a `MockError` that
+   * Begins again with this data, or with that of the start; without forced responses and requests, and with all requests of
+   * the limits left. Throws a `MockError` that
    * names every mistake in the data.
    */
   reset(seed?: Seed): void;

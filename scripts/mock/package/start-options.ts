@@ -1,5 +1,6 @@
 import { isObject } from '../../../src/contract/document.ts';
 import { ENVIRONMENTS } from '../../../src/domain/api-key.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../../src/domain/request-limits.ts';
 
 export type Check = readonly [isValid: (value: unknown) => boolean, words: string];
 
@@ -16,8 +17,23 @@ export const CHECKS = {
   stateful: [(value) => typeof value === 'boolean', 'true or false'],
   environment: [(value) => ENVIRONMENTS.some((each) => each === value), ENVIRONMENTS.join(' or ')],
   dynamicSeed: [isText, 'a text'],
+  limits: [
+    isLimits,
+    `an object with perKey and perOrganization, from 0 to ${MAX_REQUESTS_PER_SECOND} requests per second`,
+  ],
   now: [(value) => typeof value === 'function' && isInstant(value()), 'a function that returns a Date'],
 } as const satisfies Readonly<Record<string, Check>>;
+
+function isLimits(value: unknown): boolean {
+  const limits = isObject(value) ? Object.entries(value) : [['', null] as const];
+  return limits.every(
+    ([name, limit]) =>
+      ['perKey', 'perOrganization'].includes(name) &&
+      Number.isInteger(limit) &&
+      Number(limit) >= 0 &&
+      Number(limit) <= MAX_REQUESTS_PER_SECOND,
+  );
+}
 
 /** Not "instanceof", because test runners have a Date of their own. */
 function isInstant(value: unknown): boolean {

@@ -1,0 +1,104 @@
+import type { ApiRequest } from '../../src/api/api-request.ts';
+import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
+import { hashKey } from '../../src/domain/api-key.ts';
+import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/request-limits.ts';
+import type { Admission } from '../../src/traffic/request-limiter.ts';
+
+/** Requests per second; 0 for no limit. Those of a server by default. */
+export type MockLimits = Partial<Pick<RequestLimits, 'perKey' | 'perOrganization'>>;
+
+/** The tokens of one limit. It holds those of a second, and fewer than none after a batch. */
+class Bucket {
+  readonly rate: number;
+  #tokens: number;
+  #at: number;
+
+  constructor(rate: number, at: number) {
+    this.rate = rate;
+    this.#tokens = rate;
+    this.#at = at;
+  }
+
+  /** At `at`, in milliseconds. */
+  tokens(at: number): number {
+    this.#tokens = Math.min(this.rate, this.#tokens + ((at - this.#at) / 1000) * this.rate);
+    this.#at = at;
+    return this.#tokens;
+  }
+
+  take(count: number): void {
+    this.#tokens -= count;
+  }
+}
+
+/** More keys than any test suite has. */
+const MAX_KEYS = 1000;
+
+/** Counts requests like a server that is the only one and has had a quiet second. All keys belong to one organization. */
+export class MockRateLimits {
+  readonly #limits: Required<MockLimits>;
+  readonly #clock: () => number;
+  readonly #keys = new Map<string, Bucket>();
+  #organization: Bucket | undefined;
+
+  constructor(limits: MockLimits = {}, clock = () => performance.now()) {
+    const { perKey, perOrganization } = DEFAULT_LIMITS;
+    this.#limits = { perKey: limits.perKey ?? perKey, perOrganization: limits.perOrganization ?? perOrganization };
+    this.#clock = clock;
+  }
+
+  /** Begins again with all requests left. */
+  reset(): void {
+    this.#keys.clear();
+    this.#organization = undefined;
+  }
+
+  /** Sets the fields of the response. Throws a 429 if a limit refuses the request. `further`: see `ContractApiDeps.limit`. */
+  limit(request: ApiRequest, further = 0): void {
+    const admission = this.#admit(hashKey(request.headers.authorization ?? ''), further);
+    if (admission !== null) applyAdmission(request, admission);
+  }
+
+  /** The fields of a forced response, which counts like any other one, and which no limit refuses. */
+  headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
+    try {
+      this.limit(request);
+    } catch {
+      // The fields are set, with no request left.
+    }
+    const [, policy, , left] = request.rateLimitFields;
+    request.rateLimitFields = [];
+    return { 'RateLimit-Policy': policy, RateLimit: left };
+  }
+
+  #admit(key: string, further: number): Admission | null {
+    const at = this.#clock();
+    const buckets = this.#bucketsOf(key, at);
+    const [first] = buckets;
+    if (first === undefined) return null;
+    const limits = { ...this.#limits, isOwn: false, key: null, organization: null };
+    // A batch is admitted whole, unless an earlier one has left fewer tokens than none.
+    const empty = buckets.find(({ bucket }) => bucket.tokens(at) < (further > 0 ? 0 : 1));
+    if (empty !== undefined) {
+      const { name: closest, bucket } = empty;
+      const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens(at)) / bucket.rate));
+      return { isAdmitted: false, limits, closest, remaining: 0, retryAfterSeconds };
+    }
+    for (const { bucket } of buckets) bucket.take(further || 1);
+    const closest = buckets.reduce((least, each) => (each.bucket.tokens(at) < least.bucket.tokens(at) ? each : least));
+    const remaining = Math.max(0, Math.floor(closest.bucket.tokens(at)));
+    return { isAdmitted: true, limits, closest: closest.name, remaining };
+  }
+
+  #bucketsOf(key: string, at: number): { readonly name: Admission['closest']; readonly bucket: Bucket }[] {
+    const { perKey, perOrganization } = this.#limits;
+    if (this.#keys.size >= MAX_KEYS && !this.#keys.has(key)) this.#keys.clear();
+    const ofKey = this.#keys.get(key) ?? new Bucket(perKey, at);
+    this.#keys.set(key, ofKey);
+    this.#organization ??= new Bucket(perOrganization, at);
+    return [
+      { name: 'key' as const, bucket: ofKey },
+      { name: 'organization' as const, bucket: this.#organization },
+    ].filter(({ bucket }) => bucket.rate > 0);
+  }
+}
