@@ -137,12 +137,12 @@ module.exports = {
     {
       name: 'scopes-are-granted-in-few-places',
       comment:
-        "Only authentication, the operator's commands and the delivery of webhooks establish the organization of an action.",
+        "Only authentication, the operator's commands, the delivery of webhooks, and a verified domain that takes back invitations establish the organization of an action.",
       severity: 'error',
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator/[a-z]+|accounts/(sign-in|check-session|access-links)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
+          '^src/service/(authenticate|operator/[a-z]+|accounts/(sign-in|check-session|access-links|invitations)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },
