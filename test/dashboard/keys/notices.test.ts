@@ -3,9 +3,9 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { checkAll, moveDates, moveNotices, noticesOf, PUBLIC_URL } from '../../support/data/key-notices.ts';
+import { checkAll, moveDates, moveNotices } from '../../support/data/key-notices.ts';
 import { type Browser, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
+import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;
@@ -137,6 +137,18 @@ test('the page of a key that was ended because it was not used says so, and so d
   expect(log).toContain('Charter');
 });
 
+test('the notice about a limited key says when, and what to do', async () => {
+  const { member, scope } = await createPeople(db);
+  const { id } = await giveKey(db, member, { name: 'Busy' });
+  const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
+  for (let i = 0; i <= 100; i += 1)
+    uses.of({ organizationId: scope.organizationId, id }, dashboard.now()).responded('limited');
+  await uses.stop();
+  expect((await noticesOn(await browserOf(dashboard, member), '/profile'))[0]).toMatch(
+    /^Busy .* was refused by its rate limit more than 100 times in an hour, on .* Spread the requests, use batches/,
+  );
+});
+
 test('the notice that a key ends goes when the organization no longer ends it so soon, or not at all', async () => {
   const { administrator, member, scope } = await createPeople(db);
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
@@ -155,111 +167,6 @@ test('the notice that a key ends goes when the organization no longer ends it so
   expect(await endAfter(null)).toEqual([]);
 });
 
-test('more than a hundred refusals by a rate limit in an hour cause one notice a day, however the hour is split', async () => {
-  const { member, scope } = await createPeople(db);
-  const { id } = await giveKey(db, member, { name: 'Busy' });
-  const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
-  const refuse = async (count: number, at: Date) => {
-    for (let i = 0; i < count; i += 1) uses.of({ organizationId: scope.organizationId, id }, at).responded('limited');
-    await uses.flush();
-  };
-  const at = new Date('2026-11-20T10:59:00Z');
-  await refuse(60, at);
-  await refuse(40, at);
-  await refuse(90, new Date('2026-11-20T11:00:00Z'));
-  const limited = async () => (await noticesOf(db, id)).filter((kind) => kind === 'limited').length;
-  expect(await limited()).toBe(0);
-  await refuse(1, at);
-  expect(await limited()).toBe(1);
-  await refuse(500, new Date('2026-11-20T12:00:00Z'));
-  expect(await limited()).toBe(1);
-  await refuse(101, new Date('2026-11-21T12:00:00Z'));
-  expect(await limited()).toBe(2);
-  await uses.stop();
-  const [notice = ''] = await noticesOn(await browserOf(dashboard, member), '/profile');
-  expect(notice).toMatch(
-    /^Busy .* was refused by its rate limit more than 100 times in an hour, on .* Spread the requests, use batches/,
-  );
-  const hours = await db.prisma.keyUse.findMany({ where: { keyId: id, period: 'hour' }, orderBy: { startsAt: 'asc' } });
-  expect(hours.map(({ refused, limited: count }) => [Number(refused), Number(count)])).toEqual([
-    [101, 101],
-    [90, 90],
-    [500, 500],
-    [101, 101],
-  ]);
-});
-
-/** A key, and functions that use it on a day of the year, and that count the notices of its new networks. */
-async function networkKey() {
-  const people = await createPeople(db);
-  const { id } = await giveKey(db, people.member);
-  const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
-  const use = async (networks: string | readonly string[], day: number) => {
-    const at = new Date(Date.UTC(2026, 0, day));
-    for (const network of [networks].flat()) {
-      const recorder = uses.of({ organizationId: people.scope.organizationId, id }, at);
-      recorder.accepted(at);
-      recorder.usedBy({ network, client: null }, at);
-    }
-    await uses.flush();
-  };
-  const found = async () => (await noticesOf(db, id)).filter((kind) => kind === 'new_network').length;
-  return { ...people, id, uses, use, found };
-}
-
-test('a new network after 30 days of one causes a notice, where the organization wants it', async () => {
-  const { administrator, id, uses, use, found } = await networkKey();
-  await use('192.0.2.1', 1);
-  await use('192.0.2.2', 40);
-  expect([await found(), await db.prisma.keyNetwork.count({ where: { keyId: id } })]).toEqual([0, 0]);
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
-  await use('192.0.2.1', 50);
-  await use('192.0.2.1', 65);
-  await use('192.0.2.2', 79);
-  expect(await found()).toBe(0);
-  await use('192.0.2.2', 100);
-  // Only 192.0.2.2 within the last 30 days, and since day 79.
-  await use('2001:db8::/64', 111);
-  expect(await found()).toBe(1);
-  await use('2001:db8::/64', 112);
-  await use('198.51.100.1', 113);
-  expect(await found()).toBe(1);
-  const details = await db.prisma.keyNotice.findMany({ where: { keyId: id, kind: 'new_network' } });
-  expect(details.map(({ detail }) => detail)).toEqual(['2001:db8::/64']);
-  // The attack: a program with a new address for each request fills the table.
-  for (let i = 0; i < 20; i += 1) await use(`203.0.113.${i}`, 114);
-  const lastSeenAt = { gt: new Date(Date.UTC(2026, 0, 84)) };
-  expect(await db.prisma.keyNetwork.count({ where: { keyId: id, lastSeenAt } })).toBe(5);
-  await uses.stop();
-});
-
-test('a new network causes a notice although the program of the key uses it before and after, within the same minute', async () => {
-  // The attack: somebody who has found the key sends a single request with it.
-  const { administrator, id, uses, use, found } = await networkKey();
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
-  await use('192.0.2.1', 1);
-  await use('192.0.2.1', 30);
-  await use(['192.0.2.1', '198.51.100.1', '192.0.2.1'], 40);
-  expect(await found()).toBe(1);
-  const details = await db.prisma.keyNotice.findMany({ where: { keyId: id, kind: 'new_network' } });
-  expect(details.map(({ detail }) => detail)).toEqual(['198.51.100.1']);
-  await uses.stop();
-});
-
-test('a program whose network changes with each request causes at most one notice a day', async () => {
-  const { administrator, id, uses, use, found } = await networkKey();
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
-  const changing = (from: number) => Array.from({ length: 12 }, (_, i) => `203.0.113.${from + i}`);
-  await use(['192.0.2.1', ...changing(0)], 1);
-  expect(await db.prisma.keyNetwork.count({ where: { keyId: id } })).toBe(5);
-  for (const day of [10, 20, 30, 35]) await use('192.0.2.1', day);
-  for (let i = 0; i < 4; i += 1) await use(changing(20 * i), 40);
-  expect(await found()).toBe(1);
-  await use(changing(100), 41);
-  expect(await found()).toBe(1);
-  await uses.stop();
-});
-
 test('administrators see how many keys expire soon or were never used, on the overview and above the list', async () => {
   const people = await createPeople(db);
   await giveExpiringKey(people);
@@ -271,49 +178,4 @@ test('administrators see how many keys expire soon or were never used, on the ov
     expect(text).toContain('<a href="/organization/api-keys?use=never">No use recorded: 2</a>');
   }
   expect(wordsOf(await browser.get('/organization'))).toContain('3 active');
-});
-
-test('the settings are saved, refused by name outside of their bounds, and kept in the form', async () => {
-  const { administrator } = await createPeople(db);
-  const browser = await browserOf(dashboard, administrator);
-  const action = '/organization/unused-keys';
-  const refused = await browser.submit(
-    '/organization',
-    { ends_unused_after_days: '6', tells_new_networks: 'yes' },
-    action,
-  );
-  expect(refused.status).toBe(422);
-  expect(wordsOf(refused)).toContain('End keys that are not used for must be an integer from 7 to 3650, or empty.');
-  expect(refused.text).toContain('value="6"');
-  const saved = await browser.submit(
-    '/organization',
-    { ends_unused_after_days: '90', tells_new_networks: 'yes' },
-    action,
-  );
-  expect([saved.status, saved.headers['location']]).toEqual([303, '/organization?done=notices']);
-  const form = new Map((await browser.form('/organization', action)).fields);
-  expect([form.get('ends_unused_after_days'), form.get('tells_new_networks')]).toEqual(['90', 'yes']);
-  await browser.submit('/organization', { ends_unused_after_days: '', tells_new_networks: undefined }, action);
-  const emptied = new Map((await browser.form('/organization', action)).fields);
-  expect([emptied.get('ends_unused_after_days'), emptied.has('tells_new_networks')]).toEqual(['', false]);
-});
-
-test('the settings and the form of an integration say so if the server cannot send mail', async () => {
-  const words = 'This server cannot send mail';
-  const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Charter <charter@example.org>' };
-  const { databaseUrl } = dashboard;
-  const mailing = await startDashboard({ databaseUrl, mail, publicUrl: PUBLIC_URL });
-  const withoutUrl = await startDashboard({ databaseUrl, mail });
-  try {
-    const { administrator } = await createPeople(db);
-    const { id } = await giveIntegration(db, administrator);
-    for (const path of ['/organization', '/organization/integrations/new', `/organization/integrations/${id}/change`]) {
-      for (const server of [dashboard, withoutUrl])
-        expect(wordsOf(await (await browserOf(server, administrator)).get(path))).toContain(words);
-      expect(wordsOf(await (await browserOf(mailing, administrator)).get(path))).not.toContain(words);
-    }
-  } finally {
-    await mailing.close();
-    await withoutUrl.close();
-  }
 });

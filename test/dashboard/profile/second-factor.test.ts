@@ -1,4 +1,4 @@
-import { codeAt, createAccount } from '../../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { Browser, filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
@@ -152,4 +152,15 @@ test('after the removal of the second factor, a password that is now too short o
   );
   await browser.signIn(member.email, longer);
   expect(await isIn(browser)).toBe(true);
+});
+
+test('one’s own profile does not say that the second factor is off while it is on', async () => {
+  // The bug: the page before the second set-up, which the browser requests again after "Back".
+  const owner = await account();
+  const browser = await browserOf(dashboard, owner);
+  const words = async () => wordsOf(await browser.get('/profile?done=factor-off'));
+  expect(await words()).toContain('Your second factor is off.');
+  const { token } = await addSecondFactor(dashboard.db, owner, dashboard.now());
+  browser.cookies.set('charter', token);
+  expect(await words()).toMatch(/^(?!.*Your second factor is off).*Second factor On/);
 });

@@ -135,6 +135,18 @@ export async function browserOf(
   return browser;
 }
 
+let visitors = 0;
+
+/** A browser with an address of its own, so that its failures do not slow those of other tests; signed in as the actor, if any. */
+export async function visit(dashboard: TestDashboard, actor?: Actor): Promise<Browser> {
+  visitors += 1;
+  const localAddress = `127.${20 + (visitors >> 16)}.${(visitors >> 8) & 255}.${visitors & 255}`;
+  const browser = new Browser(dashboard.url, { localAddress });
+  const signedIn = actor && (await browserOf(dashboard, actor));
+  for (const [name, value] of signedIn?.cookies ?? []) browser.cookies.set(name, value);
+  return browser;
+}
+
 /** A router path with the ids filled in. A missing id stays a word, which is no id, and a missing token is empty. */
 export function fill(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? (name === 'token' ? '' : name));

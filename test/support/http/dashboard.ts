@@ -136,6 +136,11 @@ export function keysIn({ text, headers, setCookies }: Page): string[] {
   return [...new Set(`${text}${JSON.stringify(headers)}${setCookies.join('')}`.match(KEY) ?? [])];
 }
 
+/** Whether somebody is signed in. */
+export async function isIn(browser: Browser): Promise<boolean> {
+  return (await browser.get('/profile')).status === 200;
+}
+
 /** The text of the page, without its markup. */
 export function wordsOf({ text }: Pick<Page, 'text'>): string {
   // A <wbr> only marks where a word may break.

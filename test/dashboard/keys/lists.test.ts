@@ -1,3 +1,4 @@
+import type { Actor } from '../../../src/domain/actor.ts';
 import { formatKey, hashKey } from '../../../src/domain/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
@@ -295,4 +296,72 @@ test.each([
   const revoked = await browser.submit(revoke, { key_name });
   expect(wordsOf(await browser.get(revoked.headers['location'] ?? ''))).toContain('It is refused from now on.');
   expect(await dashboard.statusOf(given.nightly.key)).toBe(401);
+});
+
+type Rows = { count: number; createdBy: Actor; isActive: boolean };
+
+/** Inserts keys one minute apart; those that are not active are revoked. */
+async function insertKeys({ scope, userId }: Actor, { count, createdBy, isActive }: Rows): Promise<void> {
+  await db.pool.query(
+    `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)
+     select $1::uuid, gen_random_uuid(), $2::uuid, $3, 'Key ' || i || '.', sha256(('Key ' || i)::bytea),
+            sha256(($2::uuid::text || i)::bytea),
+            'charter_live_Abcd', '{parent_programs:read}', now() - i * interval '1 minute', case when $4 then null else now() end
+     from generate_series(1, $5::int) i`,
+    [scope.organizationId, userId, createdBy.userId, isActive, count],
+  );
+}
+
+test('the tabs of a user’s keys have their totals, and the list links to the pages beside', async () => {
+  const { administrator, member, other: crowded } = await createPeople(db);
+  const browser = await browserOf(dashboard, administrator);
+  await insertKeys(member, { count: 120, createdBy: member, isActive: false });
+  await giveKey(db, member, { name: 'Active' });
+  const path = `/people/users/${member.userId}/api-keys`;
+  const active = await browser.get(path);
+  expect([namesOn(active), wordsOf(active)]).toEqual([['Active'], expect.stringContaining('Active (1) Ended (120)')]);
+  const first = await browser.get(`${path}?state=ended`);
+  const second = await browser.get(linkOn(first, 'Next page') ?? '');
+  expect([namesOn(second)[0], wordsOf(second)]).toEqual(['Key 51.', expect.stringContaining('50 of 120')]);
+  expect(namesOn(await browser.get(linkOn(second, 'Previous page') ?? ''))).toEqual(namesOn(first));
+  await insertKeys(crowded, { count: 1001, createdBy: member, isActive: false });
+  await db.prisma.apiKey.updateMany({ where: { userId: crowded.userId, name: 'Key 1.' }, data: { refusedUses: 1234 } });
+  const ended = wordsOf(await browser.get(`/people/users/${crowded.userId}/api-keys?state=ended`));
+  for (const words of ['Ended (1,000+)', 'Refused 1,234 times since']) expect(ended).toContain(words);
+  expect(wordsOf(await browser.get(`${KEYS}?state=ended`))).toContain('Ended (1,121)');
+});
+
+test('a list page past the end says so and links back', async () => {
+  const { administrator, viewer } = await createPeople(db);
+  const browser = await browserOf(dashboard, administrator);
+  const path = `/people/users/${viewer.userId}/api-keys?state=ended`;
+  await insertKeys(viewer, { count: 51, createdBy: viewer, isActive: false });
+  const [, next = ''] = /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec((await browser.get(path)).text) ?? [];
+  await db.prisma.apiKey.deleteMany({ where: { userId: viewer.userId, name: 'Key 51.' } });
+  const page = await browser.get(textOf(next));
+  expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining('There are no more API keys')]);
+  expect(page.text).toContain(`href="${path}"`);
+  expect(wordsOf(page)).not.toContain('No API keys yet');
+});
+
+test('a list page past the end does not say that no key matches, and does not show an empty table', async () => {
+  // The bug: the only key of the second page ended, and a reload said that no active key matched, below "Active (50)".
+  const { administrator, member, other: maker } = await createPeople(db);
+  await insertKeys(member, { count: 51, createdBy: maker, isActive: true });
+  const reading = await browserOf(dashboard, administrator);
+  const lists = ['/organization/api-keys', `/people/users/${maker.userId}`];
+  const second = await Promise.all(
+    lists.map(async (path) => {
+      const [, next = ''] = /<a [^>]*href="([^"#]*)[^"]*"[^>]*>Next page</.exec((await reading.get(path)).text) ?? [];
+      return textOf(next);
+    }),
+  );
+  await db.prisma.apiKey.deleteMany({ where: { userId: member.userId } });
+  const pages = await Promise.all(second.map((path) => reading.get(path)));
+  expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+  expect(pages.map(wordsOf)).toEqual([
+    expect.stringContaining('There are no more API keys. First page'),
+    expect.stringContaining('There are no more keys. First page'),
+  ]);
+  for (const { text } of pages) expect(text).not.toMatch(/No active API key|<table/);
 });

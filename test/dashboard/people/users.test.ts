@@ -1,7 +1,8 @@
 import { givePasskey } from '../../support/data/accounts.ts';
-import { createPeople } from '../../support/data/actors.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+import { encryptedSecret } from '../../support/data/encryption.ts';
 import { linkDirectly } from '../../support/data/single-sign-on.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
+import { type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { textOf } from '../../support/http/forms.ts';
 
@@ -94,4 +95,84 @@ test('a list page past the end does not say that there is nobody, and leads to t
     expect(wordsOf(page)).not.toMatch(/Nobody|No name or e-mail/);
     expect(linkIn(page, 'First page')).toBe(starts[i]);
   }
+});
+
+test('the message after an action names the key or the person, and a forged link claims nothing', async () => {
+  // The attack: a link that tells an administrator that a key, which still works, was revoked.
+  const { administrator, member } = await createPeople(dashboard.db);
+  const key = await giveKey(dashboard.db, member, { name: 'Nightly import' });
+  const browser = await browserOf(dashboard, administrator);
+  const user = `/people/users/${member.userId}`;
+  const keys = `${user}/api-keys`;
+  const follow = async (page: Page) => wordsOf(await browser.get(page.headers['location'] ?? ''));
+  for (const id of [key.id, '', 'x', administrator.userId]) {
+    expect(wordsOf(await browser.get(`${keys}?done=revoked&key=${id}`))).not.toContain('was revoked');
+  }
+  const renamed = await browser.submit(`${keys}/${key.id}/rename`, { name: 'Weekly import' });
+  expect(await follow(renamed)).toContain('The key is now named Weekly import.');
+  expect(await follow(await browser.submit(`${keys}/${key.id}/revoke`))).toContain('Weekly import was revoked.');
+  // Also where the list page does not reach the key.
+  await dashboard.db.pool.query(
+    `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, revoked_at)
+     select $1::uuid, gen_random_uuid(), $2::uuid, 'Ended ' || i, sha256(i::text::bytea), sha256(($2::uuid::text || i)::bytea),
+            'charter_live_0000', '{parent_programs:read}', now() from generate_series(1, 60) i`,
+    [member.scope.organizationId, member.userId],
+  );
+  expect(wordsOf(await browser.get(`${keys}?done=revoked&key=${key.id}`))).toContain('Weekly import was revoked.');
+  const roleChange = await browser.submit(user, { role: 'viewer' }, `${user}/role`);
+  expect(await follow(roleChange)).toContain('The role of The member is now Viewer.');
+  expect(await follow(await browser.submit(`${user}/deactivate`))).toContain('The member is deactivated:');
+  expect(await follow(await browser.submit(user, {}, `${user}/reactivate`))).toContain('The member is active again');
+});
+
+test('a reload confirms no deactivation, reactivation or removal of a second factor that was undone meanwhile', async () => {
+  // The bug: the page said that a user was deactivated and every key revoked, above the status "Active".
+  const { administrator, member } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const user = `/people/users/${member.userId}`;
+  const after = async (done: string) => wordsOf(await browser.get(`${user}?done=${done}`));
+  const [deactivated, reactivated, removed] = [
+    'The member is deactivated:',
+    'The member is active again',
+    'The second factor and the passkeys of The member are removed',
+  ];
+  expect(await after('deactivated')).not.toContain(deactivated);
+  expect(await after('reactivated')).toContain(reactivated);
+  await dashboard.db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
+  expect(await after('deactivated')).toContain(deactivated);
+  expect(await after('reactivated')).not.toContain(reactivated);
+  expect(await after('factor-removed')).toContain(removed);
+  await dashboard.db.prisma.user.updateMany({
+    where: { id: member.userId },
+    data: { totpSecret: encryptedSecret(member), totpSince: new Date() },
+  });
+  expect(await after('factor-removed')).not.toContain(removed);
+});
+
+test('the page for deactivating a user says which keys end, how many, and when they were last used', async () => {
+  const { administrator, member } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const path = `/people/users/${member.userId}/deactivate`;
+  expect(wordsOf(await browser.get(path))).toContain('The member has no active API key.');
+  const { id } = await giveKey(dashboard.db, member, { name: 'Nightly import' });
+  expect(wordsOf(await browser.get(path))).toContain(
+    '1 active API key of The member is revoked for good. No use is recorded yet. Requests that use it are refused with 401.',
+  );
+  await giveKey(dashboard.db, member, { name: 'Reporting' });
+  await dashboard.db.prisma.apiKey.updateMany({
+    where: { id },
+    data: { lastUsedAt: new Date(Date.now() - 3 * 3_600_000) },
+  });
+  const words = wordsOf(await browser.get(path));
+  expect(words).toContain('2 active API keys of The member are revoked for good. The last use was 3 hours ago .');
+  expect(words).toMatch(/Nightly import charter_live_\w{4}… Last used: 3 hours ago/);
+  expect(words).toMatch(/Reporting charter_live_\w{4}… Last used: No use recorded yet/);
+});
+
+test('the form for an invitation reports every mistake at once', async () => {
+  const { administrator } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const page = await browser.submit('/people/users/invite', { name: '', email: 'nobody', role: 'owner' });
+  expect(page.status).toBe(422);
+  for (const field of ['name', 'email', 'role']) expect(page.text).toContain(`href="#${field}"`);
 });
