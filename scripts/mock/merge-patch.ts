@@ -1,3 +1,4 @@
+import { readInstant } from '../../src/api/instant.ts';
 import { isObject, type Json, type Schema } from '../../src/contract/document.ts';
 import { inJsonbOrder } from '../../src/domain/json.ts';
 
@@ -34,7 +35,9 @@ export function mergePatch(current: Json, patch: Json, schema: Schema): Json {
 
 function mergeMember(current: unknown, value: unknown, schema: Schema): unknown {
   if (value === null) return emptyValueOf(schema);
-  return isObject(value) ? mergePatch(isObject(current) ? current : {}, value, schema) : value;
+  if (isObject(value)) return mergePatch(isObject(current) ? current : {}, value, schema);
+  // The server returns every instant in UTC.
+  return schema.format === 'date-time' && typeof value === 'string' ? readInstant(value).toISOString() : value;
 }
 
 /** The value with the members of its maps, such as `metadata`, in the order in which the server returns them. */

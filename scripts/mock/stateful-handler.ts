@@ -16,6 +16,7 @@ import { idIn, pathOf, resultOf } from './handler-result.ts';
 import { pageOf } from './list-page.ts';
 import type { OwnBodies } from './own-body.ts';
 import { preferenceOf } from './prefer.ts';
+import { refuseDangling, removeWithReferring } from './references.ts';
 import type { ContractResponse } from './response-source.ts';
 import type { Store } from './store.ts';
 import { UniqueField } from './unique-field.ts';
@@ -94,6 +95,7 @@ const createItem: Action = async (input, kept) => {
   if (before !== undefined && before.request !== request) throw usedIdempotencyKey();
   if (before !== undefined) return respond(input, kept, before.item);
 
+  refuseDangling(content, operation, kept);
   refuseTaken(content, kept);
   const at = now();
   const time = at.toISOString();
@@ -115,6 +117,7 @@ const updateItem: Action = async (input, kept) => {
   const validate = compiled();
   if (!validate(changed)) throwInvalid(validate.errors);
   if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
+  refuseDangling(changed, operation, kept);
   refuseTaken(changed, kept);
   const earliest = Date.parse(String(current['updated_at'])) + 1;
   const at = new Date(Math.max(now().getTime(), earliest));
@@ -127,8 +130,7 @@ const updateItem: Action = async (input, kept) => {
 const deleteItem: Action = async (input, kept) => {
   const current = find(input, kept);
   refuseChanged(input, kept, current);
-  kept.store.remove(kept.list, String(current['id']));
-  recordEvent(kept, kept.list, { kind: 'deleted', item: current, at: kept.now() });
+  removeWithReferring(kept, { list: kept.list, item: current, at: kept.now() });
   return respond(input, kept, null);
 };
 

@@ -1,0 +1,70 @@
+// A resource that refers to another one: a copy of parent programs with a reference and an instant.
+import { openMock } from '../../scripts/mock/server.ts';
+import { readDocument } from '../../src/contract/contract.ts';
+import { Client } from '../support/http/client.ts';
+
+const LIST = '/api/parent_programs';
+const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';
+
+type Named = Record<string, object>;
+
+/** The contract with "/api/courses" beside the parent programs. */
+async function documentWithCourses() {
+  const document = await readDocument();
+  const copyOf = (value: unknown): Named =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll('parent_program', 'course')
+        .replaceAll('ParentProgram', 'Course')
+        .replaceAll('parent program', 'course'),
+    );
+  const { paths, components } = document;
+  const own = Object.entries(Object(paths)).filter(([path]) => path.startsWith(LIST));
+  const copied = copyOf(components);
+  const parts = Object.entries<Named>(Object(components)).map(([name, part]) => [name, { ...copied[name], ...part }]);
+  for (const name of ['Course', 'CourseCreate', 'CourseUpdate']) {
+    const { properties } = Object(copied['schemas'])[name];
+    properties.parent_program_id = { type: ['string', 'null'], format: 'uuid', maxLength: 36 };
+    properties.starts_at = { type: ['string', 'null'], format: 'date-time', maxLength: name === 'Course' ? 24 : 40 };
+  }
+  return {
+    ...document,
+    paths: { ...paths, ...copyOf(Object.fromEntries(own)) },
+    components: { ...components, ...Object.fromEntries(parts) },
+  };
+}
+
+const document = await documentWithCourses();
+const assets = { document, yaml: async () => '', style: '', icon: '' };
+const mock = await openMock(assets, { port: 0, isStateful: true, seed: {} });
+afterAll(() => mock.close());
+const client = new Client(mock.url, mock.key, () => {});
+
+test('a reference to an item that does not exist gets the 422 of the server', async () => {
+  const { body: program } = await client.post(LIST, { name: 'x' });
+  const errors = { parent_program_id: ['is not the id of a parent program of your organization.'] };
+  const refused = await client.post('/api/courses', { name: 'x', parent_program_id: UNKNOWN });
+  expect([refused.status, refused.body.errors]).toEqual([422, errors]);
+  const { body: course, status } = await client.post('/api/courses', { name: 'x', parent_program_id: program.id });
+  expect(status).toBe(201);
+  const changed = await client.patch(`/api/courses/${course.id}`, { parent_program_id: UNKNOWN });
+  expect([changed.status, changed.body.errors]).toEqual([422, errors]);
+  expect((await client.patch(`/api/courses/${course.id}`, { parent_program_id: null })).status).toBe(200);
+});
+
+test('a deletion deletes what refers to the item, and nothing else', async () => {
+  const [one, other] = [await client.post(LIST, { name: 'a' }), await client.post(LIST, { name: 'b' })];
+  const course = (program: unknown) => client.post('/api/courses', { name: 'x', parent_program_id: program });
+  const [first, second] = [await course(one.body.id), await course(other.body.id)];
+  expect((await client.delete(`${LIST}/${one.body.id}`)).status).toBe(204);
+  expect((await client.get(`/api/courses/${first.body.id}`)).status).toBe(404);
+  expect((await client.get(`/api/courses/${second.body.id}`)).status).toBe(200);
+});
+
+test('an instant with an offset is kept in UTC', async () => {
+  const sent = { name: 'x', starts_at: '2026-01-31T23:30:00+05:30' };
+  const { status, body } = await client.post('/api/courses', sent);
+  expect([status, body.starts_at]).toEqual([201, '2026-01-31T18:00:00.000Z']);
+  const changed = await client.patch(`/api/courses/${body.id}`, { starts_at: '2026-01-01T00:00:00-01:00' });
+  expect(changed.body.starts_at).toBe('2026-01-01T01:00:00.000Z');
+});
