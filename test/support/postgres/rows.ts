@@ -1,15 +1,20 @@
 // Rows of any table, inserted by SQL.
 import type { Database } from '../../../src/store/database.ts';
+import { withClient } from './postgres.ts';
 import { inTransaction } from './transaction.ts';
 
 type Place = { readonly organizationId: string; readonly table: string };
 
-/** Runs a statement that writes many rows, however long it takes: the server's limit of 15 seconds is for its own statements. */
-export async function writeRows(db: Database, text: string, values: readonly unknown[]): Promise<void> {
-  await inTransaction(db, async (client) => {
-    await client.query('set local statement_timeout = 0');
+/**
+ * Runs a statement that writes many rows, however long it takes. The server's limit of 15 seconds is for its own statements, and so
+ * is the end of a connection that is silent for a little longer. This connection is not from its pool.
+ */
+export async function writeRows({ pool }: Database, text: string, values: readonly unknown[]): Promise<void> {
+  const { connectionString } = pool.options;
+  if (connectionString === undefined) throw new Error('The pool has no URL.');
+  await withClient(connectionString, async (client) => {
+    await client.query('set statement_timeout = 0');
     await client.query(text, [...values]);
-    await client.query('commit');
   });
 }
 

@@ -10,7 +10,11 @@ export async function inTransaction<T>({ pool }: Database, work: (client: PoolCl
     await client.query('set local idle_in_transaction_session_timeout = 0');
     return await work(client);
   } finally {
-    await client.query('rollback');
-    client.release();
+    // A connection that has failed cannot roll back. The pool must have it back, or it would never close.
+    const failed = await client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    client.release(failed);
   }
 }
