@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import type { Json } from '../../src/contract/document.ts';
 import { garbageProperty } from './garbage-property.ts';
 import { requestProperty } from './request-property.ts';
-import { checkSequences, type How } from './sequences.ts';
 import type { World } from './world.ts';
+
+type How = { readonly seed: number; readonly numRuns: number; readonly path?: string };
 
 export const PROPERTIES = {
   requests: (document: Json, world: World, how: How) => fc.check(requestProperty(document, world), how),
   garbage: (document: Json, world: World, how: How) => fc.check(garbageProperty(document, world), how),
-  sequences: (document: Json, world: World, how: How) => checkSequences(document, world, how),
 } as const;
 
 export type PropertyName = keyof typeof PROPERTIES;

@@ -23,8 +23,6 @@ export type World = {
   newOrganization(): Promise<TestOrganization>;
   /** Repeats a request that is slow or gets no response; throws if the second attempt gets none either. */
   send(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
-  /** Sends once, for requests that a second attempt would change. */
-  sendOnce(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
   close(): Promise<void>;
 };
 
@@ -92,7 +90,6 @@ export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promi
     url,
     count,
     newOrganization,
-    sendOnce,
     async send(outgoing, ours) {
       // A busy machine is slow occasionally; a slow server is slow on every attempt.
       const response = await sendOnce(outgoing, ours).catch((error: unknown) => {

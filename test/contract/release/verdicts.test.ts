@@ -1,15 +1,59 @@
 // What each change of the contract means for its clients. Each change is planted in a contract.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
 import { type Direction, RULES, type Rule } from '../../../scripts/contract-diff/rules.ts';
 import { largestOf } from '../../../scripts/release-contract/decide.ts';
-import { type Case, planted, set } from '../../support/contract/planted.ts';
-import { constraintCases } from './constraint-cases.ts';
+import {
+  append,
+  type Case,
+  drop,
+  type Planted,
+  planted,
+  remove,
+  rename,
+  replaceEach,
+  set,
+} from '../../support/contract/planted.ts';
+import { composedCases } from './composed-cases.ts';
 import { contract } from './contract.ts';
-import { documentCases } from './document-cases.ts';
-import { objectCases } from './object-cases.ts';
-import { operationCases } from './operation-cases.ts';
 
-const CASES = [...constraintCases, ...objectCases, ...operationCases, ...documentCases];
+/** A change that is written as in changes.txt. */
+function readChange(text: string): Planted {
+  const [, act = '', path = '', json = 'null'] = /^(\w+) (.*?)(?: ?= (.*))?$/.exec(text) ?? [];
+  const value = JSON.parse(json);
+  const acts: Readonly<Record<string, () => Planted>> = {
+    set: () => set(path, value),
+    append: () => append(path, value),
+    drop: () => drop(path, value),
+    rename: () => rename(path, value[0], value[1]),
+    replace: () => replaceEach(value[0], value[1]),
+    remove: () => remove(path),
+  };
+  const planting = acts[act];
+  if (planting === undefined) throw new Error(`changes.txt has the unknown change ${text}.`);
+  return planting();
+}
+
+/** The change below its title in changes.txt. */
+function readCase(text: string): Case {
+  const [first = '', ...lines] = text.trim().split('\n  ');
+  const [, title = '', change = ''] = /^(.*?): (.*)$/.exec(first) ?? [];
+  const beginningWith = (word: string) =>
+    lines.flatMap((line) => (line.startsWith(`${word} `) ? [readChange(line.slice(word.length + 1))] : []));
+  return {
+    title,
+    given: beginningWith('given'),
+    plants: [readChange(change), ...beginningWith('and')],
+    found: lines.filter((line) => !/^(given|and) /.test(line)),
+  };
+}
+
+const cases = readFileSync(join(import.meta.dirname, 'changes.txt'), 'utf8')
+  .replace(/^#.*\n|^\n/gm, '')
+  .split(/\n(?=\S)/)
+  .map(readCase);
+const CASES = [...cases, ...composedCases];
 
 function changesOf({ given = [], plants }: Pick<Case, 'given' | 'plants'>) {
   const before = planted(contract, given);

@@ -1,12 +1,6 @@
 // Plants changes in a copy of the contract.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import { isObject, type Json } from '../../../src/contract/document.ts';
-
-export const contract: Json = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../../generated/openapi.json'), 'utf8'),
-);
 
 export type Case = {
   readonly title: string;
