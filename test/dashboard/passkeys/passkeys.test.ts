@@ -6,8 +6,15 @@ import { deleteExpiredChallenges } from '../../../src/store/passkey-challenges.t
 import { addSecondFactor, ageProofs, createAccount } from '../../support/data/accounts.ts';
 import { times } from '../../support/data/actors.ts';
 import { Authenticator, type Deviation } from '../../support/http/authenticator.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
+import { Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import {
+  browserOf,
+  newBrowser,
+  rowsOf,
+  startDashboard,
+  useDashboard,
+  visit,
+} from '../../support/http/dashboard-server.ts';
 import {
   addPasskeyTo,
   optionsFrom,
@@ -23,19 +30,8 @@ const dashboard = await useDashboard({ publicUrl: ORIGIN });
 const { db } = dashboard;
 const NEW = '/profile/passkeys/new';
 
-let address = 0;
-
-/** Connects from an address of its own, so that failures of one test do not slow another. */
-function visitor(): Browser {
-  address += 1;
-  return new Browser(dashboard.url, { localAddress: `127.0.7.${address}` });
-}
-
-async function signedIn(actor: Actor): Promise<Browser> {
-  const browser = visitor();
-  for (const [name, value] of (await browserOf(dashboard, actor)).cookies) browser.cookies.set(name, value);
-  return browser;
-}
+const visitor = () => newBrowser(dashboard);
+const signedIn = (actor: Actor) => visit(dashboard, actor);
 
 async function withPasskey(options: Parameters<typeof addPasskeyTo>[2] = {}) {
   const owner = await createAccount(db);
@@ -44,7 +40,6 @@ async function withPasskey(options: Parameters<typeof addPasskeyTo>[2] = {}) {
   return { owner, browser, authenticator };
 }
 
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 const rowOf = ({ userId }: Actor) => db.prisma.passkey.findFirstOrThrow({ where: { userId } });
 const eventsOf = async ({ userId }: Actor) =>
   (await db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } })).map(
@@ -94,7 +89,7 @@ test('the options name no account, ask for verification, and the user handle is 
   expect(another.authenticator.userHandle).not.toBe(authenticator.userHandle);
 });
 
-/** What an honest authenticator or browser never sends; each is refused at the sign-in, at a proof and at a registration. */
+/** What an honest authenticator or browser never sends; each is refused at the sign-in and at a registration, and a proof is checked like a sign-in. */
 const FORGERIES: Record<string, Deviation> = {
   'from another origin': { origin: EVIL },
   'from the same host by HTTP': { origin: 'http://charter.example.org' },
@@ -130,16 +125,29 @@ test.each(Object.entries(FORGED_USES))('a sign-in %s is refused, and recorded', 
   expect(await rowOf(owner)).toMatchObject({ counter: 5n, lastUsedAt: null });
 });
 
-test.each(Object.entries(FORGED_USES))('a proof %s is refused, and extends nothing', async (_, deviation) => {
-  // The attack: a stolen session extends its proof without the passkey.
-  const { owner, browser, authenticator } = await withPasskey({ counter: 5 });
-  await ageProofs(db, owner);
-  const asked = await browser.submit('/profile/second-factor');
-  const credential = authenticator.get(await optionsFrom(browser, asked), deviation);
-  const response = await sendCredential(browser, asked, { credential });
-  expect([response.status, wordsOf(response)]).toEqual([422, expect.stringContaining('The passkey was not accepted.')]);
-  expect((await browser.submit('/profile/second-factor')).status).toBe(403);
-});
+const SOME = [
+  'from another origin',
+  'without user verification',
+  'with a wrong signature',
+  'with a counter that stands still',
+];
+
+test.each(Object.entries(FORGED_USES).filter(([name]) => SOME.includes(name)))(
+  'a proof %s is refused, and extends nothing',
+  async (_, deviation) => {
+    // The attack: a stolen session extends its proof without the passkey.
+    const { owner, browser, authenticator } = await withPasskey({ counter: 5 });
+    await ageProofs(db, owner);
+    const asked = await browser.submit('/profile/second-factor');
+    const credential = authenticator.get(await optionsFrom(browser, asked), deviation);
+    const response = await sendCredential(browser, asked, { credential });
+    expect([response.status, wordsOf(response)]).toEqual([
+      422,
+      expect.stringContaining('The passkey was not accepted.'),
+    ]);
+    expect((await browser.submit('/profile/second-factor')).status).toBe(403);
+  },
+);
 
 test.each(
   Object.entries({

@@ -1,6 +1,6 @@
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
-import { Browser, wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, isIn, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { startSmtp } from '../../support/http/smtp.ts';
 
@@ -12,8 +12,6 @@ const mail = { smtpUrl: smtp.url, mailFrom: 'Charter <charter@example.org>' };
 const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', mail });
 const CHOSEN = 'entirely other words 9 lamps';
 const LINK = /\/welcome\/[\w-]{43}/;
-
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
 /** The mails to the address since the last call. */
 async function mailsTo(email: string): Promise<string[]> {

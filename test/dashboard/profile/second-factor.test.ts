@@ -1,8 +1,8 @@
 import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser, filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Browser, filled, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, newBrowser, useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf, textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
@@ -11,18 +11,11 @@ beforeEach(() => dashboard.passMinutes(2));
 const OWN = '/profile/second-factor';
 const CODES = `${OWN}/recovery-codes`;
 const account = (change = {}) => createAccount(dashboard.db, change);
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
 const uriIn = ({ text }: Page) => textOf(/href="(otpauth:[^"]*)"/.exec(text)?.[1] ?? '');
 const codesIn = ({ text }: Page) => text.match(/[0-9a-z]{4}(-[0-9a-z]{4}){3}(?=[\n<])/g) ?? [];
 
-let address = 0;
-
-/** Connects from an address of its own, so that failures of one test do not slow another. */
-function visitor(): Browser {
-  address += 1;
-  return new Browser(dashboard.url, { localAddress: `127.0.9.${address}` });
-}
+const visitor = () => newBrowser(dashboard);
 
 async function signedIn(person: { email: string }): Promise<Browser> {
   const browser = visitor();

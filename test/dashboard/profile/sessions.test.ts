@@ -2,7 +2,7 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const SESSIONS = '/profile/sessions';
@@ -12,8 +12,6 @@ const SAFARI =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1';
 
 const dashboard = await useDashboard();
-
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
 /** Signs in with the password, so that the session has the browser's own address and User-Agent. */
 async function signedIn({ email }: Actor, userAgent: string, localAddress = '127.0.0.1'): Promise<Browser> {

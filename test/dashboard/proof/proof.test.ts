@@ -8,7 +8,7 @@ import { PASSWORD } from '../../support/data/password.ts';
 import { addEndpoint } from '../../support/data/webhooks.ts';
 import { Authenticator } from '../../support/http/authenticator.ts';
 import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { rowsOf, useDashboard, visit } from '../../support/http/dashboard-server.ts';
 import { formsOf } from '../../support/http/forms.ts';
 import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/http/passkeys.ts';
 import { giveProof } from '../../support/http/proof.ts';
@@ -280,23 +280,13 @@ const ACTIONS: Record<string, Action> = {
   },
 };
 
-/** A browser that connects from an address of its own, so that no test reaches the limits of another one. */
-let address = 0;
-async function visit(actor: Actor): Promise<Browser> {
-  address += 1;
-  const signedIn = await browserOf(dashboard, actor);
-  const browser = new Browser(dashboard.url, { localAddress: `127.0.${10 + (address >> 8)}.${address & 255}` });
-  for (const [name, value] of signedIn.cookies) browser.cookies.set(name, value);
-  return browser;
-}
-
 /** The form as somebody fills it in while the proof is fresh. */
 async function prepare(name: string, role: Role, { withPasskey = false, isLate = true } = {}) {
   const action = ACTIONS[name];
   if (action === undefined) throw new Error(`There is no action ${name}.`);
   const team = await people();
   const by = team[role];
-  const browser = await visit(by);
+  const browser = await visit(dashboard, by);
   const authenticator = withPasskey ? await addPasskeyTo(browser, PUBLIC_URL) : null;
   const { path, fields = {}, at, code = '' } = await action.attempt(team, by, browser);
   const form = path === `${FACTOR}/confirm` ? fields : filled(await browser.form(at ?? path, path), fields);
@@ -407,7 +397,7 @@ const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
 test('every form of the dashboard asks for a proof, or is known to need none', async () => {
   // The risk: a new form of a secret, a role or the sign-in without a proof.
   const team = await people();
-  const browser = await visit(team.administrator);
+  const browser = await visit(dashboard, team.administrator);
   await ageProofs(db, team.administrator);
   const form_token = await browser.formToken();
   const unproven = ['/sign-out'];
@@ -423,7 +413,7 @@ test('every form of the dashboard asks for a proof, or is known to need none', a
 
 test('the page says what the proof is for, with the name of what the path names', async () => {
   const { administrator, manager, member } = await people();
-  const browser = await visit(administrator);
+  const browser = await visit(dashboard, administrator);
   const { id: keyId } = await giveKey(db, administrator, { name: 'Billing' });
   const integration = await giveIntegration(db, administrator);
   const endpoint = await addEndpoint(db, administrator);
@@ -444,7 +434,7 @@ test('the page says what the proof is for, with the name of what the path names'
   const { administrator: stranger } = await people();
   const theirs = await giveKey(db, stranger, { name: 'Secret plan' });
   expect(await asked(`${user(stranger)}/api-keys/${theirs.id}/revoke`)).toBe('revoke the API key');
-  const [other, theirPath] = [await visit(member), `${user(manager)}/role`];
+  const [other, theirPath] = [await visit(dashboard, member), `${user(manager)}/role`];
   await ageProofs(db, member);
   const refused = await other.post(theirPath, { form_token: await other.formToken(), role: 'viewer' });
   expect([refused.status, refused.text.includes('You are about to')]).toEqual([403, false]);
@@ -452,7 +442,7 @@ test('the page says what the proof is for, with the name of what the path names'
 
 test('a wrong proof is asked for again, for the same action', async () => {
   const { administrator } = await people();
-  const browser = await visit(administrator);
+  const browser = await visit(dashboard, administrator);
   const path = `${OWN}/${(await giveKey(db, administrator, { name: 'Billing' })).id}/revoke`;
   await ageProofs(db, administrator);
   const again = await giveProof(browser, await browser.submit(path), { password: 'wrong' });
@@ -461,7 +451,7 @@ test('a wrong proof is asked for again, for the same action', async () => {
 
 test('the export of the audit log needs a proof, and then leads back to the log with its filters', async () => {
   const { administrator } = await people();
-  const browser = await visit(administrator);
+  const browser = await visit(dashboard, administrator);
   await ageProofs(db, administrator);
   const path = '/organization/audit-log.csv?action=user.signed_in';
   for (const method of ['GET', 'HEAD']) expect((await browser.send(method, path)).status).toBe(403);
@@ -477,7 +467,7 @@ test('the export of the audit log needs a proof, and then leads back to the log 
 
 test('one proof serves every form for ten minutes', async () => {
   const { member } = await people();
-  const browser = await visit(member);
+  const browser = await visit(dashboard, member);
   await ageProofs(db, member);
   const create = async (name: string) => browser.submit(`${OWN}/new`, { name }, OWN);
   expect(keysIn(await giveProof(browser, await create('First')))).toHaveLength(1);
@@ -490,7 +480,7 @@ test('one proof serves every form for ten minutes', async () => {
 
 test('the page keeps what was typed, mistakes included, and a reload after the proof makes no second key', async () => {
   const { member } = await people();
-  const browser = await visit(member);
+  const browser = await visit(dashboard, member);
   await ageProofs(db, member);
   const asked = await browser.submit(`${OWN}/new`, { name: ' ', expiry: '30' }, OWN);
   const corrected = await giveProof(browser, asked);
@@ -508,7 +498,7 @@ const CHOSEN = 'seven otters juggle 93 lanterns';
 
 test('a new password that waits for the proof is not in the page', async () => {
   const { member } = await people();
-  const browser = await visit(member);
+  const browser = await visit(dashboard, member);
   await ageProofs(db, member);
   const password = 'seven otters juggle 93 lanterns';
   const asked = await browser.submit('/profile/password', { password });
@@ -520,7 +510,7 @@ test('a new password that waits for the proof is not in the page', async () => {
 test('what waits fits only the page and the session for which it was sent', async () => {
   // The attack: the sealed form of one person or one page is sent by another one, or changed.
   const { member, administrator } = await people();
-  const [browser, other] = [await visit(member), await visit(administrator)];
+  const [browser, other] = [await visit(dashboard, member), await visit(dashboard, administrator)];
   for (const each of [member, administrator]) await ageProofs(db, each);
   const asked = await browser.submit(`${OWN}/new`, { name: 'Mine' }, OWN);
   const form = formsOf(asked.text).find(({ action }) => action === OWN);
@@ -548,7 +538,11 @@ test('what waits fits only the page and the session for which it was sent', asyn
 test('a new password that waits is set in no other session, and no other form of the same session takes it', async () => {
   // The attack: somebody at another browser proves who they are, and sends what the member has typed. It has no ID of a form.
   const { member, administrator } = await people();
-  const [browser, again, other] = [await visit(member), await visit(member), await visit(administrator)];
+  const [browser, again, other] = [
+    await visit(dashboard, member),
+    await visit(dashboard, member),
+    await visit(dashboard, administrator),
+  ];
   await ageProofs(db, member);
   const asked = await browser.submit('/profile/password', { password: CHOSEN });
   const form = formsOf(asked.text).find(({ fields }) => fields.some(([name]) => name === 'proof_password'));
@@ -565,7 +559,7 @@ test('a new password that waits is set in no other session, and no other form of
 
 test('a form of 10 KiB can wait, and a larger one is refused as ever', async () => {
   const { administrator } = await people();
-  const browser = await visit(administrator);
+  const browser = await visit(dashboard, administrator);
   await ageProofs(db, administrator);
   const path = '/organization/integrations/new';
   const send = (description: string) => browser.submit(path, { name: crypto.randomUUID(), description });
@@ -579,7 +573,7 @@ test('a form of 10 KiB can wait, and a larger one is refused as ever', async () 
 
 test('the page asks only for what the person has', async () => {
   const { member } = await people();
-  const browser = await visit(member);
+  const browser = await visit(dashboard, member);
   await ageProofs(db, member);
   const asked = await browser.submit(FACTOR);
   expect(asked.text).not.toMatch(/proof_code|data-passkey/);

@@ -228,6 +228,7 @@ describe('the confirmation', () => {
     const email = `invited@${domain}`;
     const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Invited', role: 'manager' }));
     const browser = newBrowser();
+    expect(wordsOf(await browser.get(`/welcome/${link.token}`))).toContain('Continue with single sign-on');
     const begin = async () => {
       const page = await browser.submit(`/welcome/${link.token}`, {}, `/welcome/${link.token}/single-sign-on`);
       return /^0; url=(.*)$/.exec(page.headers['refresh'] ?? '')?.[1] ?? '';
@@ -239,6 +240,8 @@ describe('the confirmation', () => {
     const invited = { sub: crypto.randomUUID(), email };
     expect((await browser.get(provider.authorize(await begin(), invited))).headers['location']).toBe('/profile');
     expect(wordsOf(await browser.get('/profile'))).toContain(email);
+    const made = await db.prisma.user.findFirst({ where: { email } });
+    expect(made).toMatchObject({ role: 'manager', passwordHash: null });
     // The link is used up.
     expect((await newBrowser().get(`/welcome/${link.token}`)).status).toBe(404);
   });

@@ -165,14 +165,6 @@ describe('a provider that lies about itself', () => {
     },
   );
 
-  test('a provider that is down is a clear page, and no fault', async () => {
-    const down = await startIdentityProvider();
-    const { member } = await company({ at: down });
-    await down.close();
-    const page = await newBrowser().submit('/sign-in', { email: member.email });
-    expect([page.status, wordsOf(page)]).toEqual([503, expect.stringContaining('does not answer')]);
-  });
-
   test('what it says about an error is not shown, and its markup is harmless in the audit log', async () => {
     const { member, administrator } = await company();
     const browser = newBrowser();

@@ -3,8 +3,8 @@ import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL } from '../../support/data/single-sign-on.ts';
 import { Authenticator } from '../../support/http/authenticator.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../support/http/dashboard-server.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
 import { addPasskeyTo, signInWithPasskey } from '../../support/http/passkeys.ts';
 import { startSmtp } from '../../support/http/smtp.ts';
@@ -29,12 +29,7 @@ await connect(db, administrator, { provider, domain });
 await db.prisma.user.updateMany({ where: { id: former.userId }, data: { deactivatedAt: new Date() } });
 const passkey = await addPasskeyTo(await browserOf(dashboard, member), ORIGIN);
 
-let address = 0;
-function newBrowser(): Browser {
-  address += 1;
-  return new Browser(dashboard.url, { localAddress: `127.0.13.${address}` });
-}
-
+const newBrowser = () => newBrowserAt(dashboard);
 await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email: `known@${domain}` } });
 /** What a suspended organization has that moves. */
 const move = { organizationId: scope.organizationId, id: crypto.randomUUID() };

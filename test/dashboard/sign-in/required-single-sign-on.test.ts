@@ -20,8 +20,8 @@ import {
   PUBLIC_URL as publicUrl,
   urlIn,
 } from '../../support/data/single-sign-on.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { useDashboard } from '../../support/http/dashboard-server.ts';
+import { type Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { newBrowser as newBrowserAt, useDashboard } from '../../support/http/dashboard-server.ts';
 import { formsOf } from '../../support/http/forms.ts';
 import { useIdentityProvider } from '../../support/http/identity-provider.ts';
 import { addPasskeyTo, provePasskey, signInWithPasskey } from '../../support/http/passkeys.ts';
@@ -39,16 +39,12 @@ const mailless = await useDashboard({ databaseUrl: dashboard.databaseUrl, public
 const { db } = dashboard;
 const provider = await useIdentityProvider();
 
-let [made, address] = [0, 0];
-
-function newBrowser(): Browser {
-  address += 1;
-  return new Browser(dashboard.url, { localAddress: `127.0.11.${address}` });
-}
+let made = 0;
+const newBrowser = () => newBrowserAt(dashboard);
 
 /** A browser by HTTPS, with the session of another one. */
 function secureBrowser(from?: Browser): Browser {
-  const browser = new Browser(secure.url, { localAddress: newBrowser().localAddress });
+  const browser = newBrowserAt(secure);
   if (from !== undefined) browser.cookies.set('__Host-charter', from.cookies.get('charter') ?? '');
   return browser;
 }
@@ -59,8 +55,6 @@ const withPassword = (browser: Browser, email: string) =>
 /** Where the page leads that says that single sign-on is required. */
 const continueUrlIn = ({ text }: Page) =>
   (/<a class="button" href="([^"]*)">Continue with single sign-on</.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
-
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 
 /** An organization with an administrator who is signed in by single sign-on, one with all ways to sign in, and a member. */
 async function company() {
@@ -242,17 +236,6 @@ test('a link leads to the provider of its organization, whoever has the domain o
   expect(new URL(url).searchParams.get('redirect_uri')).toContain(scope.organizationId);
 });
 
-test('an invitation leads to the provider', async () => {
-  const { administrator, domain } = await required();
-  const email = `invited@${domain}`;
-  const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));
-  const browser = newBrowser();
-  const path = `/welcome/${link.token}`;
-  const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
-  await browser.get(provider.authorize(url, { sub: `ida-${made}`, email }));
-  expect(await isIn(browser)).toBe(true);
-});
-
 test('an invitation to an e-mail of no verified domain, which would lead nowhere, is refused with a remedy', async () => {
   const { browser, domain } = await required();
   const path = '/people/users/invite';
@@ -334,7 +317,7 @@ test('the page promises a mail about the break-glass administrator only where th
   const { browser } = await company();
   const promise = 'All administrators get a mail when that account is used.';
   expect(wordsOf(await browser.get(SETTINGS))).toContain(promise);
-  const silent = new Browser(mailless.url, { localAddress: newBrowser().localAddress });
+  const silent = newBrowserAt(mailless);
   silent.cookies.set('charter', browser.cookies.get('charter') ?? '');
   const words = wordsOf(await silent.get(SETTINGS));
   expect(words).toContain('This server cannot send mail');

@@ -1,7 +1,4 @@
-import { v7 as newId } from 'uuid';
 import { consumeAttempt } from '../../../src/service/accounts/attempt-limits.ts';
-import { transaction } from '../../../src/store/database.ts';
-import { startMove } from '../../../src/store/organization-moves.ts';
 import { times } from '../../support/data/actors.ts';
 import { beginAtTile, beginWith, connect } from '../../support/data/single-sign-on.ts';
 import { type Company, useCompanies } from '../../support/http/companies.ts';
@@ -278,19 +275,6 @@ test('a role that follows groups waits for a write of the API, whose key may do 
   });
   expect((await page.signedIn).status).toBe(303);
   expect(await roleNow()).toBe('viewer');
-});
-
-test('a sign-in that fails at the provider while the organization moves gets 503, and is no fault', async () => {
-  const { member } = await company();
-  const browser = newBrowser();
-  const response = new URL(provider.authorize(await beginWith(browser, member.email), { sub: 'mei' }), provider.issuer);
-  response.searchParams.delete('code');
-  response.searchParams.set('error', 'access_denied');
-  await transaction(db, (tx) => startMove(tx, member.scope, newId()));
-  expect(await browser.get(response.pathname + response.search)).toMatchObject({
-    status: 503,
-    headers: { 'retry-after': '5' },
-  });
 });
 
 test('the words of the provider, its secret and its codes are in no log', async () => {

@@ -1,26 +1,28 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import type { MailConfig } from '../../../src/service/mail.ts';
 import { createAccount } from '../data/accounts.ts';
 import { createScope } from '../data/actors.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../data/single-sign-on.ts';
-import { Browser, type Page } from './dashboard.ts';
-import { useDashboard } from './dashboard-server.ts';
+import { type Browser, isIn, type Page } from './dashboard.ts';
+import { newBrowser, useDashboard } from './dashboard-server.ts';
 import { type Making, type TestPerson, useIdentityProvider } from './identity-provider.ts';
 
-// For the attacks on single sign-on: organizations whose people may sign in at a provider that does what a test tells it to.
+// For single sign-on: organizations whose people may sign in at a provider that does what a test tells it to.
 
 export type Company = {
+  readonly scope: OrganizationScope;
   readonly domain: string;
   readonly administrator: Actor;
   readonly member: Actor;
   readonly person: TestPerson;
 };
 
-export async function useCompanies() {
-  const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: PUBLIC_URL });
+export async function useCompanies({ publicUrl = PUBLIC_URL, mail }: { publicUrl?: string; mail?: MailConfig } = {}) {
+  const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl, ...(mail && { mail }) });
   const { db } = dashboard;
   const provider = await useIdentityProvider();
   let made = 0;
-  let address = 0;
 
   /** An organization whose people may sign in at the provider. Its member is linked to the person there. */
   async function company(
@@ -43,16 +45,7 @@ export async function useCompanies() {
     await db.prisma.ssoIdentity.create({
       data: { organizationId, userId: member.userId, issuer: at.issuer, subject: person.sub },
     });
-    return { domain, administrator, member, person };
-  }
-
-  function newBrowser(): Browser {
-    address += 1;
-    return new Browser(dashboard.url, { localAddress: `127.0.8.${address}` });
-  }
-
-  async function isIn(browser: Browser): Promise<boolean> {
-    return (await browser.get('/profile')).status === 200;
+    return { scope, domain, administrator, member, person };
   }
 
   /** Signs in at the provider, which makes the ID token as it is told. */
@@ -64,5 +57,5 @@ export async function useCompanies() {
     expect([page.status, await isIn(browser)]).toEqual([status, false]);
   }
 
-  return { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody };
+  return { dashboard, db, provider, company, newBrowser: () => newBrowser(dashboard), isIn, signIn, expectNobody };
 }

@@ -137,13 +137,16 @@ export async function browserOf(
 
 let visitors = 0;
 
-/** A browser with an address of its own, so that its failures do not slow those of other tests; signed in as the actor, if any. */
-export async function visit(dashboard: TestDashboard, actor?: Actor): Promise<Browser> {
+/** A browser with an address of its own, so that its failures do not slow those of other tests. */
+export function newBrowser({ url }: Pick<TestDashboard, 'url'>): Browser {
   visitors += 1;
-  const localAddress = `127.${20 + (visitors >> 16)}.${(visitors >> 8) & 255}.${visitors & 255}`;
-  const browser = new Browser(dashboard.url, { localAddress });
-  const signedIn = actor && (await browserOf(dashboard, actor));
-  for (const [name, value] of signedIn?.cookies ?? []) browser.cookies.set(name, value);
+  return new Browser(url, { localAddress: `127.${20 + (visitors >> 16)}.${(visitors >> 8) & 255}.${visitors & 255}` });
+}
+
+/** Such a browser, signed in as the user. */
+export async function visit(dashboard: TestDashboard, actor: Actor): Promise<Browser> {
+  const browser = newBrowser(dashboard);
+  for (const [name, value] of (await browserOf(dashboard, actor)).cookies) browser.cookies.set(name, value);
   return browser;
 }
 

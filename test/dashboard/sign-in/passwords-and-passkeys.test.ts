@@ -1,37 +1,105 @@
+import { makeOperatorLink } from '../../../src/service/accounts/access-links.ts';
+import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeConnection } from '../../../src/service/single-sign-on/settings.ts';
-import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';
-import { auditEventsOf, createScope } from '../../support/data/actors.ts';
-import { beginWith, connect, LOCAL } from '../../support/data/single-sign-on.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { useIdentityProvider } from '../../support/http/identity-provider.ts';
+import { addSecondFactor } from '../../support/data/accounts.ts';
+import { auditEventsOf } from '../../support/data/actors.ts';
+import { PASSWORD } from '../../support/data/password.ts';
+import { beginWith, connect } from '../../support/data/single-sign-on.ts';
+import { useCompanies } from '../../support/http/companies.ts';
+import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { browserOf } from '../../support/http/dashboard-server.ts';
 import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/http/passkeys.ts';
 
 const ORIGIN = 'https://charter.example.org';
-const dashboard = await useDashboard({ webhooks: LOCAL, publicUrl: ORIGIN });
-const { db } = dashboard;
-const provider = await useIdentityProvider();
+const { dashboard, db, provider, company, newBrowser, isIn } = await useCompanies({ publicUrl: ORIGIN });
 
-let [made, address] = [0, 0];
-
-function newBrowser(): Browser {
-  address += 1;
-  return new Browser(dashboard.url, { localAddress: `127.0.12.${address}` });
+/** Follows the link of the page to the password, as a person does, and signs in with it. */
+async function usePassword(browser: Browser, page: Page, email: string): Promise<Page> {
+  const [, href = ''] = /<a href="([^"]*)">Sign in with a password instead<\/a>/.exec(page.text) ?? [];
+  expect(href).not.toBe('');
+  return browser.submit(href.replaceAll('&amp;', '&'), { email, password: PASSWORD }, '/sign-in');
 }
+
+function takeProviderDown(): void {
+  provider.override = (res) => {
+    res.destroy();
+    return true;
+  };
+}
+
+afterEach(() => {
+  provider.override = null;
+});
+
+test('the page that asks for the e-mail leads to the password, and on to the page that was asked for', async () => {
+  const { administrator } = await company();
+  takeProviderDown();
+  const browser = newBrowser();
+  const page = await usePassword(browser, await browser.get('/sign-in?next=/people'), administrator.email);
+  expect([page.status, page.headers['location']]).toEqual([303, '/people']);
+  expect(await isIn(browser)).toBe(true);
+});
+
+describe('the page that says why there is no sign-in at the provider leads to the password', () => {
+  test('if the provider does not answer', async () => {
+    const { administrator, scope } = await company();
+    const { organizationId } = scope;
+    await db.prisma.ssoConnection.update({ where: { organizationId }, data: { issuer: 'http://127.0.0.1:1' } });
+    const browser = newBrowser();
+    const failed = await browser.submit('/sign-in', { email: administrator.email });
+    expect([failed.status, wordsOf(failed)]).toEqual([503, expect.stringContaining('does not answer')]);
+    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
+  });
+
+  test('if the person cancelled there', async () => {
+    const { administrator } = await company();
+    const browser = newBrowser();
+    const url = new URL(await beginWith(browser, administrator.email));
+    const callback = new URL(url.searchParams.get('redirect_uri') ?? '');
+    callback.search = new URLSearchParams({
+      error: 'access_denied',
+      state: url.searchParams.get('state') ?? '',
+      iss: provider.issuer,
+    }).toString();
+    const failed = await browser.get(callback.pathname + callback.search);
+    expect([failed.status, wordsOf(failed)]).toEqual([403, expect.stringContaining('did not sign you in')]);
+    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
+  });
+
+  test('if Charter cannot let in who signed in there', async () => {
+    const { administrator } = await company();
+    const browser = newBrowser();
+    const url = await beginWith(browser, administrator.email);
+    const failed = await browser.get(provider.authorize(url, { sub: 'x', email: 'x@elsewhere.example' }));
+    expect([failed.status, wordsOf(failed)]).toEqual([403, expect.stringContaining('cannot let you in')]);
+    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
+  });
+});
+
+test('a link of an operator sets a password, which the next page asks for', async () => {
+  const { administrator, scope } = await company();
+  const { organizationId } = scope;
+  await db.prisma.ssoConnection.update({
+    where: { organizationId },
+    data: { enforcedAt: new Date(), breakGlassUserId: administrator.userId },
+  });
+  await allowPasswords(db, organizationId);
+  takeProviderDown();
+  const link = await makeOperatorLink(db, administrator.scope, { ...administrator, now: dashboard.now() });
+  const browser = newBrowser();
+  const set = await browser.submit(`/welcome/${link.token}`, { password: PASSWORD });
+  const page = await browser.get(set.headers['location'] ?? '');
+  expect(wordsOf(page)).toContain('Your password is set. Sign in with it.');
+  expect(page.text).toContain('type="password"');
+});
 
 const signIn = async (browser: Browser, email: string, sub = email) =>
   browser.get(provider.authorize(await beginWith(browser, email), { sub, email }));
 
 /** Somebody who got their account by single sign-on and has a passkey. The connection was removed and added again. */
 async function reconnected() {
-  made += 1;
-  const domain = `company-${made}.example`;
-  const account = await createAccount(db, { scope: await createScope(db), role: 'administrator' });
-  const administrator = { ...account, email: `administrator@${domain}` };
-  const { userId, email: changed } = administrator;
-  await db.prisma.user.updateMany({ where: { id: userId }, data: { email: changed } });
-  await connect(db, administrator, { provider, rules: { newPeople: 'member' } });
+  const { administrator, domain } = await company({ rules: { newPeople: 'member' } });
   const [browser, email] = [newBrowser(), `new@${domain}`];
   await signIn(browser, email);
   const authenticator = await addPasskeyTo(browser, ORIGIN);
@@ -54,7 +122,6 @@ async function toConfirm(browser: Browser, email: string, sub = email): Promise<
   return browser.get(headers['location'] ?? '');
 }
 
-const isIn = async (browser: Browser) => (await browser.get('/profile')).status === 200;
 const linksOf = (email: string) => db.prisma.ssoIdentity.count({ where: { user: { email } } });
 
 test('somebody without a password confirms the account with the passkey, which is a fresh proof', async () => {
