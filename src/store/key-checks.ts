@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../domain/key-notice.ts';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import { isActive, isCurrent } from './api-keys.ts';
+import { isActive, isCurrent, isUnexpired } from './api-keys.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';
 
@@ -39,9 +39,10 @@ const CHECK = {
   // rows.
   text: `
     with due as materialized (
-      select d.organization_id, d.id, d.user_id, d.created_at, d.expires_at, d.last_used_at
+      select d.organization_id, d.id, d.user_id, d.created_at, d.expires_at, d.last_used_at,
+             ${isUnexpired('d', 'now()')} as is_unexpired
       from api_keys d
-      where d.next_check_at <= now() and ${isActive('d', 'now()')} and ${STAYS}
+      where d.next_check_at <= now() and ${isCurrent('d')} and ${STAYS}
       order by d.next_check_at limit $1 for no key update skip locked),
     keys as (
       select k.*, o.ends_unused_after_days as unused_days, ${UNUSED_END} as unused_end
@@ -51,11 +52,11 @@ const CHECK = {
     staged as (
       select k.*,
         (select min(days) from ${ALL_DAYS}
-         where k.expires_at > now() and k.expires_at <= now() + days * ${DAY} and k.expires_at - k.created_at > days * ${DAY}
+         where k.is_unexpired and k.expires_at <= now() + days * ${DAY} and k.expires_at - k.created_at > days * ${DAY}
            and k.last_used_at > now() - ${USED_WITHIN_DAYS} * ${DAY}) as expiry_stage,
         (select min(days) from ${ALL_DAYS}
          where k.unused_end <= now() + days * ${DAY} and k.unused_days > days
-           and (k.expires_at is null or k.expires_at > greatest(k.unused_end, now()))) as unused_stage
+           and k.is_unexpired and (k.expires_at is null or k.expires_at > k.unused_end)) as unused_stage
       from keys k),
     planned as materialized (
       select k.*,
@@ -83,14 +84,15 @@ const CHECK = {
       where n.organization_id = p.organization_id and n.key_id = p.id and n.kind = 'unused'
         and coalesce(p.last_used_at <= n.created_at, true)
         and starts_with(n.occasion, ${textOfEnd('p.unused_end')}) is not true),
+    -- An expired key, which may have been found expired before the clock was set back, is checked only once.
     scheduled as (
       update api_keys k
-      set next_check_at = least(
+      set next_check_at = case when p.is_unexpired then least(
         (select min(at) from ${ALL_DAYS} cross join lateral (values (p.expires_at - days * ${DAY})) as e (at) where at > now()),
         (select min(at) from ${ALL_DAYS} cross join lateral (values (p.unused_end - days * ${DAY})) as e (at)
          where at > now() and p.unused_days > days),
         case when p.ends_at is not null then greatest(p.ends_at, now() + interval '10 minutes') end,
-        case when p.unused_days is not null and p.unused_end is null then now() + ${DAY} end)
+        case when p.unused_days is not null and p.unused_end is null then now() + ${DAY} end) end
       from planned p where k.organization_id = p.organization_id and k.id = p.id)
     select organization_id as "organizationId", id, coalesce(ends_at <= now(), false) as "isOver" from planned`,
 };

@@ -117,6 +117,7 @@ test('the next check of a key comes with its next notice, so that all other keys
     [29, 22],
     [7, 6],
     [0.5, null],
+    [-1, null],
     [null, null],
   ] as const) {
     await moveDates(db, key.id, { expiresIn });
