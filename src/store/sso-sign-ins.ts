@@ -15,11 +15,11 @@ export type UnconfirmedPerson = {
   readonly claims: UnconfirmedClaims;
 };
 
-/** `groupsClaim`: the name of the claim with the groups, and `groups` its value; undefined if the provider did not send it. */
+/** `groupsClaim`: the name of the claim with the groups. `groups`: undefined if the provider did not send it. */
 export type UnconfirmedClaims = {
   readonly email: string;
   readonly groupsClaim: string;
-  readonly groups?: string | readonly string[] | undefined;
+  readonly groups?: readonly string[] | undefined;
 };
 
 export type SsoSignInRecord = {
@@ -87,7 +87,6 @@ export async function findSsoSignIn(
 function claimsOf(stored: unknown): UnconfirmedClaims | null {
   const [email, groupsClaim, groups] = ['email', 'groupsClaim', 'groups'].map((name) => memberOf(stored, name));
   if (typeof email !== 'string' || typeof groupsClaim !== 'string') return null;
-  if (typeof groups === 'string') return { email, groupsClaim, groups };
   const isList = Array.isArray(groups) && groups.every((each) => typeof each === 'string');
   return isList ? { email, groupsClaim, groups } : { email, groupsClaim };
 }

@@ -2,6 +2,7 @@ import { normalEmail } from '../../domain/email.ts';
 import { MAX_CHARACTERS, parseName } from '../../domain/name.ts';
 import { ROLES, type Role } from '../../domain/role.ts';
 import type { GroupRole } from '../../domain/single-sign-on.ts';
+import { isText } from '../../domain/text.ts';
 import type { SsoRules } from '../../store/sso-connections.ts';
 import type { Claims, WantedClaim } from './provider.ts';
 
@@ -83,14 +84,10 @@ export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules)
   return highest(roles) ?? newPeopleRole ?? 'viewer';
 }
 
-/** The groups, for a decision later. Groups are texts; anything else is none. */
-export function storableGroups(
-  { claims }: Pick<Person, 'claims'>,
-  groupsClaim: string,
-): string | readonly string[] | undefined {
-  const sent = groupsClaim === '' ? undefined : claims[groupsClaim];
-  if (typeof sent === 'string') return sent;
-  return Array.isArray(sent) ? sent.filter((each) => typeof each === 'string' && !each.includes('\0')) : undefined;
+/** The groups, for a decision later. No rule names a group that is not a text. Undefined if the provider has not sent any. */
+export function storableGroups({ claims }: Pick<Person, 'claims'>, groupsClaim: string): readonly string[] | undefined {
+  const groups = groupsClaim === '' ? null : groupsIn(claims, { groupsClaim });
+  return groups?.flatMap((each) => (typeof each === 'string' && isText(each) ? [each] : []));
 }
 
 /** Whether roles follow groups, and the provider has not sent any. */
@@ -103,7 +100,7 @@ function wantsGroups({ groupsClaim, groupRoles }: SsoRules): boolean {
 }
 
 /** `null` if there is no such claim. */
-function groupsIn(claims: Claims, { groupsClaim }: SsoRules): readonly unknown[] | null {
+function groupsIn(claims: Claims, { groupsClaim }: Pick<SsoRules, 'groupsClaim'>): readonly unknown[] | null {
   const sent = claims[groupsClaim];
   if (typeof sent === 'string') return [sent];
   return Array.isArray(sent) ? sent : null;

@@ -106,12 +106,12 @@ describe('a change of the settings while the provider is asked', () => {
   });
 
   /** A confirmation that waits of a person in the group "leads", which makes a manager. */
-  async function waiting() {
+  async function waiting(groups: unknown = ['leads']) {
     const theirs = await company({ rules: { groupsClaim: 'groups', groupRoles: 'leads = manager' } });
     const { userId, email } = theirs.administrator;
     await db.prisma.user.updateMany({ where: { id: userId }, data: { role: 'member' } });
     const browser = newBrowser();
-    const person = { sub: crypto.randomUUID(), email, groups: ['leads'] };
+    const person = { sub: crypto.randomUUID(), email, groups };
     const page = await signIn(browser, theirs.member.email, person);
     const form = await browser.form(page.headers['location'] ?? '');
     const confirm = () => browser.post(form.action, { ...Object.fromEntries(form.fields), password: PASSWORD });
@@ -130,6 +130,16 @@ describe('a change of the settings while the provider is asked', () => {
   ])('of groups: a rule %s to somebody who confirms afterwards', async (_, rules, role) => {
     const { theirs, browser, confirm, roleNow } = await waiting();
     await saveGroups(theirs.administrator, rules);
+    expect([(await confirm()).status, await isIn(browser), await roleNow()]).toEqual([303, true, role]);
+  });
+
+  // PostgreSQL stores neither in JSON.
+  test.each([
+    [['leads', '\ud800', 'a\0b'], 'manager'],
+    ['a\0b', 'viewer'],
+    ['\ud800', 'viewer'],
+  ])('no change: somebody in the groups %j, some of which are no text, confirms as well', async (groups, role) => {
+    const { browser, confirm, roleNow } = await waiting(groups);
     expect([(await confirm()).status, await isIn(browser), await roleNow()]).toEqual([303, true, role]);
   });
 
