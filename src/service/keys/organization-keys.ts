@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
+import { withNormalDomain } from '../../domain/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/role.ts';
 import type { Database } from '../../store/database.ts';
 import type { KeyCounts, ListedKey } from '../../store/key-lists.ts';
@@ -42,9 +43,11 @@ const PAGE_SIZE = 50;
 export async function listAllKeys(
   db: Database,
   actor: Actor,
-  { after, before, ...query }: Request,
+  { after, before, ...request }: Request,
 ): Promise<OrganizationKeyList> {
   refuseUnlessSeesOthers(actor);
+  const filters = { ...request.filters, holder: withNormalDomain(request.filters.holder) };
+  const query = { ...request, filters };
   const counts = await countOrganizationKeys(db, actor.scope, query);
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(

@@ -78,6 +78,9 @@ test('the list is searched by name or prefix, and filtered by user, permission, 
   expect(await found(browser, { search: '%' })).toEqual([]);
   expect(await found(browser, { holder: people.viewer.email.toUpperCase() })).toEqual(['Reports']);
   expect(await found(browser, { holder: 'the administrator' })).toEqual(['Nightly import']);
+  // As full-width letters, which are the same domain.
+  const [local, domain = ''] = people.viewer.email.split('@');
+  expect(await found(browser, { holder: `${local}@${domain.replace('e', '\uff45')}` })).toEqual(['Reports']);
   expect(await found(browser, { permission: 'parent_programs:write' })).toEqual(['Nightly import', 'Ends soon']);
   expect(await found(browser, { use: 'never' })).toEqual(['Ends soon']);
   expect(await found(browser, { expiry: 'soon' })).toEqual(['Ends soon']);
