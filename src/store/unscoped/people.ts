@@ -101,17 +101,16 @@ export async function findInvitedElsewhere(
 
 const FIND_PASSKEY = {
   name: 'find_passkey_by_credential_id',
-  text: `
-    select p.organization_id as "organizationId", ${IS_MOVING} as "organizationIsMoving", p.user_id as "userId"
-    from passkeys p join organizations o on o.id = p.organization_id where p.credential_id = $1`,
+  text: `select organization_id as "organizationId", user_id as "userId" from passkeys where credential_id = $1`,
 };
 
-export type PasskeyUser = Omit<Credentials, 'passwordHash'>;
-
 /** For sign-in: whose passkey has this credential id. */
-export async function findPasskeyUser(db: Database, credentialId: Uint8Array): Promise<PasskeyUser | null> {
+export async function findPasskeyUser(
+  db: Database,
+  credentialId: Uint8Array,
+): Promise<{ readonly organizationId: string; readonly userId: string } | null> {
   const values = [credentialId];
-  const { rows } = await db.pool.query<PasskeyUser>({ ...FIND_PASSKEY, values });
+  const { rows } = await db.pool.query<{ organizationId: string; userId: string }>({ ...FIND_PASSKEY, values });
   return rows[0] ?? null;
 }
 
