@@ -1,5 +1,6 @@
 import type { Keyring } from '../domain/keyring.ts';
 import { fillNameKeys } from '../store/name-keys.ts';
+import { markDeletions } from '../store/organization-moves.ts';
 import { encryptSecrets } from '../store/secrets.ts';
 import {
   hasUnusualEmails,
@@ -23,8 +24,8 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
 
 /**
  * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, normalizes the names of its API keys and
- * its e-mails, and marks the people who have not accepted an invitation. One transaction; safe in any number of concurrent processes.
- * Usually there is nothing to do. Returns the e-mails that had to stay as they are.
+ * its e-mails, and marks the people who have not accepted an invitation, and the organizations that are being deleted. One transaction;
+ * safe in any number of concurrent processes. Usually there is nothing to do. Returns the e-mails that had to stay as they are.
  */
 export async function completeMigrations(
   url: string,
@@ -47,6 +48,7 @@ export async function completeMigrations(
       await fillNameKeys(client);
       await markInvited(client);
       await normalizeNoticeEmails(client);
+      await markDeletions(async (text) => (await client.query(text)).rows);
       for (const name of constraints) {
         await client.query(`alter table ${CONSTRAINTS[name]} validate constraint ${name}`);
       }

@@ -51,6 +51,15 @@ export async function setStage(
   return (await tx.organizationMove.updateMany({ where: { organizationId, id }, data: { stage } })).count === 1;
 }
 
+/** Deletions that an earlier version has begun, which had no stages: some of the rows may be gone. */
+export async function markDeletions(query: Query): Promise<void> {
+  await query(`
+    update organization_moves m set stage = 'deleting'
+    where stage <> 'deleting' and exists (
+      select from operator_actions a
+      where a.about_id = m.organization_id and a.action = 'organization.deletion_started' and a.detail ->> 'move' = m.id::text)`);
+}
+
 /** The organization then is as it was before the move: active, or suspended. Returns false if it does not move. */
 export async function endMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
   const changed = await tx.$executeRaw`

@@ -13,6 +13,7 @@ import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { importOrganizationFrom } from '../../../src/service/operator/moves.ts';
 import { checkDueKeys } from '../../../src/store/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/notice-mails.ts';
+import { markDeletions } from '../../../src/store/organization-moves.ts';
 import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
@@ -606,6 +607,20 @@ test.each(['users', 'parent_programs', 'api_keys'])(
     expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
   },
 );
+
+test('a move whose deletion an earlier version has begun is not cancelled after the upgrade', async () => {
+  const { organizationId } = await teamWithKey();
+  await startMove(organizationId);
+  const { id } = await source.db.prisma.organizationMove.findFirstOrThrow({ where: { organizationId } });
+  const about = { aboutId: organizationId, aboutName: ORGANIZATION };
+  const data = { id: newId(), action: 'organization.deletion_started', ...about, detail: { move: id } };
+  await source.db.prisma.operatorAction.create({ data });
+  await markDeletions(async (text) => (await source.db.pool.query(text)).rows);
+  expect(await cancelMove(organizationId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/deletion has begun/),
+  });
+});
 
 describe('an export for a move that fails', () => {
   test('leaves no file with secrets, and can be repeated', async () => {
