@@ -100,3 +100,13 @@ test('whoever gets a way to sign in has accepted, whatever server writes it', as
   const rows = await db.prisma.user.findMany({ where: { organizationId: scope.organizationId, hasAccepted: false } });
   expect(rows.map(({ id }) => id)).toEqual([never.userId]);
 });
+
+test('whoever is invited by a server of the previous version has not accepted', async () => {
+  const scope = await createScope(db);
+  const { userId } = await createActor(db, scope, 'member');
+  // It does not know the column, whose default is true.
+  expect(await db.prisma.user.findFirst({ where: { id: userId } })).toMatchObject({ hasAccepted: true });
+  const event = { organizationId: scope.organizationId, id: crypto.randomUUID(), action: 'user.invited' };
+  await db.prisma.auditEvent.create({ data: { ...event, targetUserId: userId, detail: { role: 'member' } } });
+  expect(await db.prisma.user.findFirst({ where: { id: userId } })).toMatchObject({ hasAccepted: false });
+});
