@@ -1,40 +1,26 @@
-import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
-import { giveIntegration } from '../../support/data/integrations.ts';
-import { addEndpoint, writeEvent } from '../../support/data/webhooks.ts';
+import { createPeople, NOBODY } from '../../support/data/actors.ts';
 import { Browser, encode, type Fields, filled } from '../../support/http/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { formsOf } from '../../support/http/forms.ts';
-
-/** Every form that an administrator sees, by its action URL. */
-const forms = new Map<string, Fields>();
+import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
+import { createOneOfEach, formsAt } from '../../support/http/every-form.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
 const browser = await browserOf(dashboard, people.administrator);
-const ids = {
-  userId: people.administrator.userId,
-  keyId: (await giveKey(dashboard.db, people.administrator)).id,
-  endpointId: (await addEndpoint(dashboard.db, people.administrator)).id,
-  messageId: await writeEvent(dashboard.db, people.scope),
-  integrationId: (await giveIntegration(dashboard.db, people.manager)).id,
-};
-for (const path of dashboard.paths) {
-  const page = await browser.get(fill(path, ids));
-  for (const form of formsOf(page.text)) forms.set(form.action, filled(form));
-}
-forms.set(`/organization/webhooks/${ids.endpointId}/enable`, { form_token: await browser.formToken() });
-forms.set(`/people/users/${ids.userId}/reactivate`, { form_token: await browser.formToken() });
+const at = await createOneOfEach(dashboard.db, people);
+/** Every form that an administrator sees, by the path that it posts to. */
+const forms = await formsAt(browser, dashboard.paths.map(at));
+const form_token = await browser.formToken();
 
 /** Every path that accepts POST, with the fields of its form. */
 async function everyPost(): Promise<[string, Fields][]> {
   const all: [string, Fields][] = [];
   for (const pattern of dashboard.paths) {
-    const path = fill(pattern, { ...ids, token: 'x'.repeat(43) });
+    const path = at(pattern);
     // The server refuses the request before it reads the form, except where no form is taken.
     const { status } = await browser.post(path, {}, { 'Content-Type': 'text/plain' });
     if (status === 405 || status === 404) continue;
     expect([path, status]).toEqual([path, 415]);
-    all.push([path, forms.get(path) ?? { form_token: 'unknown' }]);
+    all.push([path, forms.get(path) ?? { form_token }]);
   }
   expect(all.length).toBeGreaterThanOrEqual(20);
   return all;
@@ -77,7 +63,7 @@ const FOREIGN: Readonly<Record<string, Record<string, string | undefined>>> = {
 
 /** Sent to every path; the others only to some. */
 const EVERYWHERE = ['another site', 'an old browser on another site', 'somebody who says nothing'];
-const SOME = ['/organization', '/sign-in', '/sign-out', `/people/users/${ids.userId}/deactivate`];
+const SOME = ['/organization', '/sign-in', '/sign-out', `/people/users/${people.member.userId}/deactivate`];
 
 test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes nothing', async (from, headers) => {
   // The attack: cross-site request forgery with a known token.
@@ -154,7 +140,7 @@ test('every form refuses a field that it does not have, and changes nothing', as
 test('a POST ignores form fields in the query string', async () => {
   // The attack: fields in the URL, where a lax parser merges them with the body.
   const own = await browserOf(dashboard, people.member);
-  const query = `?userId=${ids.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
+  const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
   const form = filled(await own.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Query' });
   const response = await own.post(`/profile/api-keys${query}`, { ...form, permissions: 'parent_programs:read' });
   expect(response.status).toBe(200);

@@ -1,0 +1,34 @@
+import type { Database } from '../../../src/store/database.ts';
+import { giveKey, type People } from '../data/actors.ts';
+import { giveIntegration, giveIntegrationKey } from '../data/integrations.ts';
+import { addEndpoint, writeEvent } from '../data/webhooks.ts';
+import { type Browser, type Fields, filled } from './dashboard.ts';
+import { fill } from './dashboard-server.ts';
+import { formsOf } from './forms.ts';
+
+/** One of everything that a path of the router can name, in the organization of these people. Returns a function that fills it in. */
+export async function createOneOfEach(
+  db: Database,
+  { administrator, manager, member, scope }: People,
+): Promise<(pattern: string) => string> {
+  const { id: endpointId } = await addEndpoint(db, administrator);
+  const messageId = await writeEvent(db, scope);
+  const integration = await giveIntegration(db, manager);
+  const own = (await giveKey(db, administrator)).id;
+  const ofMember = (await giveKey(db, member)).id;
+  const ofIntegration = (await giveIntegrationKey(db, manager, integration)).id;
+  const ids = { userId: member.userId, endpointId, messageId, integrationId: integration.id, token: 'x'.repeat(43) };
+  return (pattern) => {
+    const keyId = pattern.startsWith('/profile') ? own : pattern.startsWith('/people') ? ofMember : ofIntegration;
+    return fill(pattern, { ...ids, keyId });
+  };
+}
+
+/** The forms on these pages as they are sent unchanged, by the path that each posts to. */
+export async function formsAt(browser: Browser, paths: readonly string[]): Promise<Map<string, Fields>> {
+  const forms = new Map<string, Fields>();
+  for (const path of paths) {
+    for (const form of formsOf((await browser.get(path)).text)) forms.set(form.action, filled(form));
+  }
+  return forms;
+}
