@@ -47,7 +47,11 @@ test.each<[string, () => readonly string[], RegExp]>([
     /There is no organization with the id 0+-/,
   ],
   ['an unknown key', () => ['revoke-key', '--id', NOBODY], /There is no API key with the id 0+-/],
-  ['an unknown user', () => [...ISSUE, 'nobody@acme.example'], /There is no user with the e-mail nobody@acme\.example/],
+  [
+    'an unknown user',
+    () => [...ISSUE, 'nobody@acme.example'],
+    /There is no user with the e-mail or id nobody@acme\.example/,
+  ],
   [
     'an unknown integration',
     () => ['issue-key', '--name', 'Staging', '--integration', NOBODY],
@@ -62,7 +66,7 @@ test.each<[string, () => readonly string[], RegExp]>([
   [
     'a reset for nobody',
     () => ['reset-second-factor', '--user', 'nobody@acme.example'],
-    /There is no user with the e-mail nobody@acme\.example/,
+    /There is no user with the e-mail or id nobody@acme\.example/,
   ],
   [
     'a reset where there is nothing',

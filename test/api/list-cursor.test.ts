@@ -53,7 +53,7 @@ test('422 for a cursor with any other last character', async () => {
   }
 });
 
-test.each(['=', '==', '%00', '+', '%2F', '.', '%C3%A9'])('422 for a cursor followed by %s', async (tail) => {
+test.each(['=', '==', '+', '%2F', '.', '%C3%A9'])('422 for a cursor followed by %s', async (tail) => {
   expect(await messagesFor(`sort=name&cursor=${cursor}${tail}`)).toEqual([UNREADABLE]);
 });
 

@@ -1,5 +1,5 @@
 import type { Cell, CommonAddress } from '../../domain/cells.ts';
-import { normalEmail } from '../../domain/email.ts';
+import { normalEmail, shownEmail } from '../../domain/email.ts';
 import { type Html, html } from '../../html/html.ts';
 import { findCellForEmail } from '../../service/cells/find-cell.ts';
 import type { Form } from '../http/forms.ts';
@@ -65,7 +65,7 @@ type Going = { readonly email: string; readonly next: string };
 
 /** The e-mail is in the fragment, which reaches no server and no log. The script of the next page puts it into the field. */
 function signInAt({ url }: Cell, { email, next }: Going): string {
-  const fragment = email === '' ? '' : `#email=${encodeURIComponent(email)}`;
+  const fragment = email === '' ? '' : `#email=${encodeURIComponent(shownEmail(email))}`;
   return `${url}${urlOf('/sign-in', { next: nextIn(next) })}${fragment}`;
 }
 

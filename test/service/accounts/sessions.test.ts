@@ -17,9 +17,9 @@ import {
 import { outcomeOf } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { planOf } from '../../support/postgres/explain.ts';
-import { useSharedDatabase } from '../../support/postgres/store.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
-const { db } = await useSharedDatabase();
+const { db } = await useDatabase();
 
 const START = new Date('2026-05-01T08:00:00.000Z');
 const after = (minutes: number) => new Date(START.getTime() + minutes * MINUTE);
