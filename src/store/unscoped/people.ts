@@ -17,8 +17,9 @@ const FIND_SESSION = {
            s.proved_at as "provedAt",
            (select count(*)::int from webhook_endpoints w
             where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter",
-           exists (select 1 from users i
-                   where i.organization_id = s.organization_id and i.owner_user_id = s.user_id) as "ownsIntegrations",
+           -- Of an EXISTS, PostgreSQL may hash all rows of the table.
+           coalesce((select true from users i
+                     where i.organization_id = s.organization_id and i.owner_user_id = s.user_id limit 1), false) as "ownsIntegrations",
            u.role = 'administrator' and exists (
              select 1 from users i
              join users w on w.organization_id = i.organization_id and w.id = i.owner_user_id
