@@ -230,6 +230,7 @@ test.each([
   ['"sep=;","",""\nexternal_id,name\na,"b,c"\n', ','],
   ['sep=;,,\n\n\nexternal_id,name\na,"b,c"\n', ','],
   ['sep=,\nexternal_id,name\na,"b,c"', ','],
+  ['sep=;  \nexternal_id;name\na;b,c', ';'],
 ])('the first line of %j says what separates the cells', async (content, delimiter) => {
   const { format, rows } = await rowsIn(content);
   expect([format.delimiter, rows.map(([, ...cells]) => cells)]).toEqual([

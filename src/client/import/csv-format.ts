@@ -13,8 +13,8 @@ export type CsvFormat = {
 
 const LINE_END = /\r\n|\n|\r/;
 
-/** Spreadsheets that do not know such a line fill its row up with empty cells: `"sep=;",,`. */
-const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?(?:([^"\r\n])(?:"")?(?:\2(?:"")?)*)?(?:\r\n|\n|\r|$)/i;
+/** Spreadsheets that do not know such a line fill its row up with empty cells: `"sep=;",,`. Blanks may follow. */
+const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?(?:([^"\r\n\w ])(?:"")?(?:\2(?:"")?)*)? *(?:\r\n|\n|\r|$)/i;
 
 export type Start = Omit<CsvFormat, 'encoding' | 'delimiter'> & {
   /** The delimiter that the first line names, or with which it was filled up. */
