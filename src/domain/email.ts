@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 /** Printable characters, except those with a meaning in a mail header or an address list. */
 const LOCAL_PART = /^[^\s@<>()",:;\\[\]\p{C}]+$/u;
 
-/** Those with a meaning in a URL, where the conversion to ASCII would end or decode the name, are none of a domain. */
+/** No domain has these characters. Some have a meaning in a URL, so that the conversion to ASCII would end or decode the name there. */
 const NOT_IN_DOMAIN = /[\s@<>()",:;\\[\]/?#%\p{C}]/u;
 
 /**

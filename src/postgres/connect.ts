@@ -63,6 +63,9 @@ export async function connect(
 
 /** Without the e-mail, because logs hold none. */
 function problemOf({ userId, takenBy }: KeptEmail): string {
-  const why = takenBy === null ? 'is not valid' : `is in another form that of the user ${takenBy}`;
-  return `The e-mail of the user ${userId} ${why}, so this user cannot sign in. Change the e-mail of one of them (admin change-email), or remove one (admin remove-user).`;
+  const [why, which] =
+    takenBy === null
+      ? ['is not valid', 'it']
+      : [`is in another form that of the user ${takenBy}`, 'that of one of them'];
+  return `The e-mail of the user ${userId} ${why}, so this user cannot sign in. Change ${which} (admin change-email), or remove a user (admin remove-user).`;
 }

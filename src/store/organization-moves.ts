@@ -90,7 +90,7 @@ export type MoveRecord = {
 
 /**
  * The record of this move or of a later one, that of this one first; `null` if there is none. The deletion of a copy that was never
- * served is none.
+ * served does not count.
  */
 export async function findRecordSince(
   tx: Transaction,

@@ -41,8 +41,8 @@ export async function listRevocationsOfMove(
 }
 
 /**
- * Inserts those events that are not here yet, and returns them, the first one first; `null` if a row is none of the organization.
- * `rows` are JSON, as above.
+ * Inserts those events that are not here yet, and returns them, the first one first; `null` if a row is not of the
+ * organization, or has another action. `rows` are JSON, as `listRevocationsOfMove` returns them.
  */
 export async function insertRevocations(
   tx: Transaction,

@@ -45,8 +45,8 @@ export function mailsLinks({ dashboard }: SignedInContext): boolean {
 }
 
 /**
- * Mails the link to the user if mail is configured, and shows it once to the person who made it. Not so that of somebody who has not
- * accepted: it proves that the e-mail is theirs, and only its mailbox may tell whether it has an account elsewhere.
+ * Mails the link to the user if mail is configured, and shows it once to the person who made it. A mailed link of somebody who has
+ * not accepted is not shown: it proves that the e-mail is theirs, and only its mailbox may tell whether it has an account elsewhere.
  */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;

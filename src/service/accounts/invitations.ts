@@ -30,8 +30,8 @@ import { addLink, type LinkMade } from './make-link.ts';
 import { parseRole } from './people.ts';
 import { lockActor, lockToManage, refuseToManage } from './people-authority.ts';
 
-// An invitation takes an e-mail from nobody: any number of organizations may invite the same one. It becomes that of one account
-// when its owner accepts, and only its mailbox tells whether it has an account already.
+// An invitation takes an e-mail from nobody: any number of organizations may invite the same one. The e-mail becomes that of one
+// account when its owner accepts, and only its mailbox tells whether it has an account already.
 
 type Invitation = OneTimeForm & {
   readonly email: string;
@@ -146,7 +146,7 @@ export async function withdrawInvitation(
   });
 }
 
-/** Whether the invitation can be withdrawn: keys and integrations of the user do not keep the history. */
+/** Whether the invitation can be withdrawn. It cannot if the user has keys or integrations, whose history stays. */
 export async function canWithdraw(
   db: Database,
   actor: Actor,
@@ -156,18 +156,18 @@ export async function canWithdraw(
 }
 
 /**
- * Takes back what other organizations have invited of a domain that this one has verified. Who has accepted before keeps the
- * account. Repeating it changes nothing.
+ * Takes back the invitations of other organizations to a domain that this one has verified. Somebody who has accepted before keeps
+ * the account. Repeating it changes nothing.
  */
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
   for (const { organizationId, userId } of await findInvitedElsewhere(db, scope, domain)) {
     const other = OrganizationScope.grant(organizationId);
-    // Wherever the other organization moves, nobody can accept it (refuseToAccept).
+    // In an organization that is moving, the invitation stays, but nobody can accept it (refuseToAccept).
     await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
   }
 }
 
-/** Somebody with keys or integrations stays, because these are the organization's, and cannot accept. */
+/** Somebody with keys or integrations stays, because these belong to the organization, but cannot accept. */
 async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   const user = await lockUser(tx, scope, userId);
   if (user === null || user.hasAccepted) return;
@@ -184,7 +184,7 @@ async function takeBack(tx: Transaction, scope: OrganizationScope, userId: strin
   });
 }
 
-/** Decides at the end what the invitation could not: whose the e-mail is may have changed since, in any organization. */
+/** Refuses an invitation if another organization has verified the domain since it was made. */
 export async function refuseToAccept(
   tx: Transaction,
   scope: OrganizationScope,

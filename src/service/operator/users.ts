@@ -32,7 +32,7 @@ export async function resetSecondFactorOf(db: Database, emailOrId: string): Prom
   return { email };
 }
 
-/** By the e-mail or the id. Throws if there is no such user, or several organizations have invited the e-mail and nobody accepted. */
+/** Throws if there is no such user, or if several organizations have invited the e-mail and nobody has accepted. */
 export async function getUserOf(db: Database, emailOrId: string) {
   const found = isId(emailOrId) ? await findUsersById(db, emailOrId) : await findUsersByEmail(db, emailOrId);
   const [user, ...others] = found;
@@ -47,7 +47,7 @@ export async function getUserOf(db: Database, emailOrId: string) {
   return { scope: OrganizationScope.grant(user.organizationId), userId: user.id, email: user.email };
 }
 
-/** Whether or not the user has accepted. The links to the former e-mail are void. */
+/** Changes the e-mail of a user, who may have accepted the invitation or not. The links to the former e-mail are void. */
 export async function changeEmailOf(
   db: Database,
   emailOrId: string,

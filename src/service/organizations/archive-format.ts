@@ -109,7 +109,7 @@ export function readHead(line: string): ArchiveHead {
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
-    throw damaged('its first line is none of an archive');
+    throw damaged('its first line is not that of an archive');
   // Written by ArchiveWriter, and the format has its number.
   return head as unknown as ArchiveHead;
 }
@@ -121,7 +121,7 @@ function parse(line: string): Record<string, unknown> {
   } catch {
     // The line was cut, or is of another file.
   }
-  throw damaged('a line is none of an archive');
+  throw damaged('a line is not one of an archive');
 }
 
 function isIdText(value: unknown): boolean {

@@ -22,7 +22,7 @@ import { refuseStage, type Sink } from './export-organization.ts';
 
 /**
  * In the database that the organization leaves. From now on, revocations are refused here, too. Passes those since the start of the
- * move to the sink, and returns how many they are. A repetition passes the same.
+ * move to the sink, and returns how many there are. A repetition passes the same ones.
  */
 export async function completeMove(
   db: Database,
@@ -45,7 +45,7 @@ export async function completeMove(
     }
     return { name: organization.name, id: move.id };
   });
-  // After the commit: what is written before could be used although revocations go on.
+  // Written after the commit: a file from before it could be activated while revocations go on here.
   return transaction(
     db,
     async (tx) => {
@@ -131,7 +131,7 @@ async function carryOut(tx: Transaction, scope: OrganizationScope, event: Carrie
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);
-      // As where it was done: mails about the others have been sent, or none is.
+      // The others have no notice. The old database mails none during the move, but has told the owners of leaked keys at once.
       if (revoked !== null && holder !== undefined && detail['why'] === undefined)
         await tellHolder(tx, scope, { holder, keyId, kind: 'revoked', byUserId });
       return;

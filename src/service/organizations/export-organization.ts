@@ -51,7 +51,7 @@ export async function exportOrganization(
   const archive = new ArchiveWriter(write);
   const migrations = await withOwnConnection(db.pool, async (query) => {
     await beginSnapshot(query);
-    // The deletion of an organization begins with a move. So without one in the snapshot, every row is.
+    // The deletion of an organization begins with a move. So a snapshot without one has every row.
     if ((await findMoveId(query, scope)) !== moveId) throw new MoveEndedError(kind);
     const own = await listMigrations(query);
     const tables = await listTenantTables(query);

@@ -106,7 +106,7 @@ function groupsIn(claims: Claims, { groupsClaim }: Pick<SsoRules, 'groupsClaim'>
   return Array.isArray(sent) ? sent : null;
 }
 
-/** What the connection needs to know about a person. Only without the name does a sign-in still say all that counts. */
+/** What the connection needs to know about a person. A sign-in can do without the name. */
 export function claimsFor(rules: SsoRules): WantedClaim[] {
   return [
     { name: 'email', isNeeded: true },

@@ -102,7 +102,7 @@ async function admitFound(
     case 'lost':
       return admitted;
     default:
-      // Whoever has proved nothing gets the same answer while the organization is moving.
+      // Somebody who has proved nothing gets the same answer while the organization is moving.
       await (found.kind === 'person'
         ? recordFailure(db, scope, { why: whyOf(admitted), email: found.person.email, auditSource })
         : unlessMoving(undefined, () => recordFailure(db, scope, { why: whyOf(admitted), email: null, auditSource })));
