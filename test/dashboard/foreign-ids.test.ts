@@ -1,7 +1,7 @@
 import { orThrow } from '../../src/service/outcome.ts';
 import { disableWebhookByUser } from '../../src/service/webhooks/changes.ts';
 import { createAccount } from '../support/data/accounts.ts';
-import { createActor, createPeople, giveKey, NOBODY } from '../support/data/actors.ts';
+import { createActor, createPeople, giveKey, inParallel, NOBODY } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';
@@ -54,7 +54,8 @@ await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deacti
 // Gives the pages about an invitation their forms.
 const invited = await createActor(db, ours.scope, 'viewer');
 await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { hasAccepted: false } });
-for (const path of dashboard.paths.filter((each) => each.includes(':'))) {
+const withIds = dashboard.paths.filter((path) => path.includes(':'));
+await inParallel(withIds, async (path) => {
   for (const { userId, keyId, endpointId, integrationId } of [
     {
       userId: ours.member.userId,
@@ -77,7 +78,7 @@ for (const path of dashboard.paths.filter((each) => each.includes(':'))) {
       forms.set(action, filled(form));
     }
   }
-}
+});
 
 const form_token = await browser.formToken();
 
@@ -107,13 +108,14 @@ test('this test knows every path with an id and the form of each', async () => {
 test('in every URL, an id of another organization gets the same response as an unknown id and changes nothing', async () => {
   // The attack: an administrator tries ids of other tenants, to learn which exist or to revoke their keys.
   const before = await rowsOf(dashboard.db);
-  for (const path of dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each))) {
+  const patterns = dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each));
+  await inParallel(patterns, async (path) => {
     const unknown = await responsesTo(fill(path, { userId: NOBODY, keyId: NOBODY, integrationId: NOBODY }), path);
     expect([path, unknown]).toEqual([path, expect.stringContaining('"status":404')]);
     expect([path, unknown]).toEqual([path, expect.not.stringMatching(/"status":(2|3|403|409|422|5)/)]);
     const foreign = fill(path, { userId: ids.theirUser, keyId: ids.theirKey, integrationId: ids.theirIntegration });
     expect([path, await responsesTo(foreign, path)]).toEqual([path, unknown]);
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
@@ -144,13 +146,14 @@ test('a key of another user or organization under one of my users gets the same 
   // The attack: the URL combines a user whom I may manage with a key of somebody else.
   const mine = { userId: ids.ourUser, integrationId: ids.ourIntegration };
   const before = await rowsOf(dashboard.db);
-  for (const path of dashboard.paths.filter((each) => each.includes(':keyId'))) {
+  const patterns = dashboard.paths.filter((each) => each.includes(':keyId'));
+  await inParallel(patterns, async (path) => {
     const unknown = await responsesTo(fill(path, { ...mine, keyId: NOBODY }), path);
     for (const keyId of [ids.othersKey, ids.theirKey, `%00${NOBODY}'--`]) {
       const response = await responsesTo(fill(path, { ...mine, keyId }), path);
       expect([path, keyId, response]).toEqual([path, keyId, unknown]);
     }
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
@@ -160,10 +163,11 @@ test('text that is not an id gets the same response as an unknown id', async () 
   const some = ['/people/users/:userId', '/organization/integrations/:integrationId/change'];
   for (const odd of ['%00', userId.toUpperCase(), '0', 'me', 'INVITE', '%2e%2e', '%F0%9F%92%A9', `{${userId}}`]) {
     const isEverywhere = odd === '%00' || odd === userId.toUpperCase();
-    for (const path of isEverywhere ? dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each)) : some) {
+    const patterns = dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each));
+    await inParallel(isEverywhere ? patterns : some, async (path) => {
       const filledPath = fill(path, { userId: odd, keyId: NOBODY, integrationId: odd });
       const response = JSON.parse(await responsesTo(filledPath, path));
       for (const { status } of response) expect([path, odd, status]).toEqual([path, odd, status === 405 ? 405 : 404]);
-    }
+    });
   }
 });

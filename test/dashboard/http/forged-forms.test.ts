@@ -1,4 +1,4 @@
-import { createPeople, NOBODY } from '../../support/data/actors.ts';
+import { createPeople, inParallel, NOBODY } from '../../support/data/actors.ts';
 import { Browser, encode, type Fields, filled } from '../../support/http/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { createOneOfEach, formsAt } from '../../support/http/every-form.ts';
@@ -14,14 +14,14 @@ const form_token = await browser.formToken();
 /** Every path that accepts POST, with the fields of its form. */
 async function everyPost(): Promise<[string, Fields][]> {
   const all: [string, Fields][] = [];
-  for (const pattern of dashboard.paths) {
+  await inParallel(dashboard.paths, async (pattern) => {
     const path = at(pattern);
     // The server refuses the request before it reads the form, except where no form is taken.
     const { status } = await browser.post(path, {}, { 'Content-Type': 'text/plain' });
-    if (status === 405 || status === 404) continue;
+    if (status === 405 || status === 404) return;
     expect([path, status]).toEqual([path, 415]);
     all.push([path, forms.get(path) ?? { form_token }]);
-  }
+  });
   expect(all.length).toBeGreaterThanOrEqual(20);
   return all;
 }
@@ -32,18 +32,19 @@ test('a form without a token, with another session’s token or with one from be
   // The attack: another site posts a form on behalf of its visitor, with a token of the attacker’s own session.
   const stranger = await (await browserOf(dashboard, people.other)).formToken();
   const guest = new Browser(dashboard.url);
+  const victim = await browserOf(dashboard, people.administrator);
   const early = new Map((await guest.form('/sign-in')).fields).get('form_token') ?? '';
-  for (const [name, value] of guest.cookies) if (name.endsWith('form')) browser.cookies.set(name, value);
+  for (const [name, value] of guest.cookies) if (name.endsWith('form')) victim.cookies.set(name, value);
   const before = await rowsOf(dashboard.db);
-  for (const [path, fields] of posts) {
+  await inParallel(posts, async ([path, fields]) => {
     const isOpen = /^\/(sign-in|single-sign-on|forgotten-password|report-key|welcome)/.test(path);
     const blank = path === '/organization' ? { empty: '', blank: ' ' } : {};
     const tokens = { none: undefined, ...blank, strangers: stranger, ...(!isOpen && { early }) };
     for (const [kind, form_token] of Object.entries(tokens)) {
-      const { status } = await browser.post(path, { ...fields, form_token });
+      const { status } = await victim.post(path, { ...fields, form_token });
       expect([path, kind, status]).toEqual([path, kind, 403]);
     }
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
@@ -73,9 +74,9 @@ test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes
   const before = await rowsOf(dashboard.db);
   const tried = posts.filter(([path]) => EVERYWHERE.includes(from) || SOME.includes(path));
   expect(tried.length).toBeGreaterThanOrEqual(SOME.length);
-  for (const [path, fields] of tried) {
+  await inParallel(tried, async ([path, fields]) => {
     expect([path, (await browser.post(path, fields, sent)).status]).toEqual([path, 403]);
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
@@ -89,7 +90,7 @@ test('an old browser on our own page that sends only Origin is accepted', async 
 test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever the URL contains', async () => {
   // The attack: an image or a link in an e-mail that has the URL of a form.
   const before = await rowsOf(dashboard.db);
-  for (const [i, [path, fields]] of posts.entries()) {
+  await inParallel(posts, async ([path, fields], i) => {
     const query = encode(fields);
     for (const method of ['GET', 'HEAD', ['PUT', 'PATCH', 'DELETE', 'OPTIONS'][i % 4] ?? '']) {
       const { status } = await browser.send(method, `${path}?${query}`, {
@@ -98,7 +99,7 @@ test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, what
       const allowed = method === 'GET' || method === 'HEAD' ? /^(200|303|404|405)$/ : /^405$/;
       expect([method, path, String(status)]).toEqual([method, path, expect.stringMatching(allowed)]);
     }
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 
@@ -127,13 +128,13 @@ test('every form refuses a field that it does not have, and changes nothing', as
   // The attack: send other columns of the row, in the hope that they are assigned by name.
   const before = await rowsOf(dashboard.db);
   expect(forms.size).toBeGreaterThanOrEqual(20);
-  for (const [action, fields] of forms) {
+  await inParallel([...forms], async ([action, fields]) => {
     const extra = Object.entries(EXTRA).slice(0, action === '/organization' ? undefined : 3);
     for (const [name, value] of extra.filter(([each]) => !Object.hasOwn(fields, each))) {
       const response = await browser.post(action, { ...fields, [name]: value });
       expect([action, name, response.status]).toEqual([action, name, 422]);
     }
-  }
+  });
   expect(await rowsOf(dashboard.db)).toEqual(before);
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createAccount } from '../../support/data/accounts.ts';
-import { giveKey } from '../../support/data/actors.ts';
+import { giveKey, inParallel } from '../../support/data/actors.ts';
+import { addRequests } from '../../support/data/key-uses.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { Client } from '../../support/http/client.ts';
 import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
@@ -11,6 +12,14 @@ const actor = await createAccount(dashboard.db, { role: 'administrator' });
 const browser = await browserOf(dashboard, actor);
 const given = await giveKey(dashboard.db, actor);
 const key = given.key;
+// Its page then has charts.
+await addRequests(dashboard.db, {
+  organizationId: actor.scope.organizationId,
+  keyId: given.id,
+  at: dashboard.now(),
+  successful: 1,
+  refused: 1,
+});
 const ids = { userId: actor.userId, keyId: given.id, token: 'x'.repeat(43) };
 
 const HEADERS = {
@@ -32,18 +41,18 @@ function expectHeaders(where: string, page: Page): void {
 test('every response on every path forbids framing, sniffing, caching and foreign sources, whoever asks by which method', async () => {
   // The attack: a page without these headers is framed or cached, or runs an injected script.
   const guest = new Browser(dashboard.url);
-  for (const pattern of [...dashboard.paths, '/profile/nothing', '/people/', '/nothing']) {
-    if (pattern.startsWith('/assets/')) continue;
+  await inParallel([...dashboard.paths, '/profile/nothing', '/people/', '/nothing'], async (pattern) => {
+    if (pattern.startsWith('/assets/')) return;
     const path = fill(pattern, ids);
     expectHeaders(`GET ${path}`, await browser.get(path));
     expectHeaders(`HEAD ${path}`, await guest.send('HEAD', path));
-    if (pattern === '/' || pattern === '/nothing') continue;
+    if (pattern === '/' || pattern === '/nothing') return;
     expectHeaders(`POST ${path}`, await browser.post(path, { form_token: 'wrong' }));
     const put = await guest.send('PUT', path);
     expectHeaders(`PUT ${path}`, put);
     // RFC 9110 section 15.5.6.
     if (put.status === 405) expect([path, put.headers['allow']]).toEqual([path, expect.stringMatching(/GET|POST/)]);
-  }
+  });
 });
 
 test('every asset may be cached for ever and has the same protective headers', async () => {

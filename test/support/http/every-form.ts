@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/store/database.ts';
-import { giveKey, type People } from '../data/actors.ts';
+import { giveKey, inParallel, type People } from '../data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../data/integrations.ts';
 import { addEndpoint, writeEvent } from '../data/webhooks.ts';
 import { type Browser, type Fields, filled } from './dashboard.ts';
@@ -27,8 +27,8 @@ export async function createOneOfEach(
 /** The forms on these pages as they are sent unchanged, by the path that each posts to. */
 export async function formsAt(browser: Browser, paths: readonly string[]): Promise<Map<string, Fields>> {
   const forms = new Map<string, Fields>();
-  for (const path of paths) {
+  await inParallel(paths, async (path) => {
     for (const form of formsOf((await browser.get(path)).text)) forms.set(form.action, filled(form));
-  }
+  });
   return forms;
 }
