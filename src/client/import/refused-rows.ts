@@ -85,7 +85,7 @@ export class RefusedRows {
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
       // Not every file system allows it. The report then counts as edited.
-      await handle.utimes(...unedited()).catch(() => {});
+      await handle.utimes(...unedited((await handle.stat()).size)).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);
     }
@@ -127,7 +127,7 @@ export class RefusedRows {
     // A device, such as /dev/null, and an empty file lose nothing.
     if (!found.isFile() || found.size === 0) return 'expendable';
     if (!isReport(await startOfFile(this.#path))) return 'other';
-    return found.mtimeMs % 1000 === 0 ? 'report' : 'edited report';
+    return Math.round(found.mtimeMs) % 1000 === millisecondsOf(found.size) ? 'report' : 'edited report';
   }
 
   /** Corrections that may not have been imported yet. */
@@ -146,10 +146,15 @@ export class RefusedRows {
   }
 }
 
-/** Both times of a report are whole seconds, which tells it from one that somebody has edited since. */
-function unedited(): [accessed: number, modified: number] {
-  const seconds = Math.floor(Date.now() / 1000);
-  return [seconds, seconds];
+/** The milliseconds of both times of a report tell it from one that somebody has edited since. */
+function unedited(size: number): [accessed: Date, modified: Date] {
+  const time = new Date(Math.floor(Date.now() / 1000) * 1000 + millisecondsOf(size));
+  return [time, time];
+}
+
+/** From 1 to 997, because an edited file has none where the file system keeps whole seconds only. `size` in bytes. */
+function millisecondsOf(size: number): number {
+  return 1 + (size % 997);
 }
 
 const START_BYTES = 65_536;
