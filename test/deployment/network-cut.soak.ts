@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { Client } from '../support/http/client.ts';
 import { startIntegrations } from '../support/http/integrations.ts';
+import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { length } from '../support/length.ts';
 import { networkTo } from '../support/postgres/network.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
@@ -71,7 +72,8 @@ test.each([
       await revokeKeyById(db, revoked.id);
       const dead = useAgain(new Client(cut.url, revoked.key));
       // PostgreSQL ends the transaction within the time that a write waits for it.
-      expect((await new Client(whole.url, waiting.key).post(LIST, { name: 'After the orphan' })).status).toBe(201);
+      const next = new Client(whole.url, waiting.key);
+      expect((await untilAdmitted(() => next.post(LIST, { name: 'After the orphan' }))).status).toBe(201);
       await others.afterMore(WRITES);
       await delay(Math.max(0, CUT_SECONDS * 1000 - (performance.now() - cutAt)));
 

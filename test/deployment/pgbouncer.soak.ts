@@ -7,11 +7,10 @@ import { blocksOf } from '../support/contract/guides.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { idsOf, walk } from '../support/data/programs.ts';
 import { createTeam } from '../support/data/team.ts';
-import { Client, type Reply } from '../support/http/client.ts';
+import { Client } from '../support/http/client.ts';
 import { Browser, keysIn } from '../support/http/dashboard.ts';
-import { readFeed } from '../support/http/feed.ts';
+import { startIntegrations } from '../support/http/integrations.ts';
 import { startRequests } from '../support/http/requests.ts';
 import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
 import { length } from '../support/length.ts';
@@ -169,46 +168,20 @@ type Everything = {
   readonly receiver: Awaited<ReturnType<typeof startScriptedServer>>;
 };
 
-/** The API and the dashboard, and what one server shows of the changes of the other. */
+/** The API, webhooks and the dashboard, and what one server shows of the changes of the other. */
 async function useEverything(directUrl: string, { first, second, receiver }: Everything): Promise<void> {
   const { client, key, id: organizationId } = await organizationAt(directUrl, first);
-  const other = new Client(second.url, key);
   const db = openDatabase({ url: directUrl, poolSize: 1, keyring: KEYRING, onIdleError: () => {} });
   try {
     await insertEndpoint(db, organizationId, { url: receiver.url });
-    const names = Array.from({ length: 40 }, (_, i) => `Program ${i}`);
-    // One request at a time for each server: on a slow machine, more could wait for too long, and get a 503.
-    const createEach = async (server: Client, ownNames: readonly string[]) => {
-      const replies: Reply[] = [];
-      for (const name of ownNames)
-        replies.push(await server.post(LIST, { name }, { headers: { 'Idempotency-Key': keyFor(name) } }));
-      return replies;
-    };
-    const halves = [names.slice(0, names.length / 2), names.slice(names.length / 2)] as const;
-    const created = (await Promise.all([createEach(client, halves[0]), createEach(other, halves[1])])).flat();
-    expect(created.filter(({ status }) => status !== 201).map(({ text }) => text)).toEqual([]);
-    const again = await other.post(
-      LIST,
-      { name: 'Program 0' },
-      { headers: { 'Idempotency-Key': keyFor('Program 0') } },
-    );
-    expect([again.status, again.body]).toEqual([201, created[0]?.body]);
-    const ids = created.map(({ body }) => body.id);
-    for (const query of ['sort=created_at', 'sort=-updated_at', 'sort=name', 'search=program'])
-      expect(idsOf(await walk(client, `${LIST}?limit=7&${query}`)).toSorted()).toEqual(ids.toSorted());
-    // In UTC, although the time zone of the database is another one.
-    const { body, headers } = await other.get(`${LIST}/${ids[0]}`);
-    expect(Math.abs(Date.now() - Date.parse(body.created_at))).toBeLessThan(600_000);
-
-    const path = `${LIST}/${ids[0]}`;
-    const tagged = { headers: { 'If-Match': headers['etag'] } };
-    expect((await client.patch(path, { description: 'Changed' }, tagged)).status).toBe(200);
-    expect((await other.patch(path, { description: 'Lost' }, tagged)).status).toBe(412);
-    expect((await other.get(path)).body.description).toBe('Changed');
-    expect((await other.delete(path)).status).toBe(204);
-    expect((await client.get(path)).status).toBe(404);
-    await until('every webhook', () => receiver.received.length >= names.length + 2);
-    expect((await readFeed(client)).events.length).toBeGreaterThanOrEqual(names.length + 2);
+    const integrations = startIntegrations([client, new Client(second.url, key)]);
+    await integrations.afterMore(60);
+    const { violations, outages, events } = await integrations.end();
+    expect({ violations, outages }).toEqual({ violations: [], outages: [] });
+    await until('every webhook', () => {
+      const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+      return events.every(({ id }) => sent.has(id));
+    });
 
     const { administrator } = await createTeam(db);
     const browser = new Browser(first.url);
@@ -223,10 +196,6 @@ async function useEverything(directUrl: string, { first, second, receiver }: Eve
   } finally {
     await db.close();
   }
-}
-
-function keyFor(name: string): string {
-  return name.replaceAll(' ', '-');
 }
 
 /** One command holds a lock of its session over several transactions. */

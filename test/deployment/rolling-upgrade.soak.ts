@@ -1,6 +1,9 @@
-// The version before the newest migration and this one serve side by side, while the migration runs under load.
+// Two servers behind HAProxy, with the configuration of the artifact. The version before the newest migration and this one serve side
+// by side, while the migration runs under load.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +18,8 @@ import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
+/** Of servers of this version, in turn. */
+const RESTARTS = length({ full: 0, figures: 40 });
 const MINUTES = length({ full: 10, figures: 30 });
 const LIFE = { lifeSeconds: MINUTES * 60 };
 
@@ -37,7 +42,7 @@ async function checkOutPrevious(): Promise<string> {
 }
 
 test(
-  'no request fails while two servers of the previous version are replaced, one after the other',
+  'no request fails while two servers of the previous version are drained and replaced, one after the other',
   async () => {
     const previous = await checkOutPrevious();
     const database = await createScratchDatabase('empty');
@@ -46,7 +51,7 @@ test(
       DATABASE_URL: database.url,
       NODE_ENV: 'production',
       PORT: `${port}`,
-      PUBLIC_URL: 'http://charter.example.org',
+      PUBLIC_URL: 'https://charter.example.org',
       DRAIN_SECONDS: '3',
       TRUSTED_PROXIES: 'loopback',
       ...HIGH_LIMITS,
@@ -62,16 +67,25 @@ test(
       }
       const haproxy = await startHaproxy(ports, LIFE);
       try {
+        const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
+        expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({
+          statusCode: 200,
+          hsts: expect.stringMatching(/^max-age=\d+/),
+        });
         const { key, id } = await createOrganization(previous, env(0));
         await fill(database.url, id);
         const before = await migrationsOf(database.url);
         const load = startRequests(haproxy.url, key);
-        for (const [i, port] of ports.entries()) {
+        const serving = [...old];
+        for (let i = 0; i < ports.length + RESTARTS; i += 1) {
           await load.afterMore(50);
-          old[i]?.child.kill('SIGTERM');
-          expect((await old[i]?.ended)?.code).toBe(0);
-          const server = await startCharter(env(port), LIFE);
+          const place = i % ports.length;
+          serving[place]?.child.kill('SIGTERM');
+          expect((await serving[place]?.ended)?.code).toBe(0);
+          const server = await startCharter(env(ports[place] ?? 0), LIFE);
           servers.push(server);
+          serving[place] = server;
+          // Until HAProxy uses it, the other one must not stop.
           await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
         }
         await load.afterMore(50);
@@ -121,4 +135,13 @@ async function fill(url: string, organizationId: string): Promise<void> {
 async function migrationsOf(url: string): Promise<number> {
   const { rows } = await withClient(url, (client) => client.query('select count(*)::int from _prisma_migrations'));
   return rows[0].count;
+}
+
+/** Trusts only this certificate. */
+async function getWithTls(url: string, certificate: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  get(url, { ca: certificate, agent: false }, resolve).on('error', reject);
+  const response = await promise;
+  response.resume();
+  return response;
 }

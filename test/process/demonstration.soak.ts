@@ -1,5 +1,6 @@
 import { issueDemonstrationKey, seed } from '../../prisma/seed.ts';
 import { Client } from '../support/http/client.ts';
+import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { openTestDatabase } from '../support/postgres/store.ts';
 import { withCharter } from '../support/processes/charter.ts';
@@ -42,10 +43,11 @@ async function welcomeOf(env: Record<string, string>): Promise<{ text: string; u
     const [, key, origin = '', path = ''] = CURL.exec(text) ?? [];
     expect(origin).toBe(url);
     const client = new Client(origin, key);
-    const response = await client.get(path);
+    const response = await untilAdmitted(() => client.get(path));
     expect({ status: response.status, rows: response.body.data.length }).toEqual({ status: 200, rows: 1 });
     // It also demonstrates isolation: this organization cannot see the program.
-    const foreign = await client.get(`/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`);
+    const foreignPath = `/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`;
+    const foreign = await untilAdmitted(() => client.get(foreignPath));
     expect(foreign.status).toBe(404);
     return { text, url };
   });

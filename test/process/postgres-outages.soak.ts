@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import type { Client, Reply } from '../support/http/client.ts';
+import type { Client } from '../support/http/client.ts';
+import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { length } from '../support/length.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
@@ -35,7 +36,7 @@ type Load = {
 
 /** Each client sends one request after the other: reads that no cache answers, and writes. */
 async function startLoad(client: Client): Promise<Load> {
-  const { body } = await untilDone(() => client.post(LIST, { name: 'Changes all the time' }));
+  const { body } = await untilAdmitted(() => client.post(LIST, { name: 'Changes all the time' }));
   const statuses = new Map<number, number>();
   let isEnding = false;
   let lastSuccessSentAt = 0;
@@ -135,7 +136,7 @@ test(
 // During a failover, a load balancer may already choose a standby that has not yet applied the last changes of the old primary.
 async function becomeStandby({ charter, databaseUrl }: Trial, postgres: OwnedPostgres): Promise<void> {
   const { client } = await organizationAt(databaseUrl, charter);
-  const { body: program } = await untilDone(() => client.post(LIST, { name: 'Kept' }));
+  const { body: program } = await untilAdmitted(() => client.post(LIST, { name: 'Kept' }));
   await postgres.restartAsStandby();
   await withClient(databaseUrl, async (asking) => {
     const { rows } = await asking.query(
@@ -152,17 +153,9 @@ async function becomeStandby({ charter, databaseUrl }: Trial, postgres: OwnedPos
     expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
     await asking.query('select pg_promote()');
   });
-  expect((await untilDone(() => client.get(LIST))).body.data).toEqual([program]);
-  expect((await untilDone(() => client.post(LIST, { name: 'After the promotion' }))).status).toBe(201);
-  expect((await untilDone(() => client.get('/readyz'))).status).toBe(200);
-}
-
-/** Repeats a request as long as it is refused with 503, as in an outage and by a busy machine. */
-function untilDone(send: () => Promise<Reply>): Promise<Reply> {
-  return until('a response other than 503', async () => {
-    const reply = await send();
-    return reply.status !== 503 && reply;
-  });
+  expect((await untilAdmitted(() => client.get(LIST))).body.data).toEqual([program]);
+  expect((await untilAdmitted(() => client.post(LIST, { name: 'After the promotion' }))).status).toBe(201);
+  expect((await untilAdmitted(() => client.get('/readyz'))).status).toBe(200);
 }
 
 test(

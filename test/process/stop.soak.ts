@@ -9,6 +9,7 @@ import { checkResponse } from '../support/contract/contract.ts';
 import { Client } from '../support/http/client.ts';
 import { flood } from '../support/http/flood.ts';
 import { askForReset } from '../support/http/forgotten-password.ts';
+import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { listenLocally } from '../support/http/port.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
 import { beginCreate } from '../support/http/slow-create.ts';
@@ -38,6 +39,8 @@ const MINUTES = 60;
 const CLIENTS = 64;
 /** Fewer, because several processes that have just started want more than the cores of a small machine. */
 const CLIENTS_OF_WORKERS = 12;
+/** Of a creation: a busy machine may refuse it, but completely. */
+const COMPLETE = [201, 503];
 const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 
 const database = await useScratchDatabase();
@@ -67,15 +70,15 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     sending.finish();
     await sending.closed;
     const response = parseRaw(sending.received.text);
-    expect(response.status).toBe(201);
+    expect(COMPLETE).toContain(response.status);
     checkResponse({ method: 'POST', url: '/api/parent_programs' }, response);
     // The attack: a client that never closes its connection keeps a stopped server running.
     kept.finish();
-    await until('the response', () => kept.received.text.includes('HTTP/1.1 201'));
+    await until('the response', () => /HTTP\/1\.1 (201|503)/.test(kept.received.text));
     expect(kept.received.text).toContain('\r\nConnection: close\r\n');
     kept.socket.write('GET /livez HTTP/1.1\r\nHost: charter.test\r\n\r\n');
     await kept.closed;
-    expect(kept.received.text.match(/^HTTP\/1\.1 2/gm)).toHaveLength(1);
+    expect(kept.received.text.match(/^HTTP\/1\.1 [25]/gm)).toHaveLength(1);
 
     expect({ exitCode: charter.child.exitCode, mails: smtp.mails }).toEqual({ exitCode: null, mails: [] });
     smtp.greet();
@@ -113,12 +116,17 @@ test('during DRAIN_SECONDS, /readyz returns 503, and every response is complete 
   await withCharter({ ...env, DRAIN_SECONDS: '300' }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
     const client = new Client(charter.url, key);
-    const before = await Promise.all(PATHS.map(async (path) => (await client.get(path)).status));
+    const before = await Promise.all(PATHS.map((path) => untilAdmitted(() => client.get(path))));
     charter.child.kill('SIGTERM');
     await until('readiness to end', async () => (await client.get('/readyz')).status === 503);
-    const during = await Promise.all(PATHS.map((path) => getKeptAlive(charter.url, path, key)));
+    const during = await Promise.all(
+      PATHS.map((path) => {
+        const send = () => getKeptAlive(charter.url, path, key);
+        return path === '/readyz' ? send() : untilAdmitted(send);
+      }),
+    );
     expect(during.map(({ status }) => status)).toEqual(
-      before.map((status, i) => (PATHS[i] === '/readyz' ? 503 : status)),
+      before.map(({ status }, i) => (PATHS[i] === '/readyz' ? 503 : status)),
     );
     expect(during.filter(({ isClosing }) => !isClosing)).toEqual([]);
     expect(await exchangeRaw(charter.url, 'what is this\r\n\r\n')).toMatch(/^Connection: close\r$/m);
@@ -319,7 +327,7 @@ test.each(['exception', 'rejection'])(
       charter.child.kill('SIGUSR2');
       sending.finish();
       await sending.closed;
-      expect(parseRaw(sending.received.text).status).toBe(201);
+      expect(COMPLETE).toContain(parseRaw(sending.received.text).status);
       const { code, stdout, stderr } = await charter.ended;
       expect(code).toBe(1);
       expect(stderr).toMatch(

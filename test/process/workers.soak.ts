@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/http/client.ts';
 import { freePort } from '../support/http/free-port.ts';
+import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { parseSeries, type Series } from '../support/http/metrics.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
@@ -150,7 +151,7 @@ test('workers that serve announce a shutdown while others still start', async ()
   try {
     starting = await until('worker 2 to start', () => startOf(running, 2));
     const client = new Client(`http://${HOST}:${port}`);
-    expect((await client.get('/readyz')).status).toBe(200);
+    expect((await untilAdmitted(() => client.get('/readyz'))).status).toBe(200);
     running.child.kill('SIGTERM');
     await until('the announcement', async () => (await client.get('/readyz')).status === 503);
   } finally {
@@ -169,12 +170,12 @@ function startOf(running: Running, number: number): number | undefined {
 // The attack: a worker that answers from its memory what another one has changed.
 test('each worker shows at once what another one has written', async () => {
   const { client } = await organizationAt(database.url, shared);
-  const { body } = await client.post(LIST, { name: 'First' });
+  const { body } = await untilAdmitted(() => client.post(LIST, { name: 'First' }));
   for (let i = 0; i < 20; i += 1) {
     const name = `Name ${i}`;
-    expect((await client.patch(`${LIST}/${body.id}`, { name })).status).toBe(200);
-    expect((await client.get(`${LIST}/${body.id}`)).body.name).toBe(name);
-    expect((await client.get(LIST)).body.data[0].name).toBe(name);
+    expect((await untilAdmitted(() => client.patch(`${LIST}/${body.id}`, { name }))).status).toBe(200);
+    expect((await untilAdmitted(() => client.get(`${LIST}/${body.id}`))).body.name).toBe(name);
+    expect((await untilAdmitted(() => client.get(LIST))).body.data[0].name).toBe(name);
   }
 });
 
@@ -360,7 +361,7 @@ test('the embedded PostgreSQL is started once, and stops with the last worker', 
     const charter = await startCharter({ DATA_DIR: dataDir, WORKERS: '2' });
     const pidFile = join(dataDir, 'postgres/postmaster.pid');
     expect(existsSync(pidFile)).toBe(true);
-    expect((await new Client(charter.url).get('/readyz')).status).toBe(200);
+    expect((await untilAdmitted(() => new Client(charter.url).get('/readyz'))).status).toBe(200);
     charter.child.kill('SIGTERM');
     expect((await charter.ended).code).toBe(0);
     expect(existsSync(pidFile)).toBe(false);
