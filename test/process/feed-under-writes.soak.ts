@@ -8,7 +8,7 @@ import { length } from '../support/length.ts';
 
 const WRITERS = 64;
 const POLLERS = 4;
-const CHANGES_OF_A_WRITER = length({ full: 20, figures: 200 });
+const CHANGES_OF_A_WRITER = length({ full: 10, figures: 200 });
 const MINUTES = 60;
 const LIST = '/api/parent_programs';
 const INSERT = 'insert into parent_programs (organization_id, id, name)';
