@@ -91,9 +91,10 @@ const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
 const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
 await db.pool.query(`set application_name = 'test'`);
 const oldEvents = await insertOldEvents(db);
+// Before the server starts, which counts its rows once a minute.
+const { email, id: organizationId } = await createTestOrganization({ db, url });
 const changed = startFile('src/main.ts', [], environment);
 await until('the server', () => answers(url));
-const { email, id: organizationId } = await createTestOrganization({ db, url });
 const permissions = ['parent_programs:read', 'parent_programs:write'] as const;
 const request = { email, name: 'Of the server', permissions, lifeDays: 1, environment: 'test' } as const;
 const { key } = await issueKeyByEmail(db, request);
