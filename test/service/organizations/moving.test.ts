@@ -14,6 +14,7 @@ import { importOrganizationFrom } from '../../../src/service/operator/moves.ts';
 import { checkDueKeys } from '../../../src/store/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/notice-mails.ts';
 import { markDeletions } from '../../../src/store/organization-moves.ts';
+import { CARRIED } from '../../../src/store/revocations-of-move.ts';
 import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
@@ -607,6 +608,12 @@ test.each(['users', 'parent_programs', 'api_keys'])(
     expect(await source.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);
   },
 );
+
+test('a move carries every event that the database accepts meanwhile', async () => {
+  const text = "select prosrc from pg_proc where proname = 'refuse_audit_event_of_moving'";
+  const { prosrc } = (await source.db.pool.query<{ prosrc: string }>(text)).rows[0] ?? { prosrc: '' };
+  expect([...prosrc.matchAll(/'(\w+\.\w+)'/g)].map(([, action]) => action)).toEqual([...CARRIED]);
+});
 
 test('a move whose deletion an earlier version has begun is not cancelled after the upgrade', async () => {
   const { organizationId } = await teamWithKey();
