@@ -1,7 +1,7 @@
 import { clientAddressIn, trustedAddressIn } from '../src/client-address.ts';
+import { Client } from './support/clients/client.ts';
+import { browserOf, useDashboard } from './support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey } from './support/data/actors.ts';
-import { Client } from './support/http/client.ts';
-import { browserOf, useDashboard } from './support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard({ trustedProxies: ['loopback', '10.0.0.0/8', 'fd00::/8', 'fe80::/10'] });
 const { administrator } = await createPeople(dashboard.db);

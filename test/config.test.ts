@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os';
 import { readConfig } from '../src/config.ts';
 import { Keyring } from '../src/domain/keyring.ts';
 import { StartUpError } from '../src/domain/start-up-error.ts';
+import { createScanner } from './support/dashboard/reports.ts';
 import { ENCRYPTION_KEY } from './support/data/encryption.ts';
-import { createScanner } from './support/http/reports.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {

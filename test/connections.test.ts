@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { LINGER_MS } from '../src/connection.ts';
 import type { Listening, StopOptions } from '../src/server.ts';
-import { listen } from './support/http/listen.ts';
+import { listen } from './support/servers/listen.ts';
 import { until } from './support/wait.ts';
 
 type Peer = { readonly socket: Socket; readonly seen: { text: string; isEnded: boolean; error: string | undefined } };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { listenOn } from '../src/listen-on.ts';
-import { listenLocally } from './support/http/port.ts';
+import { listenLocally } from './support/servers/port.ts';
 
 const VARIABLES = { host: 'HOST', port: 'PORT' };
 

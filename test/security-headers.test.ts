@@ -1,7 +1,7 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
-import { useDashboard } from './support/http/dashboard-server.ts';
-import { listen } from './support/http/listen.ts';
-import { exchangeRaw, parseRaw } from './support/http/raw.ts';
+import { exchangeRaw, parseRaw } from './support/clients/raw.ts';
+import { useDashboard } from './support/dashboard/dashboard-server.ts';
+import { listen } from './support/servers/listen.ts';
 
 const plain = await useDashboard({ publicUrl: 'http://charter.example.org' });
 const secure = await useDashboard({ databaseUrl: plain.databaseUrl, publicUrl: 'https://charter.example.org' });

@@ -10,10 +10,16 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { addDomain, vouchForDomain } from '../../src/service/single-sign-on/domains.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { createTeam } from '../support/data/team.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { hangsUp, respondsWith, type Step, startScriptedServer, staysSilent } from '../support/http/scripted-server.ts';
-import { startServer } from '../support/http/server.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import {
+  hangsUp,
+  respondsWith,
+  type Step,
+  startScriptedServer,
+  staysSilent,
+} from '../support/servers/scripted-server.ts';
+import { startServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 

@@ -5,14 +5,14 @@ import { formatKey } from '../../src/domain/api-key.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { signIn } from '../../src/service/accounts/sign-in.ts';
+import { Client } from '../support/clients/client.ts';
+import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
 import { addSecondFactor, createAccount, isSignedIn, newAuditSource, openSession } from '../support/data/accounts.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { Client } from '../support/http/client.ts';
-import { Browser, keysIn } from '../support/http/dashboard.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

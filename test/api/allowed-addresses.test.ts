@@ -2,11 +2,11 @@ import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
+import { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo } from '../support/contract/every-operation.ts';
 import { createPeople, giveKey, times } from '../support/data/actors.ts';
-import { Client } from '../support/http/client.ts';
-import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';

@@ -1,6 +1,6 @@
 import { mintKey } from '../../src/domain/api-key.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
 

@@ -1,7 +1,7 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
-import type { Client, Reply } from '../support/http/client.ts';
-import { readFeed } from '../support/http/feed.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import type { Client, Reply } from '../support/clients/client.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
 

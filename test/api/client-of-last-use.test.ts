@@ -1,6 +1,6 @@
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const SECOND = 1000;
 let time = Date.parse('2026-05-04T12:00:00.000Z');

@@ -5,10 +5,10 @@ import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { listKeys } from '../../src/service/keys/list-keys.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { createActor } from '../support/data/actors.ts';
-import { readFeed } from '../support/http/feed.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { untilWaiting } from '../support/postgres/postgres.ts';
 import { inTransaction } from '../support/postgres/transaction.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';

@@ -4,10 +4,10 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { changeLimits, resumeOrganization, suspendOrganization } from '../../src/service/operator/organizations.ts';
-import { Client, type Sending } from '../support/http/client.ts';
-import { fromCache } from '../support/http/metrics.ts';
-import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
+import { Client, type Sending } from '../support/clients/client.ts';
+import { fromCache } from '../support/observability/metrics.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 /** A minute before the hour ends, and a Monday. */

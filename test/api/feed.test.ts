@@ -3,8 +3,8 @@ import { listOf, sealCursor } from '../../src/api/cursor.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { bytesOfPosition } from '../../src/store/event-position.ts';
 import { placeOfCursorKey } from '../../src/store/secrets.ts';
-import { type FeedEvent, feedUrl, readFeed } from '../support/http/feed.ts';
-import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { type FeedEvent, feedUrl, readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
 

@@ -1,7 +1,7 @@
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { checkResponse } from '../support/contract/contract.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { expectLinearTime } from '../support/linear-time.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 const ours = await createTestOrganization(server);

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { checkResponse } from '../support/contract/contract.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { untilWaiting } from '../support/postgres/postgres.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const logged: string[] = [];

@@ -1,6 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
-import type { Client, Reply } from '../support/http/client.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import type { Client, Reply } from '../support/clients/client.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

@@ -2,8 +2,8 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { permissionsOf } from '../../src/domain/role.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { resumeOrganization, suspendOrganization } from '../../src/service/operator/organizations.ts';
-import { Client } from '../support/http/client.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { Client } from '../support/clients/client.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';

@@ -1,4 +1,4 @@
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

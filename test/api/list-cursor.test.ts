@@ -1,6 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { insertPrograms } from '../support/data/programs.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 const ours = await createTestOrganization(server);

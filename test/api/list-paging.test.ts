@@ -1,5 +1,5 @@
 import { idsOf, insertPrograms, nextOf, walk } from '../support/data/programs.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 type Shown = { id: string; name: string; created_at: string; updated_at: string };
 

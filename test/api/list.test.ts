@@ -1,5 +1,5 @@
 import { insertPrograms } from '../support/data/programs.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

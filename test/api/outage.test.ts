@@ -1,6 +1,6 @@
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 

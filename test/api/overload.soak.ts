@@ -1,14 +1,14 @@
 // One client, however much it sends, takes nothing from the others.
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { Browser } from '../support/dashboard/dashboard.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { Browser } from '../support/http/dashboard.ts';
-import { flood, keptRequest } from '../support/http/flood.ts';
-import { isLoadRefusal } from '../support/http/load-refusal.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
+import { flood, keptRequest } from '../support/traffic/flood.ts';
+import { isLoadRefusal } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

@@ -1,6 +1,6 @@
 import { changeLimits } from '../../src/service/operator/organizations.ts';
-import { Client } from '../support/http/client.ts';
-import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
+import { Client } from '../support/clients/client.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

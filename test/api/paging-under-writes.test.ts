@@ -1,5 +1,5 @@
 import { idsOf, insertPrograms, nextOf } from '../support/data/programs.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

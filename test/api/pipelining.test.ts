@@ -1,11 +1,11 @@
 // Clients that send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { flood, keptRequest } from '../support/http/flood.ts';
-import { collectGarbage } from '../support/http/garbage.ts';
-import { listen } from '../support/http/listen.ts';
-import { exchangeRaw } from '../support/http/raw.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { exchangeRaw } from '../support/clients/raw.ts';
+import { collectGarbage } from '../support/processes/garbage.ts';
+import { listen } from '../support/servers/listen.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
+import { flood, keptRequest } from '../support/traffic/flood.ts';
 import { until } from '../support/wait.ts';
 
 const server = await useServer();

@@ -1,6 +1,6 @@
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
-import { Client } from '../support/http/client.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { Client } from '../support/clients/client.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const LIMIT = 100;

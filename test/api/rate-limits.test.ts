@@ -1,11 +1,11 @@
 import { mintKey } from '../../src/domain/api-key.ts';
 import { changeLimits, suspendOrganization } from '../../src/service/operator/organizations.ts';
+import { Client } from '../support/clients/client.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract/contract.ts';
 import { prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
-import { Client } from '../support/http/client.ts';
-import { flood, keptRequest } from '../support/http/flood.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
 import { STOPPED_URL } from '../support/postgres/broken-database.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
+import { flood, keptRequest } from '../support/traffic/flood.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

@@ -4,13 +4,13 @@ import { readDocument } from '../../src/contract/contract.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
+import type { Reply } from '../support/clients/client.ts';
 import { createProgram } from '../support/contract/every-operation.ts';
-import type { Reply } from '../support/http/client.ts';
-import { collectGarbage } from '../support/http/garbage.ts';
-import { fromCache } from '../support/http/metrics.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
+import { fromCache } from '../support/observability/metrics.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { countStatements } from '../support/postgres/statements.ts';
+import { collectGarbage } from '../support/processes/garbage.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 
 const metrics = new Metrics();
 const server = await useServer({ metrics });

@@ -9,11 +9,11 @@ import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/exchange.ts';
+import { Client } from '../support/clients/client.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { operations } from '../support/contract/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/contract/every-operation.ts';
-import { Client } from '../support/http/client.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { createTestOrganization, startServer, type TestServer } from '../support/http/server.ts';
+import { createTestOrganization, startServer, type TestServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 const SECRET = 'a word that is in the response';

@@ -4,10 +4,10 @@ import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
+import { Client } from '../support/clients/client.ts';
+import { parseRaw } from '../support/clients/raw.ts';
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';
-import { Client } from '../support/http/client.ts';
-import { parseRaw } from '../support/http/raw.ts';
-import { useServer } from '../support/http/server.ts';
+import { useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then completes

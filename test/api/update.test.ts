@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { useMock } from '../support/http/mock.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 const mock = await useMock({ isStateful: true });

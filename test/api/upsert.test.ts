@@ -1,5 +1,5 @@
-import type { Client } from '../support/http/client.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import type { Client } from '../support/clients/client.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

@@ -1,5 +1,5 @@
 import { createProgram } from '../support/contract/every-operation.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser/browser.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
-import { startTestMock, useMock } from '../support/http/mock.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const mock = await useMock({ isStateful: true });
 const browser = await connectBrowser();

@@ -7,7 +7,7 @@ import { stepsOf } from '../support/contract/guides.ts';
 import { ageProofs } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { startServer } from '../support/http/server.ts';
+import { startServer } from '../support/servers/server.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });
 

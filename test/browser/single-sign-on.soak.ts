@@ -20,10 +20,10 @@ import {
 import { PASSWORD } from '../support/data/password.ts';
 import { connect, LOCAL } from '../support/data/single-sign-on.ts';
 import { createTeam, NAMES } from '../support/data/team.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { startIdentityProvider } from '../support/http/identity-provider.ts';
-import { startOidcProvider } from '../support/http/oidc-provider.ts';
-import { startServer } from '../support/http/server.ts';
+import { startIdentityProvider } from '../support/providers/identity-provider.ts';
+import { startOidcProvider } from '../support/providers/oidc-provider.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { startServer } from '../support/servers/server.ts';
 
 // The whole way of single sign-on in Chromium, with a certified provider.
 

@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { createClient } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
-import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
-import { hangsUp, respondsWith, staysSilent, useScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
+import { hangsUp, respondsWith, staysSilent, useScriptedServer } from '../support/servers/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 

@@ -1,15 +1,15 @@
 import { type ChangeOf, type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
-import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
-import { readFeed } from '../support/http/feed.ts';
+import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import {
   hangsUp,
   losesResponseOf,
   passesOn,
   respondsWith,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+} from '../support/servers/scripted-server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 
 const PROGRAMS = '/api/parent_programs';
 type Change = ChangeOf<typeof PROGRAMS>;

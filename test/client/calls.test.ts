@@ -1,5 +1,5 @@
 import { type CharterClient, createClient, type Schemas } from '../../src/client/charter-client.ts';
-import { TARGETS, type Target } from '../support/http/client-targets.ts';
+import { TARGETS, type Target } from '../support/clients/client-targets.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';

@@ -6,8 +6,8 @@ import { columnsOf } from '../../src/client/import/columns.ts';
 import { readOptions } from '../../src/client/import/options.ts';
 import { proxyAdvice } from '../../src/client/import/telling-fetch.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
-import { getPackedClient, installClient } from '../support/http/client-package.ts';
-import { readFeed } from '../support/http/feed.ts';
+import { getPackedClient, installClient } from '../support/clients/client-package.ts';
+import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
 import {
   hangsUp,
   passesOn,
@@ -15,9 +15,9 @@ import {
   type Step,
   staysSilent,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
-import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
+} from '../support/servers/scripted-server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

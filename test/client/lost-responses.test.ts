@@ -1,9 +1,9 @@
 // The server carries out a request, and the response is lost on the way back: the case that retries exist for, and
 // in which a careless retry does harm.
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
-import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
-import { losesResponseOf, passesOn, useScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
+import { losesResponseOf, passesOn, useScriptedServer } from '../support/servers/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { checkPackage } from '@arethetypeswrong/core';
 import { publint } from 'publint';
+import { getPackedClient, packClient } from '../support/clients/client-package.ts';
 import { operations } from '../support/contract/contract.ts';
-import { getPackedClient, packClient } from '../support/http/client-package.ts';
 
 /** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);

@@ -1,8 +1,8 @@
 import { type CharterClient, createClient, ResponseError } from '../../src/client/charter-client.ts';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { insertPrograms } from '../support/data/programs.ts';
-import { respondsWith, useScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const NAMES = Array.from({ length: 7 }, (_, i) => `Program ${i + 1}`);

@@ -2,7 +2,7 @@
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/clock.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
-import { respondsWith, useScriptedServer } from '../support/http/scripted-server.ts';
+import { respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';

@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhook-signature.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/clients/client-package.ts';
 import { insertPrograms } from '../support/data/programs.ts';
-import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
-import { readFeed } from '../support/http/feed.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { runFile } from '../support/processes/process.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
 const scratch = await installClient(await getPackedClient());

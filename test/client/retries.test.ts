@@ -1,8 +1,8 @@
 import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
-import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
-import { hangsUp, respondsWith, useScriptedServer } from '../support/http/scripted-server.ts';
+import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
+import { hangsUp, respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';

@@ -1,7 +1,13 @@
 import { inspect } from 'node:util';
 import { createClient, ResponseError } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
-import { hangsUp, respondsWith, type Step, staysSilent, useScriptedServer } from '../support/http/scripted-server.ts';
+import {
+  hangsUp,
+  respondsWith,
+  type Step,
+  staysSilent,
+  useScriptedServer,
+} from '../support/servers/scripted-server.ts';
 
 const apiKey = 'charter_test_THIS_MUST_NOT_BE_SEEN';
 

@@ -1,14 +1,14 @@
 import { type CharterClient, createClient, TimeoutError } from '../../src/client/charter-client.ts';
 import { realClock } from '../../src/client/clock.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
-import { createClientOn, createTestClock } from '../support/http/charter-client.ts';
+import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import {
   respondsWith,
   type Step,
   stallsMidway,
   staysSilent,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
+} from '../support/servers/scripted-server.ts';
 import { until } from '../support/wait.ts';
 
 const PROGRAMS = '/api/parent_programs';

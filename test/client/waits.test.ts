@@ -1,13 +1,13 @@
 import { type CharterClient, createClient } from '../../src/client/charter-client.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
-import { createClientOn, createTestClock, type TestClock } from '../support/http/charter-client.ts';
+import { createClientOn, createTestClock, type TestClock } from '../support/clients/charter-client.ts';
 import {
   hangsUp,
   respondsWith,
   type ScriptedServer,
   startScriptedServer,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
+} from '../support/servers/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
 const busy = respondsWith(503, { 'Retry-After': '2' });

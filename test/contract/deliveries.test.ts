@@ -9,8 +9,8 @@ import { webhooks } from '../support/contract/contract.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { insertEndpoint, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
 import { newSecret } from '../support/data/messages.ts';
-import { type Received, respondsWith, useScriptedServer } from '../support/http/scripted-server.ts';
 import { useDatabase } from '../support/postgres/store.ts';
+import { type Received, respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 import { until } from '../support/wait.ts';
 
 const { db } = await useDatabase();

@@ -7,7 +7,7 @@ import { toPostmanCollection } from '../../scripts/generate/postman.ts';
 import { operations } from '../support/contract/contract.ts';
 import { successOf } from '../support/contract/every-operation.ts';
 import { createItem, createReferences, type References, withReferences } from '../support/contract/resources.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 type Pair = { readonly key: string; readonly value: string; readonly disabled?: boolean };
 type Request = {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { operations } from '../support/contract/contract.ts';
 import { maxBodyBytesOf, type Prepared, prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { useServer } from '../support/http/server.ts';
+import { useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

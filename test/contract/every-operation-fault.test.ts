@@ -2,8 +2,8 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { tableOf } from '../support/contract/resources.ts';
-import { useServer } from '../support/http/server.ts';
 import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
+import { useServer } from '../support/servers/server.ts';
 
 const BUG =
   'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.';

@@ -4,7 +4,7 @@ import { suspendOrganization } from '../../src/service/operator/organizations.ts
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { snapshotOf } from '../support/contract/resources.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

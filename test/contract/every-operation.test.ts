@@ -7,7 +7,7 @@ import {
   successOf,
   withQuery,
 } from '../support/contract/every-operation.ts';
-import { useServer } from '../support/http/server.ts';
+import { useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

@@ -9,7 +9,7 @@ import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { operations } from '../support/contract/contract.ts';
 import { type Block, blocksOf, guideNames, readGuide } from '../support/contract/guides.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 type Components = {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;

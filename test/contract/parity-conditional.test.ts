@@ -1,13 +1,13 @@
 // The mock accepts and refuses entity tags as the server does. Each side issues its own tags.
 
+import type { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness } from '../support/contract/parity.ts';
 import { createRow, resourceOf } from '../support/contract/resources.ts';
-import type { Client } from '../support/http/client.ts';
-import { useMock } from '../support/http/mock.ts';
-import { useServer } from '../support/http/server.ts';
 import { copyRow } from '../support/postgres/rows.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { useServer } from '../support/servers/server.ts';
 
 const [server, mock] = await Promise.all([useServer(), useMock()]);
 

@@ -3,6 +3,8 @@
 import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
+import type { Reply } from '../support/clients/client.ts';
+import { exchangeRaw, parseRaw } from '../support/clients/raw.ts';
 import { checkResponse, operations } from '../support/contract/contract.ts';
 import {
   maxBodyBytesOf,
@@ -14,12 +16,10 @@ import {
 } from '../support/contract/every-operation.ts';
 import { differenceOf, likeness } from '../support/contract/parity.ts';
 import { createRow, resourceOf, uniqueFieldOf } from '../support/contract/resources.ts';
-import type { Reply } from '../support/http/client.ts';
-import { useMock } from '../support/http/mock.ts';
-import { exchangeRaw, parseRaw } from '../support/http/raw.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
 import { copyRow } from '../support/postgres/rows.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const IMPATIENT = { headersSeconds: 0.1, requestSeconds: 0.1 };
 

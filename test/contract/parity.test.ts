@@ -2,17 +2,17 @@
 // compared: status, every header and the body. A mock that keeps nothing gets them, too. The requests come from the document,
 // so that a new operation is included.
 import { successesOf } from '../../src/contract/document.ts';
+import { Client, type Reply } from '../support/clients/client.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { ADDED_BY_THE_MOCK, checkMockResponse, type Operation, operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness, likeness } from '../support/contract/parity.ts';
 import { badRequests, type Case, goodRequests } from '../support/contract/parity-cases.ts';
 import { lists, tableOf } from '../support/contract/resources.ts';
-import { Client, type Reply } from '../support/http/client.ts';
-import { useMock } from '../support/http/mock.ts';
-import { startTestProxy } from '../support/http/proxy.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { insertItems } from '../support/postgres/rows.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { startTestProxy } from '../support/servers/proxy.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 /** No limit is reached by requests that are sent at the same time. */
 const requestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };

@@ -1,9 +1,9 @@
 // Rows that refer to rows of another resource. No resource of the product has any; those of test/new-resource do.
 
+import type { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { createRow, lists, type Resource, referencesOf, resources } from '../support/contract/resources.ts';
-import type { Client } from '../support/http/client.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 const { pool } = server.db;

@@ -1,3 +1,4 @@
+import type { Reply } from '../support/clients/client.ts';
 import { type Operation, operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo, statusOfUnknown, successOf, withQuery } from '../support/contract/every-operation.ts';
 import {
@@ -9,8 +10,7 @@ import {
   resources,
   snapshotOf,
 } from '../support/contract/resources.ts';
-import type { Reply } from '../support/http/client.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 

@@ -7,9 +7,9 @@ import { workflowFiles } from '../../scripts/workflows/files.ts';
 import { runWorkflows, type WorkflowRun } from '../../scripts/workflows/run.ts';
 import { stepIdsOf, workflowOf } from '../support/contract/resource-workflow.ts';
 import { resources } from '../support/contract/resources.ts';
-import { useMock } from '../support/http/mock.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { runFile } from '../support/processes/process.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 // A response that violates the contract fails its step.
 const server = await useServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });

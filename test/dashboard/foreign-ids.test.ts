@@ -1,14 +1,14 @@
 import { orThrow } from '../../src/service/outcome.ts';
 import { disableWebhookByUser } from '../../src/service/webhooks/changes.ts';
+import { type Fields, filled, wordsOf } from '../support/dashboard/dashboard.ts';
+import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
+import { formsOf } from '../support/dashboard/forms.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { createActor, createPeople, giveKey, inParallel, NOBODY } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
-import { type Fields, filled, wordsOf } from '../support/http/dashboard.ts';
-import { browserOf, fill, rowsOf, useDashboard } from '../support/http/dashboard-server.ts';
-import { formsOf } from '../support/http/forms.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();

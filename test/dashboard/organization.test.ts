@@ -1,9 +1,9 @@
 import { changeLimits } from '../../src/service/operator/organizations.ts';
+import { wordsOf } from '../support/dashboard/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { giveIntegration } from '../support/data/integrations.ts';
 import { PUBLIC_URL } from '../support/data/key-notices.ts';
-import { wordsOf } from '../support/http/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,8 +1,8 @@
+import { keysIn, wordsOf } from '../support/dashboard/dashboard.ts';
+import { browserOf, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
+import { createOneOfEach, formsAt } from '../support/dashboard/every-form.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/data/encryption.ts';
-import { keysIn, wordsOf } from '../support/http/dashboard.ts';
-import { browserOf, rowsOf, useDashboard } from '../support/http/dashboard-server.ts';
-import { createOneOfEach, formsAt } from '../support/http/every-form.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

@@ -1,7 +1,7 @@
+import { browserOf, fill, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';
 import { giveIntegration } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
-import { browserOf, fill, useDashboard } from '../support/http/dashboard-server.ts';
 import { countStatements } from '../support/postgres/statements.ts';
 
 const dashboard = await useDashboard();

@@ -17,17 +17,17 @@ import {
   writeEvents,
 } from '../support/data/deliveries.ts';
 import { KEYRING } from '../support/data/encryption.ts';
-import { byLabel, seriesOf } from '../support/http/metrics.ts';
+import { byLabel, seriesOf } from '../support/observability/metrics.ts';
+import { proxyDatabase } from '../support/postgres/database-proxy.ts';
+import { createTenant } from '../support/postgres/store.ts';
 import {
   respondsWith,
   type ScriptedServer,
   type Step,
   startScriptedServer,
   staysSilent,
-} from '../support/http/scripted-server.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
-import { proxyDatabase } from '../support/postgres/database-proxy.ts';
-import { createTenant } from '../support/postgres/store.ts';
+} from '../support/servers/scripted-server.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const server = await useServer();

@@ -1,14 +1,14 @@
 import { createServer as createTlsServer } from 'node:https';
 import { createGuardedFetch } from '../../src/delivery/guarded-fetch.ts';
-import { listenLocally } from '../support/http/port.ts';
+import { listenLocally } from '../support/servers/port.ts';
 import {
   hangsUp,
   respondsWith,
   stallsMidway,
   staysSilent,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../support/http/self-signed.ts';
+} from '../support/servers/scripted-server.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/servers/self-signed.ts';
 
 const server = await useScriptedServer();
 const LOCAL = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };

@@ -3,15 +3,15 @@ import { type ClientRequest, createServer, Agent as HttpAgent } from 'node:http'
 import { createServer as createTlsServer, Agent as HttpsAgent } from 'node:https';
 import { isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { type Agents, createSender, type Reply, type Sender, type SenderOptions } from '../../src/delivery/sender.ts';
-import { listenLocally } from '../support/http/port.ts';
+import { listenLocally } from '../support/servers/port.ts';
 import {
   hangsUp,
   respondsWith,
   stallsMidway,
   staysSilent,
   useScriptedServer,
-} from '../support/http/scripted-server.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../support/http/self-signed.ts';
+} from '../support/servers/scripted-server.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/servers/self-signed.ts';
 import { until } from '../support/wait.ts';
 
 const receiver = await useScriptedServer();

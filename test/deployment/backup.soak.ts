@@ -1,12 +1,12 @@
 // The commands of the guide "Backups" back up the database of a server and restore it, while the server runs.
 
+import { Client } from '../support/clients/client.ts';
 import { blocksOf } from '../support/contract/guides.ts';
-import { Client } from '../support/http/client.ts';
-import type { TestOrganization } from '../support/http/server.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import type { TestOrganization } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

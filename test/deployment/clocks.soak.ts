@@ -4,21 +4,21 @@ import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { Client } from '../support/clients/client.ts';
+import { Browser } from '../support/dashboard/dashboard.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
-import { Client } from '../support/http/client.ts';
-import { Browser } from '../support/http/dashboard.ts';
-import { startIntegrations } from '../support/http/integrations.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
-import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
-import type { TestOrganization } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { type Charter, logOf, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
+import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
+import type { TestOrganization } from '../support/servers/server.ts';
+import { startIntegrations } from '../support/traffic/integrations.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 /** Acknowledged between two jumps. */

@@ -2,15 +2,15 @@
 // servers, each behind the HAProxy of the artifact.
 import { openDatabase } from '../../src/store/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { judgeKeys, judgeRegister, type Span } from '../support/http/linearizability.ts';
-import { emptyHistory, type History, sendRandomTraffic } from '../support/http/random-traffic.ts';
 import { length } from '../support/length.ts';
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { startHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { judgeKeys, judgeRegister, type Span } from '../support/traffic/linearizability.ts';
+import { emptyHistory, type History, sendRandomTraffic } from '../support/traffic/random-traffic.ts';
 import { until } from '../support/wait.ts';
 
 const FAILURES = length<Failure[]>({

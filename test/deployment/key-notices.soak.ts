@@ -4,11 +4,11 @@ import { createPeople, giveKey } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addresseeOf, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
-import { type Smtp, startSmtp } from '../support/http/smtp.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
+import { type Smtp, startSmtp } from '../support/servers/smtp.ts';
 import { until } from '../support/wait.ts';
 
 const DAY_SECONDS = 86_400;

@@ -2,15 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { Client } from '../support/clients/client.ts';
 import { KEYRING } from '../support/data/encryption.ts';
-import { Client } from '../support/http/client.ts';
-import { startIntegrations } from '../support/http/integrations.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { length } from '../support/length.ts';
 import { networkTo } from '../support/postgres/network.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import { startIntegrations } from '../support/traffic/integrations.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const CUT_SECONDS = length({ full: 12, figures: 20 });

@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from '../support/http/client.ts';
-import { startRequests } from '../support/http/requests.ts';
+import { Client } from '../support/clients/client.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
 import { findProgram } from '../support/processes/debian.ts';
 import { kill, type Running } from '../support/processes/process.ts';
+import { startRequests } from '../support/traffic/requests.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { secretText } from '../../src/domain/webhook-signature.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/clients/client-package.ts';
 import { type Block, blocksOf } from '../support/contract/guides.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
 import { type Message, messageOf, newEvent, newSecret } from '../support/data/messages.ts';
-import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
-import { freePort } from '../support/http/free-port.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
+import { freePort } from '../support/servers/free-port.ts';
 import { until } from '../support/wait.ts';
 
 const { db } = await useDatabase();

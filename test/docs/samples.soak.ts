@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
+import { getPackedClient, installClient, typeCheck, write } from '../support/clients/client-package.ts';
 import { operations } from '../support/contract/contract.ts';
 import {
   pasteSample,
@@ -13,12 +14,11 @@ import {
   samplesWithBody,
   shownIdOf,
 } from '../support/contract/samples.ts';
-import { getPackedClient, installClient, typeCheck, write } from '../support/http/client-package.ts';
-import { useDashboard } from '../support/http/dashboard-server.ts';
-import { SILENT } from '../support/http/server.ts';
+import { useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { withScratchDatabase } from '../support/postgres/postgres.ts';
 import { openTestDatabase } from '../support/postgres/store.ts';
 import { withCharter } from '../support/processes/charter.ts';
+import { SILENT } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const KEY_OF_WELCOME = /curl -H "Authorization: Bearer (\S+)" "http/;

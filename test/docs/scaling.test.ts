@@ -1,7 +1,7 @@
 // The numbers of statements in the guide "Scaling" are those that the server sends.
 import { readGuide } from '../support/contract/guides.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { recordStatements } from '../support/postgres/statements.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const LOOK_UP = 'find_keys_by_hash';
 const LIST = '/api/parent_programs';

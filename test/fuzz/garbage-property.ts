@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/contract/conformity.ts';
 import { type Json, operationsOf } from '../../src/contract/document.ts';
-import { exchangeRaw } from '../support/http/raw.ts';
-import type { TestOrganization } from '../support/http/server.ts';
+import { exchangeRaw } from '../support/clients/raw.ts';
+import type { TestOrganization } from '../support/servers/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { type Outgoing, quote } from './outgoing.ts';
 import { validDraft } from './valid-requests.ts';

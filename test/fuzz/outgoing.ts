@@ -1,6 +1,6 @@
 // A request as sent, and the same request as a shell command.
 import { gzipSync } from 'node:zlib';
-import type { Sending } from '../support/http/client.ts';
+import type { Sending } from '../support/clients/client.ts';
 import type { KeyKind } from './draft.ts';
 
 export type Outgoing = {

@@ -5,7 +5,7 @@ import { type Json, operationsOf } from '../../src/contract/document.ts';
 import type { Operation } from '../support/contract/contract.ts';
 import { requestFor } from '../support/contract/every-operation.ts';
 import { createReferences, listOf, resourceOf } from '../support/contract/resources.ts';
-import type { TestOrganization } from '../support/http/server.ts';
+import type { TestOrganization } from '../support/servers/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { complaintsOf } from './judge.ts';
 import { curlOf, type Outgoing } from './outgoing.ts';

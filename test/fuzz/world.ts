@@ -4,13 +4,13 @@ import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, createScope, giveKey, READ } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
-import { Client, type Reply } from '../support/http/client.ts';
-import { createTestOrganization, type TestOrganization } from '../support/http/server.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import { createTestOrganization, type TestOrganization } from '../support/servers/server.ts';
 import type { KeyKind } from './draft.ts';
 import type { Outgoing } from './outgoing.ts';
 

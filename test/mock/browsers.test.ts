@@ -1,6 +1,6 @@
 import { operations } from '../support/contract/contract.ts';
-import { startTestMock, useMock } from '../support/http/mock.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const mock = await useMock();
 const server = await useServer();

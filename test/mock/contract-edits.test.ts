@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleContract } from '../../scripts/bundle.ts';
-import { startTestMock } from '../support/http/mock.ts';
+import { startTestMock } from '../support/servers/mock.ts';
 import { until } from '../support/wait.ts';
 
 const SERVED = 'The edited contract is served.';

@@ -1,5 +1,5 @@
 import { idsOf, walk } from '../support/data/programs.ts';
-import { startTestMock, useMock } from '../support/http/mock.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 /** The first example of the contract. */

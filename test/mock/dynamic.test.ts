@@ -2,7 +2,7 @@
 import { operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
-import { useMock } from '../support/http/mock.ts';
+import { useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 /** Generated responses of each status by each mock. */

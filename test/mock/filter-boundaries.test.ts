@@ -1,12 +1,12 @@
 // For every filter of every list of the contract, with values on both sides of each boundary, the mock finds exactly what
 // the server finds.
 import { isId } from '../../src/domain/id.ts';
+import type { Client } from '../support/clients/client.ts';
 import { operations, type Parameter } from '../support/contract/contract.ts';
 import { lists, tableOf } from '../support/contract/resources.ts';
-import type { Client } from '../support/http/client.ts';
-import { useMock } from '../support/http/mock.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
 import { insertItems } from '../support/postgres/rows.ts';
+import { useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const mock = await useMock();
 const server = await useServer();

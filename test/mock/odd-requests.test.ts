@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { mock as mocked } from 'node:test';
-import { startTestMock, useMock } from '../support/http/mock.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const faults: string[] = [];
 const mock = await useMock({ print: (line) => line.startsWith('The mock itself failed') && faults.push(line) });

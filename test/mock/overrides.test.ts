@@ -1,5 +1,5 @@
 // The switch that forces responses from outside of the app: /__mock and its page.
-import { useMock } from '../support/http/mock.ts';
+import { useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 const mock = await useMock();

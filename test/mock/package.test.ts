@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
-import { typeCheck } from '../support/http/client-package.ts';
-import { packMock } from '../support/http/mock-package.ts';
+import { typeCheck } from '../support/clients/client-package.ts';
 import { kill, limitOf, runningOf, untilPrinted } from '../support/processes/process.ts';
+import { packMock } from '../support/servers/mock-package.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { startTestMock, useMock } from '../support/http/mock.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 

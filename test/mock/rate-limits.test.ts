@@ -1,6 +1,6 @@
 // The mock counts requests as a server does, so that the pacing of a client can be tried on it.
 import { formatKey } from '../../src/domain/api-key.ts';
-import { startTestMock, useMock } from '../support/http/mock.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 let seconds = 0;

@@ -1,7 +1,7 @@
 // A resource that refers to another one: a copy of parent programs with a reference and an instant.
 import { openMock } from '../../scripts/mock/server.ts';
 import { readDocument } from '../../src/contract/contract.ts';
-import { Client } from '../support/http/client.ts';
+import { Client } from '../support/clients/client.ts';
 
 const LIST = '/api/parent_programs';
 const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';

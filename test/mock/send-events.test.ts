@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { parseEvent, type WebhookEvent } from '../../src/client/webhooks.ts';
 import { SECRET_BYTES, secretText } from '../../src/domain/webhook-signature.ts';
 import { webhooks } from '../support/contract/contract.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { startUpstream } from '../support/http/upstream.ts';
 import { runFile } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { startUpstream } from '../support/servers/upstream.ts';
 
 const SECRET = secretText(randomBytes(SECRET_BYTES));
 

@@ -1,12 +1,12 @@
 // The mock with --stateful and the server: the same scenarios with the same outcome.
 import { Store } from '../../scripts/mock/store.ts';
+import type { Client, Reply, Sending } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { differenceOf, exactLikeness } from '../support/contract/parity.ts';
 import { idsOf, nextOf, walk } from '../support/data/programs.ts';
-import type { Client, Reply, Sending } from '../support/http/client.ts';
-import { readFeed } from '../support/http/feed.ts';
-import { startTestMock, type TestMock, useMock } from '../support/http/mock.ts';
-import { createTestOrganization, useServer } from '../support/http/server.ts';
+import { startTestMock, type TestMock, useMock } from '../support/servers/mock.ts';
+import { createTestOrganization, useServer } from '../support/servers/server.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 
 const LIST = '/api/parent_programs';
 /** The first example of the contract. */

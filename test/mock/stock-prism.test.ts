@@ -1,10 +1,10 @@
 // The guide's tables of differences between stock Prism and the mock. Each row is sent to both.
 
+import { Client, type Reply, type Sending } from '../support/clients/client.ts';
+import { exchangeRaw, parseRaw } from '../support/clients/raw.ts';
 import { readGuide } from '../support/contract/guides.ts';
-import { Client, type Reply, type Sending } from '../support/http/client.ts';
-import { useMock } from '../support/http/mock.ts';
-import { exchangeRaw, parseRaw } from '../support/http/raw.ts';
 import { kill, startFile, untilPrinted } from '../support/processes/process.ts';
+import { useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 /** The first of the contract's examples. */

@@ -1,8 +1,8 @@
-import { Client } from '../support/http/client.ts';
-import { useServer } from '../support/http/server.ts';
+import { Client } from '../support/clients/client.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { type LogLine, logOf, organizationAt, withCharter } from '../support/processes/charter.ts';
+import { useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const server = await useServer();

@@ -4,9 +4,9 @@ import { signIn } from '../../src/service/accounts/sign-in.ts';
 import { createAccount, MINUTE, newAuditSource, signInAs } from '../support/data/accounts.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { addRequests } from '../support/data/key-uses.ts';
-import { SILENT } from '../support/http/server.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
+import { SILENT } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useDatabase();

@@ -1,12 +1,11 @@
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { memberOf } from '../../src/store/error-code.ts';
+import { Client, type Reply } from '../support/clients/client.ts';
+import { exchangeRaw, rawRequest } from '../support/clients/raw.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
-import { Client, type Reply } from '../support/http/client.ts';
-import { flood, keptRequest } from '../support/http/flood.ts';
-import { exchangeRaw, rawRequest } from '../support/http/raw.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import {
   type Charter,
@@ -17,6 +16,7 @@ import {
   withCharter,
 } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import { flood, keptRequest } from '../support/traffic/flood.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();

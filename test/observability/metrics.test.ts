@@ -10,10 +10,10 @@ import { RequestDurations } from '../../src/observability/metrics/request-durati
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Workers } from '../../src/workers/workers.ts';
-import { Client } from '../support/http/client.ts';
-import { byLabel, parseSeries, type Series, seriesOf } from '../support/http/metrics.ts';
-import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/http/server.ts';
+import { Client } from '../support/clients/client.ts';
+import { byLabel, parseSeries, type Series, seriesOf } from '../support/observability/metrics.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const MONITORING = join(import.meta.dirname, '../../src/observability/monitoring');

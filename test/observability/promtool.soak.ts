@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPromtool } from '../../scripts/promtool.mjs';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
-import { createTestOrganization, startServer } from '../support/http/server.ts';
+import { createTestOrganization, startServer } from '../support/servers/server.ts';
 
 // Prometheus's own program judges what Prometheus reads. Only at full length, because it is not on every machine.
 

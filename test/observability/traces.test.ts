@@ -4,12 +4,23 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { startTraces } from '../../src/observability/tracing/open-telemetry.ts';
 import type { SamplerName } from '../../src/observability/tracing/samplers.ts';
 import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';
+import type { Reply } from '../support/clients/client.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
-import type { Reply } from '../support/http/client.ts';
-import { respondsWith, startScriptedServer, staysSilent, useScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization, startServer, useServer } from '../support/http/server.ts';
-import { EVERY_TRACE, type ExportedSpan, newTraceparent, useCollector, useTraces } from '../support/http/traces.ts';
+import {
+  EVERY_TRACE,
+  type ExportedSpan,
+  newTraceparent,
+  useCollector,
+  useTraces,
+} from '../support/observability/traces.ts';
 import type { LogLine } from '../support/processes/charter.ts';
+import {
+  respondsWith,
+  startScriptedServer,
+  staysSilent,
+  useScriptedServer,
+} from '../support/servers/scripted-server.ts';
+import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

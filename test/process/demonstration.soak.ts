@@ -1,9 +1,9 @@
 import { issueDemonstrationKey, seed } from '../../prisma/seed.ts';
-import { Client } from '../support/http/client.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
+import { Client } from '../support/clients/client.ts';
 import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { openTestDatabase } from '../support/postgres/store.ts';
 import { withCharter } from '../support/processes/charter.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;

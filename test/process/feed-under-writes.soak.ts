@@ -1,10 +1,10 @@
 // Readers follow the feed while many writers change the organization in transactions that overlap.
 import pg from 'pg';
+import { Client } from '../support/clients/client.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
-import { Client } from '../support/http/client.ts';
-import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
 
 const WRITERS = 64;
 const POLLERS = 4;

@@ -1,6 +1,7 @@
 // Processes are killed, as by a power failure, while they deliver webhooks to receivers that fail at random, and while they send mails.
 import { setTimeout as delay } from 'node:timers/promises';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
+import type { Reply } from '../support/clients/client.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import {
   type Endpoint,
@@ -10,14 +11,13 @@ import {
   skipWaits,
 } from '../support/data/deliveries.ts';
 import { addresseeOf, moveDates, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
-import type { Reply } from '../support/http/client.ts';
-import { readFeed } from '../support/http/feed.ts';
-import { type Received, type ScriptedServer, startScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
-import { startSmtp } from '../support/http/smtp.ts';
 import { length } from '../support/length.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import { type Received, type ScriptedServer, startScriptedServer } from '../support/servers/scripted-server.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { startSmtp } from '../support/servers/smtp.ts';
+import { readFeed } from '../support/traffic/feed.ts';
 import { until } from '../support/wait.ts';
 
 const CHANGES = length({ full: 800, figures: 10_000 });

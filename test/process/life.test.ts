@@ -1,11 +1,11 @@
 // The processes of a server and a command: start, refusal, stop under load, crash and a second start.
 import { VERSION } from '../../src/domain/release.ts';
+import { Client } from '../support/clients/client.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
-import { Client } from '../support/http/client.ts';
-import { isLoadRefusal } from '../support/http/load-refusal.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { logOf, organizationAt, startCharter, stopUnderLoad, withCharter } from '../support/processes/charter.ts';
 import { runFile } from '../support/processes/process.ts';
+import { isLoadRefusal } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

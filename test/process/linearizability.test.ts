@@ -1,5 +1,5 @@
 // Checks the checker of the histories of two-processes.soak.ts.
-import { judgeRegister } from '../support/http/linearizability.ts';
+import { judgeRegister } from '../support/traffic/linearizability.ts';
 
 const write = (value: string, sent: number, received: number) => ({ kind: 'write', value, sent, received }) as const;
 const NEVER = Number.POSITIVE_INFINITY;

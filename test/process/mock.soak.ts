@@ -1,8 +1,8 @@
+import { Client } from '../support/clients/client.ts';
 import { checkMockResponse } from '../support/contract/contract.ts';
-import { Client } from '../support/http/client.ts';
-import { startTestMock } from '../support/http/mock.ts';
-import { startUpstream } from '../support/http/upstream.ts';
 import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { startTestMock } from '../support/servers/mock.ts';
+import { startUpstream } from '../support/servers/upstream.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 

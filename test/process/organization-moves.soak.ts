@@ -9,12 +9,12 @@ import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/database.ts';
+import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, giveKey } from '../support/data/actors.ts';
-import { Client, type Reply } from '../support/http/client.ts';
-import { applied, type FeedEvent, feedUrl, type Program } from '../support/http/feed.ts';
-import { createTestOrganization, type TestServer, useServer } from '../support/http/server.ts';
 import { length } from '../support/length.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
+import { createTestOrganization, type TestServer, useServer } from '../support/servers/server.ts';
+import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
 import { until } from '../support/wait.ts';
 
 const MOVES = length({ full: 2, figures: 10 });

@@ -3,9 +3,8 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
+import type { Client } from '../support/clients/client.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import type { Client } from '../support/http/client.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
 import { length } from '../support/length.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../support/postgres/owned-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { type Charter, endCharter, organizationAt, startCharter } from '../support/processes/charter.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 /** Of a server: each kind of outage twice. */

@@ -5,15 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mintKey } from '../../src/domain/api-key.ts';
+import { Client } from '../support/clients/client.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { checkResponse } from '../support/contract/contract.ts';
-import { Client } from '../support/http/client.ts';
-import { flood } from '../support/http/flood.ts';
-import { askForReset } from '../support/http/forgotten-password.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
-import { listenLocally } from '../support/http/port.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/http/raw.ts';
-import { beginCreate } from '../support/http/slow-create.ts';
-import { startSmtp } from '../support/http/smtp.ts';
+import { askForReset } from '../support/dashboard/forgotten-password.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import {
@@ -29,6 +24,11 @@ import {
   withCharter,
 } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, startFile, startNpm, untilPrinted } from '../support/processes/process.ts';
+import { listenLocally } from '../support/servers/port.ts';
+import { startSmtp } from '../support/servers/smtp.ts';
+import { flood } from '../support/traffic/flood.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
+import { beginCreate } from '../support/traffic/slow-create.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

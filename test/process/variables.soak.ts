@@ -6,20 +6,20 @@ import { parseKeyring } from '../../src/domain/keyring.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { Client } from '../support/clients/client.ts';
+import { exchangeRaw } from '../support/clients/raw.ts';
+import { Browser } from '../support/dashboard/dashboard.ts';
 import { insertEndpoint, listDeliveries } from '../support/data/deliveries.ts';
 import { ENCRYPTION_KEY, KEYRING } from '../support/data/encryption.ts';
-import { Client } from '../support/http/client.ts';
-import { Browser } from '../support/http/dashboard.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { exchangeRaw } from '../support/http/raw.ts';
-import { respondsWith, startScriptedServer } from '../support/http/scripted-server.ts';
-import { createTestOrganization } from '../support/http/server.ts';
-import { newTraceparent, useCollector } from '../support/http/traces.ts';
+import { newTraceparent, useCollector } from '../support/observability/traces.ts';
 import { setSessionSettings, startPooler } from '../support/postgres/pooler.ts';
 import { createScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
 import { endCharter, type LogLine, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
+import { createTestOrganization } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
 // What a process does with its variables: one server has all of them, and one has none. test/config.test.ts shows that each

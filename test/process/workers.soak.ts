@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { VERSION } from '../../src/domain/release.ts';
-import { Client } from '../support/http/client.ts';
-import { freePort } from '../support/http/free-port.ts';
-import { untilAdmitted } from '../support/http/load-refusal.ts';
-import { parseSeries, type Series } from '../support/http/metrics.ts';
+import { Client } from '../support/clients/client.ts';
+import { parseSeries, type Series } from '../support/observability/metrics.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const WORKERS = 3;

@@ -12,7 +12,7 @@ import { readFrom } from '../../src/publication/published-file.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { listen } from '../../src/server.ts';
 import { operations } from '../support/contract/contract.ts';
-import { useServer } from '../support/http/server.ts';
+import { useServer } from '../support/servers/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
 const TEXTS = ['/docs', '/docs/all', '/docs/getting-started', '/docs/reference', '/llms.txt', '/llms-full.txt'];

@@ -8,10 +8,10 @@ import { listEvents } from '../../src/store/events.ts';
 import { listRows } from '../../src/store/list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
-import { applied, type FeedEvent, type Program } from '../support/http/feed.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
 import { inTransaction } from '../support/postgres/transaction.ts';
+import { applied, type FeedEvent, type Program } from '../support/traffic/feed.ts';
 
 const database = await useDatabase();
 const { db } = database;

@@ -1,10 +1,10 @@
 // The statements and triggers that Charter ships also work on a partitioned table.
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { listParentPrograms } from '../../src/store/parent-program-list.ts';
-import { applied, type Program, readFeed } from '../support/http/feed.ts';
-import { createTestOrganization, type TestOrganization, useServer } from '../support/http/server.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { inTransaction } from '../support/postgres/transaction.ts';
+import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
+import { applied, type Program, readFeed } from '../support/traffic/feed.ts';
 
 const PARTITIONS = 4;
 

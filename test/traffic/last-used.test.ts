@@ -2,11 +2,11 @@ import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
+import { Client } from '../support/clients/client.ts';
 import { createActor, createPeople, createScope, giveKey, times } from '../support/data/actors.ts';
 import { newKeyIn, writtenUseOf } from '../support/data/used-key.ts';
-import { Client } from '../support/http/client.ts';
-import { startServer, useServer } from '../support/http/server.ts';
 import { countStatements } from '../support/postgres/statements.ts';
+import { startServer, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
 const people = await createPeople(server.db);

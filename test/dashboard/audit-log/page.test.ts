@@ -9,14 +9,14 @@ import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { Browser, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { textOf } from '../../support/dashboard/forms.ts';
+import { giveProof } from '../../support/dashboard/proof.ts';
 import { addSecondFactor, ageProofs, codeAt, createAccount, openSession } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, outcomeOf, READ_WRITE } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { textOf } from '../../support/http/forms.ts';
-import { giveProof } from '../../support/http/proof.ts';
 
 const PATH = '/organization/audit-log';
 const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { readDomainMap } from '../../../src/service/cells/domain-map.ts';
+import { Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { COMMON_HOST, COMMON_URL, cellOf, useDomainsFile } from '../../support/data/cells.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { useDashboard } from '../../support/http/dashboard-server.ts';
 
 const EU = cellOf('eu1', 'Europe', 'http://eu1.charter.test');
 const US = cellOf('us1', 'United States', 'http://us1.charter.test');

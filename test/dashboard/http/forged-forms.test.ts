@@ -1,7 +1,7 @@
+import { Browser, encode, type Fields, filled } from '../../support/dashboard/dashboard.ts';
+import { browserOf, rowsOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { createOneOfEach, formsAt } from '../../support/dashboard/every-form.ts';
 import { createPeople, inParallel, NOBODY } from '../../support/data/actors.ts';
-import { Browser, encode, type Fields, filled } from '../../support/http/dashboard.ts';
-import { browserOf, rowsOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { createOneOfEach, formsAt } from '../../support/http/every-form.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Client } from '../../support/clients/client.ts';
+import { Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, fill, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { giveKey, inParallel } from '../../support/data/actors.ts';
 import { addRequests } from '../../support/data/key-uses.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Client } from '../../support/http/client.ts';
-import { Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, fill, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const actor = await createAccount(dashboard.db, { role: 'administrator' });

@@ -1,7 +1,7 @@
+import { exchangeRaw } from '../../support/clients/raw.ts';
+import { Browser, encode, type Fields, type Page } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, NOBODY } from '../../support/data/actors.ts';
-import { Browser, encode, type Fields, type Page } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { exchangeRaw } from '../../support/http/raw.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
 const dashboard = await useDashboard();

@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, times } from '../../support/data/actors.ts';
-import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard();

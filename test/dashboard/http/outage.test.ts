@@ -1,6 +1,6 @@
+import { Browser, filled, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
-import { Browser, filled, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
 import { proxyDatabase } from '../../support/postgres/database-proxy.ts';
 import { useScratchDatabase } from '../../support/postgres/postgres.ts';
 import { until } from '../../support/wait.ts';

@@ -3,10 +3,10 @@ import { changeIntegration } from '../../../src/service/integrations/change-inte
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { keysIn, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { keysIn, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

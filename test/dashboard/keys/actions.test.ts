@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import { type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
-import { type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, fill, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

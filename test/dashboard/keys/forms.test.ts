@@ -1,7 +1,7 @@
 import { READ_PERMISSIONS } from '../../../src/domain/role.ts';
+import { Browser, type Fields, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, times } from '../../support/data/actors.ts';
-import { Browser, type Fields, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -2,10 +2,10 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import { formatKey, hashKey } from '../../../src/domain/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { textOf } from '../../support/dashboard/forms.ts';
 import { createActor, createPeople, giveKey, type People, READ } from '../../support/data/actors.ts';
-import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,11 +1,11 @@
 import { updateNoticeSettings } from '../../../src/service/accounts/organization.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
+import { type Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { checkAll, moveDates, moveNotices } from '../../support/data/key-notices.ts';
-import { type Browser, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

@@ -1,7 +1,7 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import { type Browser, type Fields, keysIn, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, READ } from '../../support/data/actors.ts';
-import { type Browser, type Fields, keysIn, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard({ trustedProxies: ['loopback'] });
 const { db } = dashboard;

@@ -1,7 +1,8 @@
 // The links of a filtered list keep its filters, or the second page would show what the first one left out.
+
+import type { Page } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
-import type { Page } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { pool, prisma } = dashboard.db;

@@ -8,10 +8,10 @@ import {
   ROLES,
   type Role,
 } from '../../../src/domain/role.ts';
+import { Browser, encode, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, fill, type TestDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { textOf } from '../../support/dashboard/forms.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
-import { Browser, encode, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, fill, type TestDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
-import { textOf } from '../../support/http/forms.ts';
 
 // Closes an attribute, an element, a textarea and a comment, and runs a script in each.
 const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;

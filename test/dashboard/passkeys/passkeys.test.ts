@@ -3,10 +3,8 @@ import { deactivateUser, reactivateUser } from '../../../src/service/accounts/ch
 import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deleteExpiredChallenges } from '../../../src/store/passkey-challenges.ts';
-import { addSecondFactor, ageProofs, createAccount } from '../../support/data/accounts.ts';
-import { times } from '../../support/data/actors.ts';
-import { Authenticator, type Deviation } from '../../support/http/authenticator.ts';
-import { Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
+import { Authenticator, type Deviation } from '../../support/dashboard/authenticator.ts';
+import { Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import {
   browserOf,
   newBrowser,
@@ -14,15 +12,17 @@ import {
   startDashboard,
   useDashboard,
   visit,
-} from '../../support/http/dashboard-server.ts';
+} from '../../support/dashboard/dashboard-server.ts';
 import {
   addPasskeyTo,
   optionsFrom,
   provePasskey,
   sendCredential,
   signInWithPasskey,
-} from '../../support/http/passkeys.ts';
-import { giveProof } from '../../support/http/proof.ts';
+} from '../../support/dashboard/passkeys.ts';
+import { giveProof } from '../../support/dashboard/proof.ts';
+import { addSecondFactor, ageProofs, createAccount } from '../../support/data/accounts.ts';
+import { times } from '../../support/data/actors.ts';
 
 const ORIGIN = 'https://charter.example.org';
 const EVIL = 'https://charter.example.org.evil.example';

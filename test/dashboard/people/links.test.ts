@@ -1,11 +1,11 @@
 import { vouchForDomain } from '../../../src/service/single-sign-on/domains.ts';
+import { Browser, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
-import { Browser, filled, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 const smtp = await startSmtp();
 afterAll(() => smtp.close());

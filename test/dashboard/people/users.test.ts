@@ -1,10 +1,10 @@
+import { type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { textOf } from '../../support/dashboard/forms.ts';
 import { givePasskey } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
 import { linkDirectly } from '../../support/data/single-sign-on.ts';
-import { type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 const { administrator, member, viewer, scope } = await createPeople(dashboard.db);

@@ -1,9 +1,9 @@
+import { type Browser, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, newBrowser, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { formsOf, textOf } from '../../support/dashboard/forms.ts';
 import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { type Browser, filled, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, newBrowser, useDashboard } from '../../support/http/dashboard-server.ts';
-import { formsOf, textOf } from '../../support/http/forms.ts';
 
 const dashboard = await useDashboard();
 beforeEach(() => dashboard.passMinutes(2));

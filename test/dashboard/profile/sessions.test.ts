@@ -1,9 +1,9 @@
 import type { Actor } from '../../../src/domain/actor.ts';
+import { Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const SESSIONS = '/profile/sessions';
 const EVERYWHERE = `${SESSIONS}/sign-out-everywhere`;

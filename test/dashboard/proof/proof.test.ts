@@ -1,18 +1,18 @@
 import type { Actor } from '../../../src/domain/actor.ts';
 import type { Role } from '../../../src/domain/role.ts';
+import { Authenticator } from '../../support/dashboard/authenticator.ts';
+import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { rowsOf, useDashboard, visit } from '../../support/dashboard/dashboard-server.ts';
+import { formsOf } from '../../support/dashboard/forms.ts';
+import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/dashboard/passkeys.ts';
+import { giveProof } from '../../support/dashboard/proof.ts';
+import { confirmationOf } from '../../support/dashboard/second-factor.ts';
 import { addSecondFactor, ageProofs, codeAt, createAccount } from '../../support/data/accounts.ts';
 import { createScope, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { addEndpoint } from '../../support/data/webhooks.ts';
-import { Authenticator } from '../../support/http/authenticator.ts';
-import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { rowsOf, useDashboard, visit } from '../../support/http/dashboard-server.ts';
-import { formsOf } from '../../support/http/forms.ts';
-import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/http/passkeys.ts';
-import { giveProof } from '../../support/http/proof.ts';
-import { confirmationOf } from '../../support/http/second-factor.ts';
 
 const PUBLIC_URL = 'https://charter.example.org';
 const dashboard = await useDashboard({ publicUrl: PUBLIC_URL });

@@ -3,14 +3,14 @@ import { formatKey } from '../../../src/domain/api-key.ts';
 import { MAX_REPORTED_KEYS } from '../../../src/service/keys/report-keys.ts';
 import { transaction } from '../../../src/store/database.ts';
 import { endMove, setStage, startMove } from '../../../src/store/organization-moves.ts';
+import { wordsOf } from '../../support/dashboard/dashboard.ts';
+import { startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
 import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
-import { startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
-import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/http/reports.ts';
-import { startScriptedServer } from '../../support/http/scripted-server.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
+import { startScriptedServer } from '../../support/servers/scripted-server.ts';
 
 const scanner = createScanner();
 const scannerKeys = scanner.keys;

@@ -1,10 +1,10 @@
 import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { reportAsProgram } from '../../support/dashboard/reports.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { reportAsProgram } from '../../support/http/reports.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 const PUBLIC_URL = 'http://charter.example.org';
 const smtp = await startSmtp();

@@ -2,10 +2,10 @@ import { findKeysIn, formatKey, mintKey } from '../../../src/domain/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
 import { auditEventsOf, createPeople, giveKey, times } from '../../support/data/actors.ts';
-import { Browser, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/http/dashboard-server.ts';
-import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/http/reports.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 import { recordStatements } from '../../support/postgres/statements.ts';
 

@@ -2,13 +2,13 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import { makeOwnLinks } from '../../../src/service/accounts/access-links.ts';
 import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, urlIn } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/http/companies.ts';
-import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { startIdentityProvider, type TestPerson } from '../../support/http/identity-provider.ts';
 import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
+import { useCompanies } from '../../support/providers/companies.ts';
+import { startIdentityProvider, type TestPerson } from '../../support/providers/identity-provider.ts';
 
 // Attacks on accounts by somebody who can sign in at the provider.
 

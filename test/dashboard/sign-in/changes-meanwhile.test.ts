@@ -6,8 +6,8 @@ import { removeConnection, saveConnection } from '../../../src/service/single-si
 import { createAccount } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, LOCAL, urlIn } from '../../support/data/single-sign-on.ts';
-import { type Company, useCompanies } from '../../support/http/companies.ts';
-import { startIdentityProvider } from '../../support/http/identity-provider.ts';
+import { type Company, useCompanies } from '../../support/providers/companies.ts';
+import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 const { db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 

@@ -1,9 +1,9 @@
+import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { createScope, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginAtTile, beginWith } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/http/companies.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
-import { startIdentityProvider } from '../../support/http/identity-provider.ts';
+import { useCompanies } from '../../support/providers/companies.ts';
+import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 // Attacks by a provider, and by links.
 

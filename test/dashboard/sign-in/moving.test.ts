@@ -1,13 +1,13 @@
+import { Authenticator } from '../../support/dashboard/authenticator.ts';
+import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect, LOCAL } from '../../support/data/single-sign-on.ts';
-import { Authenticator } from '../../support/http/authenticator.ts';
-import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../support/http/dashboard-server.ts';
-import { useIdentityProvider } from '../../support/http/identity-provider.ts';
-import { addPasskeyTo, signInWithPasskey } from '../../support/http/passkeys.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
+import { useIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 // The sign-in while an organization moves: its audit log takes no event, so what fails cannot be recorded there.
 

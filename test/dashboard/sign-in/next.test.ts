@@ -1,8 +1,8 @@
 import { safeNext } from '../../../src/dashboard/sign-in/next.ts';
+import { Browser } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
-import { Browser } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 

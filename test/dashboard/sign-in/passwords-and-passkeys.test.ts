@@ -2,14 +2,14 @@ import { makeOperatorLink } from '../../../src/service/accounts/access-links.ts'
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeConnection } from '../../../src/service/single-sign-on/settings.ts';
+import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf } from '../../support/dashboard/dashboard-server.ts';
+import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/dashboard/passkeys.ts';
 import { addSecondFactor } from '../../support/data/accounts.ts';
 import { auditEventsOf } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/http/companies.ts';
-import { type Browser, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf } from '../../support/http/dashboard-server.ts';
-import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/http/passkeys.ts';
+import { useCompanies } from '../../support/providers/companies.ts';
 
 const ORIGIN = 'https://charter.example.org';
 const { dashboard, db, provider, company, newBrowser, isIn } = await useCompanies({ publicUrl: ORIGIN });

@@ -1,15 +1,15 @@
 import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { makeLink } from '../../../src/service/accounts/access-links.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { type Browser, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf } from '../../support/dashboard/dashboard-server.ts';
+import { formsOf } from '../../support/dashboard/forms.ts';
+import { giveProof } from '../../support/dashboard/proof.ts';
 import { ageProofs, createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, linkDirectly, urlIn } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/http/companies.ts';
-import { type Browser, filled, keysIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf } from '../../support/http/dashboard-server.ts';
-import { formsOf } from '../../support/http/forms.ts';
-import { giveProof } from '../../support/http/proof.ts';
+import { useCompanies } from '../../support/providers/companies.ts';
 
 // A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
 

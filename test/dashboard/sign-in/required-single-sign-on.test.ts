@@ -2,6 +2,10 @@ import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { type Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { formsOf } from '../../support/dashboard/forms.ts';
+import { addPasskeyTo, provePasskey, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
 import {
   addSecondFactor,
   ageProofs,
@@ -20,12 +24,8 @@ import {
   PUBLIC_URL as publicUrl,
   urlIn,
 } from '../../support/data/single-sign-on.ts';
-import { type Browser, isIn, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { newBrowser as newBrowserAt, useDashboard } from '../../support/http/dashboard-server.ts';
-import { formsOf } from '../../support/http/forms.ts';
-import { useIdentityProvider } from '../../support/http/identity-provider.ts';
-import { addPasskeyTo, provePasskey, signInWithPasskey } from '../../support/http/passkeys.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
+import { useIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 const smtp = await startSmtp();
 afterAll(() => smtp.close());

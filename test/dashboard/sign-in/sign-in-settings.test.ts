@@ -1,11 +1,11 @@
 import { vouchForDomainOf } from '../../../src/service/operator/organizations.ts';
+import { Browser, type Fields, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope } from '../../support/data/actors.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../../support/data/single-sign-on.ts';
-import { Browser, type Fields, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { startIdentityProvider, useIdentityProvider } from '../../support/http/identity-provider.ts';
-import { useNameServer } from '../../support/http/name-server.ts';
+import { startIdentityProvider, useIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { useNameServer } from '../../support/servers/name-server.ts';
 
 const names = await useNameServer();
 const dashboard = await useDashboard({ webhooks: LOCAL, nameServers: [names.address], publicUrl: PUBLIC_URL });

@@ -1,10 +1,10 @@
 import { consumeAttempt } from '../../../src/service/accounts/attempt-limits.ts';
 import { times } from '../../support/data/actors.ts';
 import { beginAtTile, beginWith, connect } from '../../support/data/single-sign-on.ts';
-import { type Company, useCompanies } from '../../support/http/companies.ts';
-import { type Making, startIdentityProvider } from '../../support/http/identity-provider.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
+import { type Company, useCompanies } from '../../support/providers/companies.ts';
+import { type Making, startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 

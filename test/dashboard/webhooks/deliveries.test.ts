@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { v7 as newId } from 'uuid';
+import { wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { LOCAL, untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
 import { type Attempt, addEndpoint, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
-import { wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
-import { type Step, useScriptedServer } from '../../support/http/scripted-server.ts';
+import { type Step, useScriptedServer } from '../../support/servers/scripted-server.ts';
 import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard({ webhooks: LOCAL });

@@ -2,10 +2,10 @@ import { DAY_MS } from '../../../src/domain/duration.ts';
 import { formatMonthDay } from '../../../src/domain/format.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/database.ts';
+import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, writeEvent } from '../../support/data/webhooks.ts';
-import { filled, type Page, wordsOf } from '../../support/http/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/http/dashboard-server.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;

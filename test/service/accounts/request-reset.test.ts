@@ -3,8 +3,8 @@ import { requestReset } from '../../../src/service/accounts/request-reset.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 const failures: unknown[] = [];
 const publicUrl = 'https://charter.example.org';

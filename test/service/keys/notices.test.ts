@@ -21,9 +21,9 @@ import {
   pathsIn,
   subjectOf,
 } from '../../support/data/key-notices.ts';
-import { freePort } from '../../support/http/free-port.ts';
-import { startSmtp } from '../../support/http/smtp.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
+import { freePort } from '../../support/servers/free-port.ts';
+import { startSmtp } from '../../support/servers/smtp.ts';
 
 const { db } = await useDatabase();
 const smtp = await startSmtp();

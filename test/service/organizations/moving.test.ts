@@ -15,17 +15,17 @@ import { checkDueKeys } from '../../../src/store/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/notice-mails.ts';
 import { markDeletions } from '../../../src/store/organization-moves.ts';
 import { CARRIED } from '../../../src/store/revocations-of-move.ts';
+import { Client } from '../../support/clients/client.ts';
+import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { reportAsProgram } from '../../support/dashboard/reports.ts';
 import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
-import { Client } from '../../support/http/client.ts';
-import { Browser, wordsOf } from '../../support/http/dashboard.ts';
-import { useDashboard } from '../../support/http/dashboard-server.ts';
-import { reportAsProgram } from '../../support/http/reports.ts';
-import { createTestOrganization, useServer } from '../../support/http/server.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
 import { finishMove, runAdminCommand } from '../../support/processes/admin.ts';
+import { createTestOrganization, useServer } from '../../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
 

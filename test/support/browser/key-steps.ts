@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { TestServer } from '../http/server.ts';
+import type { TestServer } from '../servers/server.ts';
 
 // Clicks the named controls as a person does. Each step starts where the one before it ends.
 

@@ -3,7 +3,7 @@ import type { Actor } from '../../../src/domain/actor.ts';
 import { openSession } from '../data/accounts.ts';
 import { PASSWORD } from '../data/password.ts';
 import { createTeam, type Team } from '../data/team.ts';
-import { type TestServer, useServer } from '../http/server.ts';
+import { type TestServer, useServer } from '../servers/server.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
 
 export type Site = {

@@ -1,8 +1,8 @@
 // Builds a valid request for any operation from the contract's own examples, so that tests of all operations cover a
 // new one without a change.
 import { firstExample, successesOf } from '../../../src/contract/document.ts';
-import type { Client, Reply, Sending } from '../http/client.ts';
-import { createTestOrganization, type TestOrganization, type TestServer } from '../http/server.ts';
+import type { Client, Reply, Sending } from '../clients/client.ts';
+import { createTestOrganization, type TestOrganization, type TestServer } from '../servers/server.ts';
 import type { Operation } from './contract.ts';
 import { createItem, createReferences, createRow, type References, resourceOf, withReferences } from './resources.ts';
 

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/document.ts';
 import { formatKey } from '../../../src/domain/api-key.ts';
-import type { Sending } from '../http/client.ts';
+import type { Sending } from '../clients/client.ts';
 import type { Operation, Parameter } from './contract.ts';
 import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './every-operation.ts';
 import { type References, referredBy, withReferences } from './resources.ts';

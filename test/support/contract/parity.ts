@@ -1,5 +1,5 @@
 import type { Json, Operation } from '../../../src/contract/document.ts';
-import type { Reply } from '../http/client.ts';
+import type { Reply } from '../clients/client.ts';
 import { ADDED_BY_THE_MOCK } from './contract.ts';
 
 /** Headers of the connection. */

@@ -1,7 +1,7 @@
 // The resources of the contract: how a row of each is created is derived from the document, so that the tests of all operations
 // cover a new resource without a change.
 import { firstExample, isObject } from '../../../src/contract/document.ts';
-import type { Client } from '../http/client.ts';
+import type { Client } from '../clients/client.ts';
 import { type Operation, operations } from './contract.ts';
 
 export type Resource = {

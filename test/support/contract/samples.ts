@@ -8,8 +8,8 @@ import { samplesOf } from '../../../scripts/docs/samples/languages.ts';
 import { requestOf, targetOf } from '../../../scripts/docs/samples/request.ts';
 import { REMEDY } from '../../../scripts/sample-programs.mjs';
 import { firstExample, type Operation, successOf } from '../../../src/contract/document.ts';
-import type { TestDashboard } from '../http/dashboard-server.ts';
-import { createTestOrganization } from '../http/server.ts';
+import type { TestDashboard } from '../dashboard/dashboard-server.ts';
+import { createTestOrganization } from '../servers/server.ts';
 import { until } from '../wait.ts';
 import { createItem, lists, tableOf } from './resources.ts';
 

@@ -8,8 +8,8 @@ import { EVENT_TYPES } from '../../../src/domain/webhook-endpoint.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/secrets.ts';
-import type { Received } from '../http/scripted-server.ts';
-import { SILENT } from '../http/server.ts';
+import type { Received } from '../servers/scripted-server.ts';
+import { SILENT } from '../servers/server.ts';
 import { until } from '../wait.ts';
 
 /** As for a demonstration: the receivers of the tests. */

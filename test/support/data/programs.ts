@@ -1,5 +1,5 @@
-import type { Client, Reply } from '../http/client.ts';
-import type { TestOrganization, TestServer } from '../http/server.ts';
+import type { Client, Reply } from '../clients/client.ts';
+import type { TestOrganization, TestServer } from '../servers/server.ts';
 
 export type Row = {
   name: string;

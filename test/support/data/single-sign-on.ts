@@ -7,7 +7,7 @@ import { type RulesContent, saveRules } from '../../../src/service/single-sign-o
 import { saveConnection } from '../../../src/service/single-sign-on/settings.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { placeOfClientSecret } from '../../../src/store/secrets.ts';
-import type { Browser, Page } from '../http/dashboard.ts';
+import type { Browser, Page } from '../dashboard/dashboard.ts';
 
 /** Where the providers of the tests are. */
 export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
-import { freePort } from '../http/free-port.ts';
 import { findPostgresPrograms } from '../processes/debian.ts';
+import { freePort } from '../servers/free-port.ts';
 
 export type DebianPostgres = {
   /** A database "charter", empty at first, as a superuser. */

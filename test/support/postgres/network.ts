@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { listenLocally } from '../http/port.ts';
+import { listenLocally } from '../servers/port.ts';
 
 export type Network = {
   /** The database URL that leads through this network. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
 import { replaceEach } from '../data/replace-each.ts';
-import { freePort } from '../http/free-port.ts';
 import { findProgram } from '../processes/debian.ts';
 import { kill, type Life, limitOf, type Running, runningOf, untilReady } from '../processes/process.ts';
+import { freePort } from '../servers/free-port.ts';
 import { withClient } from './postgres.ts';
 
 /** The configuration that is part of the artifact. */

@@ -1,8 +1,8 @@
 import { openDatabase } from '../../../src/store/database.ts';
 import { KEYRING } from '../data/encryption.ts';
-import { createTestOrganization, type TestOrganization } from '../http/server.ts';
-import { startLoad } from '../http/steady-load.ts';
 import { withClient } from '../postgres/postgres.ts';
+import { createTestOrganization, type TestOrganization } from '../servers/server.ts';
+import { startLoad } from '../traffic/steady-load.ts';
 import { until } from '../wait.ts';
 import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { replaceEach } from '../data/replace-each.ts';
-import { freePort } from '../http/free-port.ts';
 import { withClient } from '../postgres/postgres.ts';
+import { freePort } from '../servers/free-port.ts';
 import { findProgram } from './debian.ts';
 import { kill, type Life, limitOf, runningOf, untilReady } from './process.ts';
 

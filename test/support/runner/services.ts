@@ -2,7 +2,7 @@
 // first request for it, over HTTP, so that a run without it does not wait for it.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { listenLocally } from '../http/port.ts';
+import { listenLocally } from '../servers/port.ts';
 import { SHARED, type Shared } from './shared.ts';
 
 type Started = { readonly url: string; end(): Promise<unknown> };

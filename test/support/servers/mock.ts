@@ -1,7 +1,7 @@
 import { type CheckoutOptions, startMock } from '../../../scripts/mock/checkout.ts';
 import type { Mock } from '../../../scripts/mock/server.ts';
+import { Client } from '../clients/client.ts';
 import { checkMockResponse } from '../contract/contract.ts';
-import { Client } from './client.ts';
 
 export type TestMock = Mock & { readonly client: Client };
 

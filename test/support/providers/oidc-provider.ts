@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Adapter, type AdapterPayload, type KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { listenLocally } from './port.ts';
+import { listenLocally } from '../servers/port.ts';
 
 /** A person at the provider: the subject, and the other claims. */
 export type Account = Readonly<Record<string, unknown>> & { readonly sub: string };

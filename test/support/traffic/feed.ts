@@ -1,6 +1,6 @@
 // Reads the feed as an integration does, and applies it to a copy.
 import type { components } from '../../../generated/openapi.d.ts';
-import type { Client } from './client.ts';
+import type { Client } from '../clients/client.ts';
 
 export type FeedEvent = components['schemas']['Event'];
 export type Program = FeedEvent['data'];

@@ -1,11 +1,11 @@
 import type { Actor } from '../../../src/domain/actor.ts';
 import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import type { MailConfig } from '../../../src/service/mail.ts';
+import { type Browser, isIn, type Page } from '../dashboard/dashboard.ts';
+import { newBrowser, useDashboard } from '../dashboard/dashboard-server.ts';
 import { createAccount } from '../data/accounts.ts';
 import { createScope } from '../data/actors.ts';
 import { beginWith, connect, LOCAL, PUBLIC_URL } from '../data/single-sign-on.ts';
-import { type Browser, isIn, type Page } from './dashboard.ts';
-import { newBrowser, useDashboard } from './dashboard-server.ts';
 import { type Making, type TestPerson, useIdentityProvider } from './identity-provider.ts';
 
 // For single sign-on: organizations whose people may sign in at a provider that does what a test tells it to.

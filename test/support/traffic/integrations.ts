@@ -1,8 +1,8 @@
 // Integrations that use several servers for as long as a test lasts, and notice what must never happen: an acknowledged write that
 // is lost or not seen, an event that is missing, repeated or out of order, an entity tag of two contents.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, Reply, Sending } from '../clients/client.ts';
 import { until } from '../wait.ts';
-import type { Client, Reply, Sending } from './client.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from './feed.ts';
 import { isLoadRefusal } from './load-refusal.ts';
 

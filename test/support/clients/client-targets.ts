@@ -1,5 +1,5 @@
 import { startMock } from '../../../scripts/mock/checkout.ts';
-import { createTestOrganization, startServer } from './server.ts';
+import { createTestOrganization, startServer } from '../servers/server.ts';
 
 export type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };
 

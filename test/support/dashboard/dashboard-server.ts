@@ -12,8 +12,8 @@ import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
 import { openSession } from '../data/accounts.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { watchOutput } from '../processes/secrecy.ts';
+import { startServer } from '../servers/server.ts';
 import { Browser } from './dashboard.ts';
-import { startServer } from './server.ts';
 
 export type TestDashboard = {
   readonly db: Database;

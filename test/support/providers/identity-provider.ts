@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenLocally } from './port.ts';
+import { listenLocally } from '../servers/port.ts';
 
 // An identity provider that issues what a test tells it to, also what no honest one would.
 

@@ -8,12 +8,12 @@ import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { createOrganization } from '../../../src/service/operator/organizations.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { traceStatements } from '../../../src/store/trace-statements.ts';
+import { Client } from '../clients/client.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { createScratchDatabase } from '../postgres/postgres.ts';
 import { watchStatements } from '../postgres/watch-statements.ts';
 import { watchOutput } from '../processes/secrecy.ts';
-import { Client } from './client.ts';
 import { listen } from './listen.ts';
 
 /** Prints nothing, and adds no listener to the output of the process, which runs many tests. What it logs must hold no secret. */
