@@ -19,13 +19,7 @@ faults; and generated requests with new seeds.
 const MINUTES = { usual: 2, full: 30 };
 
 /** Parts of the paths of test files whose server can also get its connections from another process, as with WORKERS. */
-const HTTP_TESTS = [
-  'test/connections',
-  'test/security-headers',
-  'test/api/http',
-  'test/api/pipelining',
-  'test/dashboard/http/',
-];
+const HTTP_TESTS = ['test/connections', 'test/security-headers', 'test/api/http', 'test/dashboard/http/'];
 
 type Part = {
   readonly title: string;

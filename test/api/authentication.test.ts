@@ -18,8 +18,6 @@ test.each([
   ['two words after the scheme', (key: string) => `Bearer ${key} ${key}`],
   ['a key without a scheme', (key: string) => key],
   ['a scheme that only begins alike', (key: string) => `Bearers ${key}`],
-  ['a comma after the key', (key: string) => `Bearer ${key},`],
-  ['a key in quotation marks', (key: string) => `Bearer "${key}"`],
   ['a tab in place of the space', (key: string) => `Bearer\t${key}`],
   ['an empty header', () => ''],
 ])('401 invalid_token for %s, and the response does not contain the key', async (_, authorization) => {
@@ -28,12 +26,8 @@ test.each([
   expect(response.text).not.toContain(ours.key);
 });
 
-test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
+test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer   '])('accepts the scheme "%s"', async (scheme) => {
   expect((await getKeyWith(`${scheme} ${ours.key}`)).status).toBe(200);
-});
-
-test('accepts several spaces after the scheme', async () => {
-  expect((await getKeyWith(`Bearer    ${ours.key}`)).status).toBe(200);
 });
 
 // Attack: a proxy checks one of two headers, and the server obeys the other.
@@ -85,60 +79,27 @@ test('401 for a key in the query', async () => {
   expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
 });
 
-test('401 that reports a mistyped key, for a key with one wrong character', async () => {
-  const at = ours.key.length - 20;
-  const mistyped = ours.key.slice(0, at) + (ours.key[at] === 'a' ? 'b' : 'a') + ours.key.slice(at + 1);
-  const response = await getKeyWith(`Bearer ${mistyped}`);
-  expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
-  expect(response.body).toEqual({ message: 'This API key is mistyped. Copy the whole key again.' });
-});
-
-test.each([
-  ['its last character', (key: string) => key.slice(0, -1), 58],
-  ['20 characters', (key: string) => key.slice(0, -20), 39],
-  ['all after its prefix', (key: string) => key.slice(0, -46), 13],
-  ['a character in its middle', (key: string) => key.slice(0, 30) + key.slice(31), 58],
-])('401 that says how many characters the key has, for a key without %s', async (_, change, characters) => {
-  const { status, body, text } = await getKeyWith(`Bearer ${change(ours.key)}`);
-  expect(status).toBe(401);
-  expect(body).toEqual({
-    message: `This API key is incomplete: it has ${characters} of 59 characters. Copy the whole key again.`,
-  });
+test.each<[string, (key: string) => string, string]>([
+  ['with one wrong character', (key) => key.replace(/.$/, (last) => (last === '0' ? '1' : '0')), 'is mistyped. Copy'],
+  ['without its last character', (key) => key.slice(0, -1), 'is incomplete: it has 58 of 59 characters. Copy'],
+  ['without a character in its middle', (key) => key.slice(0, 30) + key.slice(31), 'it has 58 of 59 characters. Copy'],
+  ['without all after its prefix', (key) => key.slice(0, -46), 'is incomplete: it has 13 of 59 characters. Copy'],
+  ['with a comma after it', (key) => `${key},`, 'has something extra: 1 character is too many. Copy only the key.'],
+  ['in quotation marks', (key) => `"${key}"`, 'has something extra: 2 characters are too many. Copy only the key.'],
+  ['sent twice', (key) => key + key, 'has something extra: 59 characters are too many. Copy only the key.'],
+  [
+    'in capitals',
+    (key) => key.toUpperCase(),
+    'not an API key: a key begins with charter_live_ and ends with 46 letters',
+  ],
+  ['of the other environment', () => mintKey('test').key, 'a test key, but this server accepts only live keys.'],
+  ['that nobody has', () => mintKey('live').key, 'is not known. Check that the whole key was copied.'],
+])('401 with a remedy, which does not repeat the key, for a key %s', async (_, change, words) => {
+  const { status, headers, body, text } = await getKeyWith(`Bearer ${change(ours.key)}`);
+  expect({ status, challenge: headers['www-authenticate'] }).toEqual({ status: 401, challenge: INVALID_TOKEN });
+  expect(Object.keys(body)).toEqual(['message']);
+  expect(body.message).toContain(words);
   expect(text).not.toContain(ours.key.slice(13, 17));
-});
-
-test.each([
-  ['a letter after it', (key: string) => `${key}0`, '1 character is'],
-  ['a comma after it', (key: string) => `${key},`, '1 character is'],
-  ['quotation marks around it', (key: string) => `"${key}"`, '2 characters are'],
-  ['the key a second time', (key: string) => key + key, '59 characters are'],
-])('401 that reports something extra, for a key with %s', async (_, change, extra) => {
-  const { status, body, text } = await getKeyWith(`Bearer ${change(ours.key)}`);
-  expect(status).toBe(401);
-  expect(body).toEqual({ message: `This API key has something extra: ${extra} too many. Copy only the key.` });
-  expect(text).not.toContain(ours.key.slice(13, 17));
-});
-
-test('401 for a key in capitals', async () => {
-  const response = await getKeyWith(`Bearer ${ours.key.toUpperCase()}`);
-  expect(response.body.message).toBe(
-    'This is not an API key: a key begins with charter_live_ and ends with 46 letters and digits.',
-  );
-});
-
-test('401 that names both environments, for a key of the other environment', async () => {
-  const { key } = mintKey('test');
-  const response = await getKeyWith(`Bearer ${key}`);
-  expect(response.status).toBe(401);
-  expect(response.body).toEqual({
-    message: 'This is a test key, but this server accepts only live keys.',
-  });
-});
-
-test('401 that does not repeat the key, for an unknown key', async () => {
-  const { key } = mintKey('live');
-  const response = await getKeyWith(`Bearer ${key}`);
-  expect(response.body).toEqual({ message: 'This API key is not known. Check that the whole key was copied.' });
 });
 
 // Attack: NUL bytes that end a string in C, or a header that fills memory.

@@ -1,4 +1,3 @@
-import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Client, Reply } from '../support/clients/client.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 import { readFeed } from '../support/traffic/feed.ts';
@@ -272,20 +271,6 @@ test('a body of 1 MiB is read, and one byte more gets 413', async () => {
     status: 413,
     body: { message: 'The body is larger than 1048576 bytes (1 MiB). Send a smaller body.' },
   });
-});
-
-test('403 for a key that may only read; nothing is changed', async () => {
-  const { email, client } = await createTestOrganization(server);
-  const { key } = await issueKeyByEmail(server.db, {
-    email,
-    name: 'Read only',
-    permissions: ['parent_programs:read'],
-    lifeDays: 1,
-    environment: 'live',
-  });
-  const changes = [{ action: 'create', body: { name: 'x' } }];
-  expect((await client.post(BATCH, { changes }, { key })).status).toBe(403);
-  expect(await listed(client)).toEqual([]);
 });
 
 test('ids of another organization are not found, and its rows stay as they are', async () => {

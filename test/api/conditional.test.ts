@@ -1,3 +1,5 @@
+import { requireIfMatch } from '../../src/api/conditional.ts';
+import { createProgram } from '../support/contract/every-operation.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
@@ -8,90 +10,48 @@ async function created() {
   return { client, url: headers['location'] ?? '', tag: headers['etag'] ?? '' };
 }
 
+const TAG = '"5PCSWvuqX5dplNHdfbjbVq"';
+const judge = (header: string | undefined) => requireIfMatch(header, (tag) => tag === TAG, 'It has changed.');
+
+test.each([undefined, TAG, '*', `"x", W/"y" ,${TAG}`])('If-Match: %s is met', (header) => {
+  expect(() => judge(header)).not.toThrow();
+});
+
+// Behind a proxy that weakens or extends tags, "has changed" would be false, and reading it again would not end.
+test.each([
+  ...['"stale"', '"x", "y"', '""'].map((header) => [header, /^It has changed\.$/] as const),
+  ...[`W/${TAG}`, `"x", W/${TAG}`, 'W/"stale"', '"stale", W/"other"'].map(
+    (header) => [header, /^A weak entity tag, .* never matches in If-Match .* Send the strong tag .* proxy/] as const,
+  ),
+  ...['-gzip', '--gzip', ';gzip', '-br', ':zstd', '+x-gzip', '-df'].map(
+    (suffix) =>
+      [`"x", ${TAG.slice(0, -1)}${suffix}"`, /^The entity tag ends in "[^"]+", .* without it.* proxy/] as const,
+  ),
+])('If-Match: %s is not met, and the message says why', (header, message) => {
+  expect(() => judge(header)).toThrow(message);
+});
+
 describe.each([
   ['PATCH', 200, { name: 'Changed' }],
   ['DELETE', 204, undefined],
 ])('%s', (method, success, body) => {
   const withBody = body === undefined ? {} : { body };
 
-  test.each([
-    ['the current tag', (tag: string) => tag],
-    ['an asterisk', () => '*'],
-    ['a list that holds the current tag', (tag: string) => `"x", W/"y" ,${tag}`],
-  ])('succeeds with If-Match of %s', async (_, header) => {
+  test('succeeds with the current tag in If-Match', async () => {
     const { client, url, tag } = await created();
-    expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } })).status).toBe(
-      success,
-    );
+    expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } })).status).toBe(success);
   });
 
-  test.each([
-    ['a stale tag', () => '"stale"'],
-    ['the current tag, weak', (tag: string) => `W/${tag}`],
-    ['a list without the current tag', () => '"x", "y"'],
-    ['an empty tag', () => '""'],
-  ])('412 for If-Match of %s, and nothing changes', async (_, header) => {
-    const { client, url, tag } = await created();
-    const before = await client.get(url);
-    const response = await client.send(method, url, { ...withBody, headers: { 'If-Match': header(tag) } });
-    expect(response.status).toBe(412);
-    expect((await client.get(url)).text).toBe(before.text);
-  });
-
-  // Behind a proxy that weakens tags, "has changed" would be false, and reading it again would not end.
-  test.each([
-    ['the current tag', (tag: string) => `W/${tag}`],
-    ['the current tag among others', (tag: string) => `"x", W/${tag}`],
-    ['another tag', () => 'W/"stale"'],
-    ['another tag, beside a stale one', () => '"stale", W/"other"'],
-  ])('412 for the weak form of %s says why it never matches', async (_, header) => {
-    const { client, url, tag } = await created();
-    const { status, body: refusal } = await client.send(method, url, {
-      ...withBody,
-      headers: { 'If-Match': header(tag) },
-    });
-    expect(status).toBe(412);
-    expect(refusal.message).toMatch(/^A weak entity tag, .* never matches in If-Match .* Send the strong tag .* proxy/);
-  });
-
-  test.each(['-gzip', '--gzip', ';gzip', '-br', ':zstd', '+x-gzip', '-df'])(
-    '412 for a tag to which a proxy has appended "%s" says so',
-    async (suffix) => {
-      const { client, url, tag } = await created();
-      const headers = { 'If-Match': `"x", ${tag.slice(0, -1)}${suffix}"` };
-      const { status, body: refusal } = await client.send(method, url, { ...withBody, headers });
-      expect([status, refusal.message]).toEqual([
-        412,
-        expect.stringMatching(/^The entity tag ends in ".*", .* without it.* proxy/),
-      ]);
-      expect(refusal.message).toContain(`"${suffix}"`);
-    },
-  );
-
-  test('412 for stale tags, none of them weak, says that the program has changed', async () => {
-    const { client, url } = await created();
-    const headers = { 'If-Match': '"stale", "other"' };
-    const { body: refusal } = await client.send(method, url, { ...withBody, headers });
-    expect(refusal.message).toMatch(/^The parent program has changed since you read it\./);
-  });
-
-  test("412 for a tag that predates another client's change", async () => {
+  test("412 for a tag that predates another client's change, which stays", async () => {
     const { client, url, tag } = await created();
     await client.patch(url, { description: 'Theirs' });
-    expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } })).status).toBe(412);
+    const refused = await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } });
+    expect([refused.status, refused.body.message]).toEqual([
+      412,
+      expect.stringMatching(/^The parent program has changed since you read it\./),
+    ]);
     expect((await client.get(url)).body).toMatchObject({ name: 'First', description: 'Theirs' });
   });
-
-  test.each(['abc', '"a', 'a"', '"a" "b"', '*, "a"', '"a",', 'w/"a"', '"a b"', ''])(
-    '422 for If-Match: %s, naming it',
-    async (value) => {
-      const { client, url } = await created();
-      const response = await client.send(method, url, { ...withBody, headers: { 'If-Match': value } });
-      expect(response.status).toBe(422);
-      expect(Object.keys(response.body.errors)).toEqual(['If-Match']);
-      expect(response.body.message).toMatch(/^If-Match /);
-    },
-  );
 
   test('404 takes precedence over 412 for an unknown id', async () => {
     const { client } = await created();
@@ -102,18 +62,28 @@ describe.each([
   });
 });
 
+test.each(['abc', '"', '"a', 'a"', '"a" "b"', '"a",', ',"a"', '*, "a"', 'w/"a"', '"a b"', '"é"', ''])(
+  '422 for If-Match and If-None-Match: %s, naming it',
+  async (value) => {
+    const { client, url } = await created();
+    for (const [name, method] of [
+      ['If-Match', 'DELETE'],
+      ['If-None-Match', 'GET'],
+    ] as const) {
+      const { status, body } = await client.send(method, url, { headers: { [name]: value } });
+      expect({ status, errors: body.errors }).toEqual({
+        status: 422,
+        errors: { [name]: ['is not valid. Send * or a comma-separated list of entity tags, each in double quotes.'] },
+      });
+    }
+  },
+);
+
 test('412 takes precedence over 409', async () => {
   const { client, url } = await created();
   await client.post('/api/parent_programs', { name: 'Other', external_id: 'taken' });
   const response = await client.patch(url, { external_id: 'taken' }, { headers: { 'If-Match': '"stale"' } });
   expect(response.status).toBe(412);
-});
-
-test('the ETag of an update is valid as If-Match of the next update', async () => {
-  const { client, url, tag } = await created();
-  const first = await client.patch(url, { name: 'Second' }, { headers: { 'If-Match': tag } });
-  const next = await client.patch(url, { name: 'Third' }, { headers: { 'If-Match': first.headers['etag'] } });
-  expect(next.body.name).toBe('Third');
 });
 
 // The race: twenty clients read the same version, and each writes as if that version were still current.
@@ -149,4 +119,57 @@ test('twenty concurrent updates without If-Match that each add a metadata entry 
   expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(new Set(responses.map(({ body }) => body.updated_at)).size).toBe(20);
   expect(Object.keys((await client.get(url)).body.metadata)).toHaveLength(20);
+});
+
+/** An organization with one program, and the paths that support conditional requests. */
+async function addresses() {
+  const ours = await createTestOrganization(server);
+  const id = await createProgram(ours);
+  return { ours, id, urls: ['/api/parent_programs', `/api/parent_programs/${id}`] };
+}
+
+test('the ETag stays the same while nothing changes, and differs after every change', async () => {
+  const { ours, id, urls } = await addresses();
+  const tags = async () => Promise.all(urls.map(async (url) => (await ours.client.get(url)).headers['etag']));
+  const before = await tags();
+  expect(await tags()).toEqual(before);
+  await ours.client.patch(`/api/parent_programs/${id}`, { description: 'Changed' });
+  const after = await tags();
+  expect(after[0]).not.toBe(before[0]);
+  expect(after[1]).not.toBe(before[1]);
+});
+
+test('the ETag of a list changes with a create and a delete', async () => {
+  const { ours, id } = await addresses();
+  const tag = async () => (await ours.client.get('/api/parent_programs')).headers['etag'];
+  const tags = [await tag()];
+  await createProgram(ours, 'Another');
+  tags.push(await tag());
+  await ours.client.delete(`/api/parent_programs/${id}`);
+  tags.push(await tag());
+  expect(new Set(tags).size).toBe(3);
+});
+
+test('200 for the old ETag after a change', async () => {
+  const { ours, id, urls } = await addresses();
+  for (const url of urls) {
+    const tag = (await ours.client.get(url)).headers['etag'] ?? '';
+    await ours.client.patch(`/api/parent_programs/${id}`, { name: url });
+    expect((await ours.client.get(url, { headers: { 'If-None-Match': tag } })).status).toBe(200);
+  }
+});
+
+test('422 for an If-None-Match of 1025 characters', async () => {
+  const { ours } = await addresses();
+  const response = await ours.client.get('/api/parent_programs', {
+    headers: { 'If-None-Match': `"${'a'.repeat(1023)}"` },
+  });
+  expect(response.body.errors).toEqual({ 'If-None-Match': ['must be at most 1024 characters long; it has 1025.'] });
+});
+
+test('two If-None-Match headers form one list', async () => {
+  const { ours } = await addresses();
+  const tag = (await ours.client.get('/api/parent_programs')).headers['etag'] ?? '';
+  const response = await ours.client.get('/api/parent_programs', { headers: { 'If-None-Match': ['"x"', tag] } });
+  expect(response.status).toBe(304);
 });

@@ -1,3 +1,4 @@
+import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { idsOf, insertPrograms, nextOf, walk } from '../support/data/programs.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -9,7 +10,7 @@ const LIST = '/api/parent_programs';
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 
 /** 67 rows; many share a name or an instant. */
-async function organizationOf67() {
+async function createOrganizationOf67() {
   const ours = await createTestOrganization(server);
   const instant = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute, 0, minute % 1000));
   const rows = Array.from({ length: 67 }, (_, i) => ({
@@ -21,13 +22,14 @@ async function organizationOf67() {
   return ours;
 }
 
+const { client } = await createOrganizationOf67();
+
 /** By code point, as the contract says; UTF-16 would put 😀 before U+FFFD. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 test.each(SORTS)('the list pages of sort=%s together hold every row in order', async (sort) => {
-  const { client } = await organizationOf67();
   const whole: Shown[] = (await walk(client, `${LIST}?limit=100`)).flatMap(({ body }) => body.data);
   const field = sort.replace('-', '');
   const sortValue = (row: Shown) =>
@@ -42,14 +44,12 @@ test.each(SORTS)('the list pages of sort=%s together hold every row in order', a
 });
 
 test('the default order is created_at and the default list page holds 25 rows', async () => {
-  const { client } = await organizationOf67();
   const page = await client.get(LIST);
   expect(page.body.page.limit).toBe(25);
   expect(page.text).toBe((await client.get(`${LIST}?limit=25&sort=created_at`)).text);
 });
 
 test('limit accepts 1 and 100', async () => {
-  const { client } = await organizationOf67();
   expect((await client.get(`${LIST}?limit=1`)).body).toMatchObject({ data: [{}], page: { limit: 1 } });
   const all = await client.get(`${LIST}?limit=100`);
   expect(all.body.page).toEqual({ limit: 100, next_cursor: null });
@@ -98,7 +98,6 @@ test('the link to the next page keeps limit, sort and every filter', async () =>
 });
 
 test('the limit may change from page to page', async () => {
-  const { client } = await organizationOf67();
   const first = await client.get(`${LIST}?limit=3&sort=-name`);
   const rest = await client.get(`${LIST}?limit=100&sort=-name&cursor=${first.body.page.next_cursor}`);
   const whole = await walk(client, `${LIST}?limit=100&sort=-name`);
@@ -119,10 +118,169 @@ test('a list sorted by name pages through names of 200 emoji', async () => {
   expect(new Set(idsOf(pages)).size).toBe(4);
 });
 
-test('no list page contains rows of another organization', async () => {
-  const [ours, theirs] = [await organizationOf67(), await organizationOf67()];
-  const shown = new Set(idsOf(await walk(ours.client, `${LIST}?limit=10&sort=name`)));
-  const foreign = idsOf(await walk(theirs.client, `${LIST}?limit=10&sort=name`));
-  expect(shown.size).toBe(67);
-  expect(foreign.filter((id) => shown.has(id))).toEqual([]);
+const ours = await createTestOrganization(server);
+await insertPrograms(server, ours, [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }]);
+const cursor = (await ours.client.get('/api/parent_programs?limit=1&sort=name')).body.page.next_cursor;
+
+const NOT_OURS =
+  'is not a cursor of this list. Send next_cursor unchanged with the same sort and filters, or start again without a cursor.';
+const UNREADABLE = 'is not valid. Send the next_cursor of the previous page unchanged.';
+
+async function messagesFor(query: string, of = ours.client): Promise<unknown> {
+  const response = await of.get(`/api/parent_programs?${query}`);
+  expect(response.status).toBe(422);
+  expect(Object.keys(response.body.errors)).toEqual(['cursor']);
+  return response.body.errors.cursor;
+}
+
+test('a cursor works with the parameters of the list that returned it', async () => {
+  const response = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`);
+  expect(response.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
+});
+
+// Attack: a forged cursor that starts at a row or a text of the attacker's choice.
+test('422 for a cursor with any one character changed', async () => {
+  for (const [at, character] of [...cursor].entries()) {
+    const forged = `${cursor.slice(0, at)}${character === 'A' ? 'B' : 'A'}${cursor.slice(at + 1)}`;
+    expect(await messagesFor(`sort=name&cursor=${forged}`)).toEqual([NOT_OURS]);
+  }
+});
+
+test('422 for a cursor truncated at any position', async () => {
+  for (let length = 1; length < cursor.length; length += 1) {
+    expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, length)}`)).toEqual([NOT_OURS]);
+  }
+});
+
+test('422 for a cursor followed by more characters', async () => {
+  expect(await messagesFor(`sort=name&cursor=${cursor}A`)).toEqual([NOT_OURS]);
+  expect(await messagesFor(`sort=name&cursor=${cursor}AAAA`)).toEqual([NOT_OURS]);
+});
+
+// Some bits of the last base64url character may belong to no byte; a lenient decoder ignores them.
+test('422 for a cursor with any other last character', async () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const others = [...alphabet].filter((character) => character !== cursor.slice(-1));
+  const positionOf = (text: string) => Buffer.from(text.slice(22), 'base64url').toString('hex');
+  expect(others.map((other) => positionOf(cursor.slice(0, -1) + other))).toContain(positionOf(cursor));
+  for (const other of others) {
+    expect(await messagesFor(`sort=name&cursor=${cursor.slice(0, -1)}${other}`)).toEqual([NOT_OURS]);
+  }
+});
+
+test.each(['=', '==', '+', '%2F', '.', '%C3%A9'])('422 for a cursor followed by %s', async (tail) => {
+  expect(await messagesFor(`sort=name&cursor=${cursor}${tail}`)).toEqual([UNREADABLE]);
+});
+
+test('422 for an empty cursor, and for one of 1201 characters', async () => {
+  expect(await messagesFor('cursor=')).toEqual(['must not be blank.']);
+  expect(await messagesFor(`cursor=${'A'.repeat(1201)}`)).toEqual([
+    'must be at most 1200 characters long; it has 1201.',
+  ]);
+  expect(await messagesFor(`cursor=${'A'.repeat(1200)}`)).toEqual([NOT_OURS]);
+});
+
+test.each([
+  ['sort=-name', 'with sort=name'],
+  ['sort=created_at', 'with sort=name'],
+  ['limit=1', 'with sort=name'],
+  ['sort=name&search=One', 'without search'],
+  ['sort=name&external_id=x', 'without external_id'],
+  ['sort=name&updated_since=2020-01-01T00:00:00Z', 'without updated_since'],
+])('422 for a cursor used with %s says to send it %s', async (query, remedy) => {
+  const message = `belongs to another list. Send it ${remedy}, or start again without a cursor.`;
+  expect(await messagesFor(`${query}&cursor=${cursor}`)).toEqual([message]);
+});
+
+test('422 for a cursor whose list differs in more than one parameter', async () => {
+  expect(await messagesFor(`search=One&cursor=${cursor}`)).toEqual([NOT_OURS]);
+});
+
+// Attack: a text that moves from one filter to another because the cursor joins filters without a delimiter.
+test('422 for a cursor whose search text is sent as external_id', async () => {
+  const mine = await createTestOrganization(server);
+  await insertPrograms(server, mine, [{ name: 'same text' }, { name: 'same text' }]);
+  const { body } = await mine.client.get('/api/parent_programs?limit=1&search=same%20text');
+  const query = `external_id=same%20text&cursor=${body.page.next_cursor}`;
+  expect(await messagesFor(query, mine.client)).toEqual([NOT_OURS]);
+});
+
+test('a cursor still works after the row it points at is deleted', async () => {
+  const mine = await createTestOrganization(server);
+  await insertPrograms(server, mine, [{ name: 'a' }, { name: 'b' }]);
+  const first = await mine.client.get('/api/parent_programs?limit=1&sort=name');
+  await mine.client.delete(`/api/parent_programs/${first.body.data[0].id}`);
+  const next = await mine.client.get(`/api/parent_programs?sort=name&cursor=${first.body.page.next_cursor}`);
+  expect(next.body.data).toMatchObject([{ name: 'b' }]);
+});
+
+test('a cursor works with another key of the same organization', async () => {
+  const { key } = await issueKeyByEmail(server.db, {
+    email: ours.email,
+    name: 'Second',
+    permissions: ['parent_programs:read'],
+    lifeDays: 1,
+    environment: 'live',
+  });
+  const response = await ours.client.get(`/api/parent_programs?sort=name&cursor=${cursor}`, { key });
+  expect(response.status).toBe(200);
+});
+
+const STANDING = 24;
+
+test.each(SORTS)(
+  'paging through sort=%s while rows are added and deleted returns each remaining row exactly once',
+  async (sort) => {
+    const ours = await createTestOrganization(server);
+    const row = (i: number) => ({ name: `Program ${i % 8}`, createdAt: instant(i), updatedAt: instant(i) });
+    const standing: string[] = await insertPrograms(
+      server,
+      ours,
+      Array.from({ length: STANDING }, (_, i) => row(i)),
+    );
+    const passing: string[] = await insertPrograms(
+      server,
+      ours,
+      Array.from({ length: STANDING }, (_, i) => row(i)),
+    );
+
+    const seen: string[] = [];
+    let next: string | undefined = `/api/parent_programs?limit=6&sort=${sort}`;
+    for (let i = 0; next !== undefined; i += 1) {
+      // One row is added before, one within and one after the rows read so far; others are deleted, the cursor's row included.
+      const writes = [0, i * 6, STANDING].map((at) => ({ ...row(at), name: `Program ${at % 8}` }));
+      const [page] = await Promise.all([
+        ours.client.get(next),
+        insertPrograms(server, ours, i < STANDING ? writes : []),
+        ...passing.splice(0, 3).map((id) => ours.client.delete(`/api/parent_programs/${id}`)),
+      ]);
+      seen.push(...idsOf([page]));
+      next = nextOf(page);
+      const last = seen.at(-1) ?? '';
+      if (!standing.includes(last)) await ours.client.delete(`/api/parent_programs/${last}`);
+    }
+
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((id) => standing.includes(id)).sort()).toEqual(standing.toSorted());
+  },
+);
+
+/** Six rows share each instant. */
+function instant(i: number): Date {
+  return new Date(Date.UTC(2026, 0, 1, 0, 0, 0, Math.floor(i / 6)));
+}
+
+test('paging through the newest rows while the API creates rows returns no row twice', async () => {
+  const { client } = await createTestOrganization(server);
+  const create = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => client.post('/api/parent_programs', { name: 'Same' })));
+  const first = (await create(12)).map(({ body }) => body.id);
+  const seen: string[] = [];
+  for (let next: string | undefined = '/api/parent_programs?limit=4&sort=-created_at'; next !== undefined; ) {
+    const [page] = await Promise.all([client.get(next), create(3)]);
+    seen.push(...idsOf([page]));
+    next = nextOf(page);
+  }
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(first.filter((id) => !seen.includes(id))).toEqual([]);
 });

@@ -2,17 +2,19 @@ import { mintKey } from '../../src/domain/api-key.ts';
 import { changeLimits, suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Client } from '../support/clients/client.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract/contract.ts';
-import { prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
+import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { STOPPED_URL } from '../support/postgres/broken-database.ts';
-import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
+import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { flood, keptRequest } from '../support/traffic/flood.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
-const [server, unlimited] = await Promise.all([
-  useServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 1_000_000 } }),
-  useServer({ requestLimits: { perKey: 0, perOrganization: 0, perAddress: 0 } }),
-]);
+const server = await useServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 1_000_000 } });
+const unlimited = await startServer({
+  databaseUrl: server.databaseUrl,
+  requestLimits: { perKey: 0, perOrganization: 0, perAddress: 0 },
+});
+afterAll(() => unlimited.close());
 
 /** One request per second, with a bucket for one. */
 async function limitedToOne(limit: 'perKey' | 'perOrganization') {
@@ -21,25 +23,21 @@ async function limitedToOne(limit: 'perKey' | 'perOrganization') {
   return ours;
 }
 
-describe.each(operations)('$operationId', (operation) => {
-  test('429 with Retry-After beyond the limit', async () => {
-    const { ours, client, request } = await prepare(server, operation);
-    await changeLimits(server.db, ours.id, { perKey: 1, perOrganization: undefined });
-    const responses = await Promise.all(Array.from({ length: 6 }, () => sendTo(client, request)));
-    expect(responses.find(({ status }) => status === 429)).toMatchObject({
-      status: 429,
-      headers: {
-        // The changes of a batch count, too.
-        'retry-after': operation.requestBody?.['x-max-bytes'] === undefined ? '1' : expect.stringMatching(/^\d$/),
-        'ratelimit-policy': '"key";q=1;w=1, "organization";q=1000;w=1',
-        ratelimit: '"key";r=0;t=1',
-        'cache-control': 'no-store',
-      },
-      body: {
-        message:
-          'This API key can send 1 request per second. Wait for the number of seconds in Retry-After, then send fewer.',
-      },
-    });
+test('429 beyond the limit, with what to wait for', async () => {
+  const ours = await createTestOrganization(server);
+  await changeLimits(server.db, ours.id, { perKey: 1, perOrganization: undefined });
+  const responses = await Promise.all(Array.from({ length: 6 }, () => ours.client.get(LIST)));
+  expect(responses.find(({ status }) => status === 429)).toMatchObject({
+    headers: {
+      'retry-after': '1',
+      'ratelimit-policy': '"key";q=1;w=1, "organization";q=1000;w=1',
+      ratelimit: '"key";r=0;t=1',
+      'cache-control': 'no-store',
+    },
+    body: {
+      message:
+        'This API key can send 1 request per second. Wait for the number of seconds in Retry-After, then send fewer.',
+    },
   });
 });
 
@@ -132,7 +130,7 @@ test('the keys of an organization share its limit', async () => {
 });
 
 test('without limits, there is no 429 and no header', async () => {
-  const { key } = await createTestOrganization(unlimited);
+  const { key } = await createTestOrganization(server);
   const { status, headers } = await new Client(unlimited.url, key, checkUnlimitedResponse).get(LIST);
   expect(status).toBe(200);
   expect(headers).not.toHaveProperty('ratelimit-policy');
@@ -162,44 +160,27 @@ describe('without a valid key', () => {
       }
     },
   );
-
-  // Attack: a client that sends its next request as soon as it is refused. Every refusal costs processor time.
-  test('a refusal beyond the limit of the address waits, and a good key from there does not', async () => {
-    const requestLimits = { perKey: 1000, perOrganization: 1000, perAddress: 1 };
-    const slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
-    const flooding = await flood(slow.url, {
-      connections: 10,
-      requests: 1,
-      text: () => keptRequest(`GET ${LIST}`, [`Authorization: Bearer ${mintKey('live').key}`]),
-      isEndless: true,
-    });
-    try {
-      const { client } = await createTestOrganization(slow);
-      await until('a request within the limit', () => flooding.statuses.get(401));
-      for (let i = 0; i < 20; i += 1) expect((await client.get(LIST)).status).toBe(200);
-      expect([...flooding.statuses.keys()]).toEqual([401]);
-    } finally {
-      await flooding.stop();
-      await slow.close();
-    }
-  });
 });
 
 // Attack: a flood of requests that need no key. Each costs processor time, which a good key then lacks.
-describe.each([
+test.each([
   ['the sign-in page', 'GET /sign-in', 200, ''],
   ['a sign-in without a form token', 'POST /sign-in', 403, 'email=a&password=b'],
   ['a page without a session', 'GET /profile', 303, ''],
   ['a page that does not exist', 'GET /people/nobody/nothing', 404, ''],
   ['a path that the API does not have', 'GET /api/nothing', 404, ''],
   ['a method that the path does not have', `PUT ${LIST}`, 405, ''],
-])('a flood of requests for %s', (_title, line, status, body) => {
-  test('is slowed beyond the limit of the address, and a good key from there is not', async () => {
+  // Every refusal of an invented key waits, too.
+  ['a list with an invented key', `GET ${LIST}`, 401, ''],
+])(
+  'a flood of requests for %s is slowed beyond the limit of the address, and a good key from there is not',
+  async (_title, line, status, body) => {
     const requestLimits = { perKey: 1000, perOrganization: 1000, perAddress: 1 };
     const slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
     const connections = 60;
     const headers = [`Content-Length: ${body.length}`, 'Content-Type: application/x-www-form-urlencoded'];
-    const text = () => `${keptRequest(line, headers)}${body}`;
+    const authorization = () => (status === 401 ? [`Authorization: Bearer ${mintKey('live').key}`] : []);
+    const text = () => `${keptRequest(line, [...headers, ...authorization()])}${body}`;
     const flooding = await flood(slow.url, { connections, requests: 1, text });
     try {
       const { client } = await createTestOrganization(slow);
@@ -211,8 +192,8 @@ describe.each([
       await flooding.stop();
       await slow.close();
     }
-  });
-});
+  },
+);
 
 test('an outage of the database is a 503 and a 401, and never a 429', async () => {
   const stopped = await startServer({
@@ -231,4 +212,77 @@ test('an outage of the database is a 503 and a 401, and never a 429', async () =
   } finally {
     await stopped.close();
   }
+});
+
+async function limitTo(requestsPerSecond: number | null, { id: organizationId }: TestOrganization): Promise<void> {
+  await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { requestsPerSecond } });
+}
+
+async function limited(requestsPerSecond: number): Promise<TestOrganization> {
+  const ours = await createTestOrganization(server);
+  await limitTo(requestsPerSecond, ours);
+  return ours;
+}
+
+const policyOf = async (client: Client) => (await client.get('/api/key')).headers['ratelimit-policy'];
+
+describe('a limit of the key itself', () => {
+  test('the headers show the limit of the key, from the first request after its change', async () => {
+    const ours = await createTestOrganization(server);
+    for (const [requestsPerSecond, q] of [
+      [null, 500],
+      [40, 40],
+      [7, 7],
+      [400, 400],
+      [500, 500],
+      [null, 500],
+    ] as const) {
+      await limitTo(requestsPerSecond, ours);
+      const { headers } = await ours.client.get('/api/key');
+      expect(headers['ratelimit-policy']).toBe(`"key";q=${q};w=1, "organization";q=1000;w=1`);
+      expect(headers['ratelimit']).toMatch(/^"key";r=\d+;t=1$/);
+      expect(Number(/r=(\d+)/.exec(headers['ratelimit'] ?? '')?.[1])).toBeLessThanOrEqual(q);
+    }
+  });
+
+  test('the lower limit applies, of the key and of its organization', async () => {
+    const ours = await limited(40);
+    await changeLimits(server.db, ours.id, { perKey: 30, perOrganization: undefined });
+    expect(await policyOf(ours.client)).toBe('"key";q=30;w=1, "organization";q=1000;w=1');
+    await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: undefined });
+    expect(await policyOf(ours.client)).toBe('"key";q=40;w=1, "organization";q=1000;w=1');
+  });
+
+  test('a key has its limit on a server without limits, too', async () => {
+    const ours = await limited(40);
+    expect(await policyOf(new Client(unlimited.url, ours.key))).toBe('"key";q=40;w=1');
+  });
+
+  test('the 429 says that the limit is one of the key', async () => {
+    const { client } = await limited(1);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => client.get('/api/key')));
+    expect(responses.find(({ status }) => status === 429)).toMatchObject({
+      headers: { 'ratelimit-policy': '"key";q=1;w=1, "organization";q=1000;w=1', ratelimit: '"key";r=0;t=1' },
+      body: {
+        message:
+          'This API key has a limit of its own: it can send 1 request per second. Wait for the number of seconds in Retry-After, then send fewer.',
+      },
+    });
+  });
+
+  test('each change of a batch counts for the limit of the key', async () => {
+    const { client } = await limited(1);
+    const changes = Array.from({ length: 100 }, () => ({ action: 'create', body: { name: 'x' } }));
+    expect(await client.post(`${LIST}/batch`, { changes })).toMatchObject({
+      status: 200,
+      headers: { ratelimit: '"key";r=0;t=1' },
+    });
+    await until('the limit to refuse', async () => {
+      const { status, headers, body } = await client.get('/api/key');
+      // A bucket of 1 token owes 99, which takes 99 seconds: longer than the batch and this request on a busy machine.
+      if (status === 429) expect(headers['retry-after']).toMatch(/^\d{1,3}$/);
+      if (status === 429) expect(body.message).toContain('a limit of its own: it can send 1 request per second');
+      return status === 429;
+    });
+  });
 });

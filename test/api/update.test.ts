@@ -15,32 +15,6 @@ async function created(content: object = FULL) {
   return { client, body, url: `${LIST}/${body.id}`, tag: headers['etag'] };
 }
 
-test.each([
-  [{ name: 'New' }, { ...FULL, name: 'New' }],
-  [{ description: 'New' }, { ...FULL, description: 'New' }],
-  [{ description: null }, { ...FULL, description: null }],
-  [{ description: '' }, { ...FULL, description: '' }],
-  [{ external_id: 'e-2' }, { ...FULL, external_id: 'e-2' }],
-  [{ external_id: null }, { ...FULL, external_id: null }],
-  [{ metadata: { colour: 'amber' } }, { ...FULL, metadata: { colour: 'amber', region: 'nordic' } }],
-  [{ metadata: { colour: null } }, { ...FULL, metadata: { region: 'nordic' } }],
-  [{ metadata: { colour: null, size: 'L' } }, { ...FULL, metadata: { region: 'nordic', size: 'L' } }],
-  [{ metadata: { colour: '' } }, { ...FULL, metadata: { colour: '', region: 'nordic' } }],
-  [{ metadata: null }, { ...FULL, metadata: {} }],
-  [
-    { name: 'N', description: null, external_id: null, metadata: null },
-    { name: 'N', description: null, external_id: null, metadata: {} },
-  ],
-])('the merge patch %j changes the fields it names and keeps the others', async (patch, expected) => {
-  const { client, body, url } = await created();
-  const response = await client.patch(url, patch);
-  expect(response.status).toBe(200);
-  expect(response.body).toEqual({ ...body, ...expected, updated_at: response.body.updated_at });
-  const got = await client.get(url);
-  expect(got.text).toBe(response.text);
-  expect(got.headers['etag']).toBe(response.headers['etag']);
-});
-
 const text = fc.stringMatching(/^[a-z]{1,8}$/);
 const PATCHES = fc.array(
   fc.record(
@@ -76,6 +50,8 @@ test('after any merge patches, a program is what RFC 7396 makes of them, on the 
           const reply = await client.patch(`${LIST}/${body.id}`, patch);
           expect(reply).toMatchObject({ status: 200 });
           expect(reply.body).toEqual({ ...body, ...expected, updated_at: reply.body.updated_at });
+          const got = await client.get(`${LIST}/${body.id}`);
+          expect([got.text, got.headers['etag']]).toEqual([reply.text, reply.headers['etag']]);
         }
         await client.delete(`${LIST}/${body.id}`);
       }),
@@ -160,15 +136,6 @@ test('of ten concurrent deletes, one gets 204 and nine get 404', async () => {
   const { client, url } = await created();
   const responses = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
   expect(responses.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
-});
-
-// Attack: writing to another organization's row by its id.
-test('a request cannot change or delete a program of another organization', async () => {
-  const { client } = await createTestOrganization(server);
-  const theirs = await created();
-  expect((await client.patch(theirs.url, { name: 'Mine' })).status).toBe(404);
-  expect((await client.delete(theirs.url, { headers: { 'If-Match': '*' } })).status).toBe(404);
-  expect((await theirs.client.get(theirs.url)).body).toEqual(theirs.body);
 });
 
 test('an id may be in upper case', async () => {

@@ -1,4 +1,6 @@
 // Every sample runs exactly as shown, because readers copy samples first.
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seed } from '../../prisma/seed.ts';
 import { LANGUAGES } from '../../scripts/docs/samples/languages.ts';
@@ -133,4 +135,18 @@ test('samples send any content of an example and execute none of it', async () =
   const nasty = samplesWithBody('createParentProgram', { name });
   for (const sample of nasty) await runSample(dashboard, sample, scratch.folder);
   expect(await dashboard.db.prisma.parentProgram.count({ where: { name } })).toBe(nasty.length);
+});
+
+// The lint has a list of tokens that the languages share; Python is one that programs use.
+test('Python compiles every pattern of the contract', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8');
+  const patterns: unknown[] = [];
+  JSON.parse(text, (name, value) => {
+    if (name === 'pattern' && typeof value === 'string') patterns.push(value);
+    return value;
+  });
+  expect(patterns.length).toBeGreaterThan(20);
+  const program = 'import json, re, sys; [re.compile(pattern) for pattern in json.load(sys.stdin)]';
+  const { stderr } = spawnSync('python3', ['-c', program], { input: JSON.stringify(patterns), encoding: 'utf8' });
+  expect(stderr).toBe('');
 });

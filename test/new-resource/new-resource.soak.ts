@@ -14,6 +14,11 @@ const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
 );
 
+/** Names that the handlers use for other things. */
+const SHADOWING = argumentsIn(
+  'npm run new-resource -- bodies --field body:string --field content:string:nullable --field path:string',
+);
+
 /** Tests that a new resource does not affect, and why: the beginnings of their paths. All others run with it. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'test/contract/release/': 'They compare fixed contracts.',
@@ -32,12 +37,29 @@ test('every test that the trial leaves out exists', () => {
   expect(unused).toEqual([]);
 });
 
+const filesIn = (folder: string) => globSync('{openapi,prisma,src}/**/*.*', { cwd: folder }).sort();
+
+/** A dry run lists what the command then writes. */
+async function addAsListed(folder: string): Promise<void> {
+  const before = filesIn(folder);
+  const listed = await add(folder, ...FULL, '--dry-run');
+  expect(filesIn(folder)).toEqual(before);
+  const printed = await add(folder, ...FULL);
+  // The name of the migration contains the time.
+  const untimed = (texts: string) => texts.replace(/\d{14}_/g, '');
+  for (const file of filesIn(folder).filter((each) => !before.includes(each))) {
+    expect(untimed(listed)).toContain(`  ${untimed(file)}\n`);
+    expect(printed).toContain(`  ${file}\n`);
+  }
+}
+
 test(
-  'with two new resources, every check and every test that they can affect passes',
+  'with two new resources, every check and every test that they can affect passes; others compile',
   () =>
     withCheckout(async (checkout) => {
       const { folder } = checkout;
-      await add(folder, ...FULL);
+      await addAsListed(folder);
+      await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
       await add(folder, ...SMALL);
       // As `npm test` does before the tests.
       for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
@@ -54,6 +76,9 @@ test(
       const failed = [...new Set(failures.map(({ file }) => file))];
       const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
       expect(confirmed).toEqual([]);
+      await add(folder, ...SHADOWING);
+      await run(folder, ['scripts/generate/main.ts']);
+      expect(await judge(checkout, 'types')).toMatchObject({ isFine: true });
     }),
   MINUTES * 60_000,
 );

@@ -1,18 +1,9 @@
-// `npm run new-resource` adds the resources that its help and this file show, and every check and every test passes.
-import { globSync } from 'node:fs';
-import { judge } from '../../scripts/drift/judge.ts';
-import { run } from '../../scripts/drift/running.ts';
+// The arguments of `npm run new-resource`.
 import { parseField } from '../../scripts/new-resource/field.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
-import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const database = await useScratchDatabase();
-
-/** Names that the handlers use for other things. */
-const SHADOWING = argumentsIn(
-  'npm run new-resource -- bodies --field body:string --field content:string:nullable --field path:string',
-);
 
 const given = { plural: 'providers', singular: undefined, fields: ['name:string'], operations: undefined };
 
@@ -84,22 +75,3 @@ test('a name that SQL reserves is refused, whatever the version of PostgreSQL re
   expect(rows.length).toBeGreaterThan(90);
   for (const { word } of rows) expect(() => parseField(`${word}:boolean`)).toThrow('Choose another name.');
 });
-
-const filesIn = (folder: string) => globSync('{openapi,prisma,src}/**/*.*', { cwd: folder }).sort();
-
-test('a dry run lists what the command then writes, the result compiles, and no file is overwritten', () =>
-  withCheckout(async ({ folder, ...checkout }) => {
-    const before = filesIn(folder);
-    const listed = await add(folder, ...FULL, '--dry-run');
-    expect(filesIn(folder)).toEqual(before);
-    const printed = await add(folder, ...FULL);
-    const written = filesIn(folder).filter((file) => !before.includes(file));
-    // The name of the migration contains the time.
-    const untimed = (texts: string) => texts.replace(/\d{14}_/g, '');
-    for (const file of written) expect(untimed(listed)).toContain(`  ${untimed(file)}\n`);
-    for (const file of written) expect(printed).toContain(`  ${file}\n`);
-    await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
-    await add(folder, ...SHADOWING);
-    await run(folder, ['scripts/generate/main.ts']);
-    expect(await judge({ ...checkout, folder }, 'types')).toMatchObject({ isFine: true });
-  }));
