@@ -137,6 +137,7 @@ test('a page that the role may not open names the administrators to ask', async 
   for (const [actor, path] of [
     [viewer, '/people/users'],
     [manager, '/organization'],
+    [manager, '/organization/audit-log.csv'],
   ] as const) {
     const page = await (await browserOf(dashboard, actor)).get(path);
     expect(page.status).toBe(403);

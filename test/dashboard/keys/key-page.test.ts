@@ -198,6 +198,7 @@ test('a request with a key appears on its page within a minute, with what became
   for (let i = 0; i < 3; i += 1) await dashboard.statusOf(key);
   await dashboard.writeUses();
   const page = await browser.get(path);
+  expect(wordsOf(page)).toContain('You, The member');
   const { days, hours } = figuresOf(page);
   for (const figure of [days, hours]) expect(figure).toContain('3 successful, 0 refused, 0 failed');
   expect(wordsOf(page)).toContain(

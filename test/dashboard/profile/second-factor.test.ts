@@ -111,6 +111,9 @@ test('when an administrator removes a colleague’s second factor, every session
   expect(wordsOf(after)).toContain('Second factor Off');
   expect(after.text).not.toContain(`${user}/second-factor`);
   expect(await isIn(await signedIn(member))).toBe(true);
+  // One’s own is turned off elsewhere, where the last way to sign in stays.
+  const own = `/people/users/${administrator.userId}/second-factor`;
+  expect((await browser.get(own)).headers['location']).toBe(OWN);
   // A second tab in which the form is still open.
   const form_token = await browser.formToken();
   const late = await browser.post(`${user}/second-factor`, { form_token });
