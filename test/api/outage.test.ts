@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { untilWaiting, useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -7,7 +8,9 @@ const LIST = '/api/parent_programs';
 const database = await useScratchDatabase();
 const proxy = await proxyDatabase(database.url);
 afterAll(() => proxy.stop());
-const server = await useServer({ databaseUrl: proxy.url });
+const logged: string[] = [];
+const logger = pino({ level: 'error', base: null }, { write: (line) => logged.push(line) });
+const server = await useServer({ databaseUrl: proxy.url, logger });
 
 test('503 while the database is stopped; the server recovers by itself when the database is back', async () => {
   const { client } = await createTestOrganization(server);
@@ -16,7 +19,15 @@ test('503 while the database is stopped; the server recovers by itself when the 
   const down = await Promise.all([client.get('/api/key'), client.get(LIST), client.post(LIST, { name: 'Lost' })]);
   expect(down.map(({ status }) => status)).toEqual([503, 503, 503]);
   expect((await server.anonymous.get('/livez')).status).toBe(200);
-  expect((await server.anonymous.get('/readyz')).status).toBe(503);
+  expect(await server.anonymous.get('/readyz')).toMatchObject({
+    status: 503,
+    body: { status: 'the database does not answer' },
+  });
+  // The log tells the operator, with the request ids that the callers got.
+  const failed = logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a request failed');
+  expect(failed.map(({ requestId }) => requestId)).toEqual(
+    expect.arrayContaining(down.map(({ headers }) => headers['x-request-id'])),
+  );
   await proxy.start();
   expect((await client.get(LIST)).body.data).toEqual([program]);
   expect((await server.anonymous.get('/readyz')).status).toBe(200);

@@ -34,15 +34,6 @@ test('any other id returns an item with that id in lower case', async () => {
   expect(response.body).toMatchObject({ id, name: 'Nordic Scholars Exchange' });
 });
 
-test('a cursor of another list gets the same refusal as on the server', async () => {
-  const { body } = await mock.client.get(`${LIST}?limit=2&sort=name`);
-  const response = await mock.client.get(`${LIST}?cursor=${body.page.next_cursor}`);
-  expect(response).toMatchObject({
-    status: 422,
-    body: { errors: { cursor: ['belongs to another list. Send it with sort=name, or start again without a cursor.'] } },
-  });
-});
-
 test('a create returns the fields sent, and the defaults for the others', async () => {
   const sent = { name: 'Aegean Fellowship', metadata: { region: 'aegean' } };
   const response = await mock.client.post(LIST, sent);
@@ -76,21 +67,11 @@ test('an update without changes keeps updated_at', async () => {
   expect(after).toMatchObject({ body: before.body, headers: { etag: before.headers['etag'] } });
 });
 
-test('null for metadata removes all entries', async () => {
-  expect((await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: null })).body.metadata).toEqual({});
-});
-
 // Attack: a property of every object, which an assignment would lose or, worse, set.
 test('a metadata entry named __proto__ is an entry like any other', async () => {
   const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, '{"metadata":{"__proto__":"x"}}');
   expect(Object.entries(body.metadata)).toContainEqual(['__proto__', 'x']);
   expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
-});
-
-test('422 for a valid patch that would exceed a bound together with the existing data', async () => {
-  const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));
-  const response = await mock.client.patch(`${LIST}/${NORDIC}`, { metadata: entries });
-  expect(response).toMatchObject({ status: 422, body: { errors: { metadata: [expect.any(String)] } } });
 });
 
 test('the mock stores nothing: a deleted or changed item stays as it was', async () => {

@@ -1,4 +1,5 @@
-// The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash.
+// The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash. What a client library
+// can send is compared with the server in test/contract/parity.test.ts.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { mock as mocked } from 'node:test';
@@ -40,34 +41,23 @@ test.each([
 });
 
 test.each([
-  ['GET /%', 404],
-  ['GET /api/parent_programs/%', 400],
-  ['GET /api/parent_programs/%ff', 400],
-  ['GET /api/parent_programs/__proto__', 422],
-  ['GET /api/parent_programs/constructor', 422],
   ['GET /__proto__', 404],
   ['GET /api/%5f%5fproto%5f%5f', 404],
-  ['GET /api/parent_programs?__proto__=1&__proto__=2', 422],
-  ['GET /api/parent_programs?%=%', 400],
   ['GET /api/parent_programs?limit[__proto__]=1', 422],
   ['GET http://elsewhere.example/api/key', 200],
   ['GET http://[::1/x', 404],
   ['GET //api/key', 404],
   ['GET /api/parent_programs?#fragment', 422],
   ['OPTIONS *', 404],
-  ['PUT /api/key', 405],
 ])('%s: %p', async (line, status) => {
   expect(parseRaw(await exchangeRaw(mock.url, rawRequest(line, [auth()]))).status).toBe(status);
 });
 
 test.each([
-  ['two Authorization headers', [auth, auth], 401],
   ['Authorization with non-ASCII bytes', [() => 'Authorization: Bearer \xff\xfe'], 401],
-  ['an empty Authorization', [() => 'Authorization:'], 401],
   ['Prefer with non-ASCII bytes', [auth, () => 'Prefer: code=\xff, example="__proto__'], 422],
   ['a Prefer header without a preference', [auth, () => 'Prefer: ,;=,=;"'], 200],
   ['Prefer with the names of built-in properties', [auth, () => 'Prefer: code=__proto__, example=constructor'], 422],
-  ['an invalid If-None-Match', [auth, () => 'If-None-Match: x'], 422],
   ['an invalid Accept', [auth, () => 'Accept: ;;;'], 406],
   ['a second Host', [auth, () => 'Host:'], 400],
   ['Origin with non-ASCII bytes', [auth, () => 'Origin: \xff'], 200],
@@ -80,14 +70,11 @@ test.each([
 });
 
 test.each([
-  ['an unterminated object', ['Content-Length: 5'], '{"a":', 400],
-  ['bytes that are not UTF-8', ['Content-Length: 2'], '\xff\xfe', 400],
   ['fewer bytes than its Content-Length', ['Content-Length: 500'], '{"name":', 400],
   ['chunks without a valid size', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n', 400],
   ['a truncated chunk', ['Transfer-Encoding: chunked'], '5\r\n{"', 400],
   ['chunks above the size limit', ['Transfer-Encoding: chunked'], `1a000\r\n${' '.repeat(0x1a000)}\r\n0\r\n\r\n`, 413],
   ['an unknown transfer coding', ['Transfer-Encoding: what'], '{}', 501],
-  ['an entry named __proto__', ['Content-Length: 27'], '{"__proto__":{"name":"x"}}\n', 422],
   ['unterminated nested arrays', [`Content-Length: 20000`], '['.repeat(20_000), 400],
 ])('a body of %s: %p', async (_, headers, body, status) => {
   const head = rawRequest(`POST ${LIST}`, [auth(), 'Content-Type: application/json', ...headers]);

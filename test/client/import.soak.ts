@@ -1,10 +1,6 @@
 // The command as integrators run it: from the packed client, in a process of its own.
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inspect } from 'node:util';
-import { columnsOf } from '../../src/client/import/columns.ts';
-import { readOptions } from '../../src/client/import/options.ts';
-import { proxyAdvice } from '../../src/client/import/telling-fetch.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { getPackedClient, installClient } from '../support/clients/client-package.ts';
 import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
@@ -253,14 +249,6 @@ test('Ctrl+C ends the import at once, and says how to go on', async () => {
   });
 });
 
-function failureOf(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    return error;
-  }
-}
-
 /** Has Node load a program first. */
 const loading = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` });
 const IS_TERMINAL = 'process.stderr.isTTY = true;';
@@ -324,48 +312,9 @@ test('progress is shown on a terminal only', async () => {
   ]);
 });
 
-test.each<[title: string, parameters: string[], message: string, env?: object]>([
-  ['no file', [], 'Name one CSV file.'],
-  ['two files', ['a.csv', 'b.csv'], 'Name one CSV file.'],
-  ['the standard input', ['-'], 'The command does not read its standard input.'],
-  ['a key', ['a.csv', '--key', 'charter_live_secret'], "Unknown option '--key'."],
-  ['a map without a field', ['a.csv', '--map', 'Code'], '--map must be COLUMN=FIELD'],
-  [
-    'two fields for a column',
-    ['a.csv', '--map', 'x=name', '--map', ' x =description'],
-    'names the column "x" more than',
-  ],
-  ['two characters', ['a.csv', '--delimiter', ';;'], '--delimiter must be one character'],
-  ['a quotation mark', ['a.csv', '--delimiter', '"'], '--delimiter must be one character, or "tab", and no quotation'],
-  ['an unknown encoding', ['a.csv', '--encoding', 'x'], '--encoding is not the name of an encoding'],
-  ['the file as the report', ['a.csv', '--refused', './a.csv'], '--refused must not be the file itself'],
-  ['no address', ['a.csv'], 'Set CHARTER_URL to the address of Charter, or use --url.', { CHARTER_URL: '' }],
-  ['half an address', ['a.csv'], 'The address of Charter must begin with http', { CHARTER_URL: 'localhost:3000' }],
-  ['no key in the environment', ['a.csv'], 'Set the environment variable CHARTER_API_KEY', { CHARTER_API_KEY: ' \n' }],
-])('a command line is wrong with %s', (_title, parameters, message, env = {}) => {
-  const given = { ...envOf({ key: 'charter_test_secret' }), ...env };
-  const error = failureOf(() => readOptions(parameters, given));
-  expect(error).toMatchObject({ message: expect.stringContaining(message), isMisuse: true });
-  expect(inspect(error)).not.toContain('secret');
-});
-
 test('a wrong command line is refused with 2', async () => {
   const { code, stdout, stderr } = await runFile(COMMAND, [], envOf({ key: 'charter_test_key' }));
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('Name one CSV') });
-});
-
-test('blanks and line breaks around the key and the address are no part of them', () => {
-  const env = { CHARTER_URL: ' https://charter.example.org\r', CHARTER_API_KEY: '\ncharter_test_key\r\n' };
-  expect(readOptions(['a.csv'], env)).toMatchObject({ url: 'https://charter.example.org', apiKey: 'charter_test_key' });
-});
-
-test.each([
-  ['https://charter.example.org', { HTTPS_PROXY: 'x' }, 'HTTPS_PROXY'],
-  ['http://charter.example.org', { http_proxy: 'x', HTTPS_PROXY: 'x' }, 'HTTP_PROXY'],
-  ['https://charter.example.org', { HTTP_PROXY: 'x' }, undefined],
-  ['https://charter.example.org', { HTTPS_PROXY: 'x', NODE_USE_ENV_PROXY: '1' }, undefined],
-])('the proxy that Node does not use for %s with %j is %s', (url, env, name) => {
-  expect(/^ (\w+) is set, but Node uses it only with NODE_USE_ENV_PROXY=1/.exec(proxyAdvice(url, env))?.[1]).toBe(name);
 });
 
 test('--help shows every option', async () => {
@@ -374,19 +323,6 @@ test('--help shows every option', async () => {
     code: 0,
     lines: 'Usage: charter-import FILE.csv [options]',
   });
-});
-
-test.each<[title: string, header: string[], map: [string, string][], message: string]>([
-  ['no column for the ID', ['name', 'Code'], [], 'No column is for the field "external_id".'],
-  ['a column in other letters', ['External ID', 'name'], [], 'Did you mean --map "External ID=external_id"?'],
-  ['another delimiter', ['external_id;name'], [], 'Did you mean --delimiter ";"? The columns of the file:'],
-  ['another delimiter and a map', ['Code\tTitle'], [['Code', 'external_id']], 'Did you mean --delimiter tab?'],
-  ['UTF-16', ['e\0x\0'], [], 'Is it UTF-16? Use --encoding utf-16le'],
-  ['an unknown column', ['external_id', 'name'], [['Code', 'name']], '--map names the column "Code"'],
-  ['an unknown field', ['external_id', 'name', 'x'], [['x', 'colour']], '--map names the field "colour"'],
-  ['two columns for a field', ['external_id', 'name', ' name'], [], 'Several columns are for the field "name"'],
-])('column names are refused with %s', (_title, header, map, message) => {
-  expect(() => columnsOf(header, new Map(map))).toThrow(message);
 });
 
 test.each<[title: string, content: string | Buffer, message: string]>([
