@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue, type FairQueueOptions } from '../../src/traffic/fair-queue.ts';
-import { LightLoad } from '../../src/traffic/light-load.ts';
+import { FairQueue, type FairQueueOptions, LightLoad } from '../../src/traffic/fair-queue.ts';
 import { outcomeOf } from '../support/data/actors.ts';
 import { microtasks, until } from '../support/wait.ts';
 

@@ -1,4 +1,4 @@
-import { LeasedTokens } from '../../src/traffic/leased-tokens.ts';
+import { LeasedTokens } from '../../src/traffic/token-leases.ts';
 
 /** Takes tokens until none can be taken at that time. Returns how many. */
 function drain(tokens: LeasedTokens, at: number): number {

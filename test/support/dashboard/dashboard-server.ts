@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
 import type { ScannerKeys } from '../../../src/domain/secret-scanning.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { createDatabaseQueues } from '../../../src/traffic/database-queues.ts';
+import { createDatabaseQueues } from '../../../src/traffic/traffic.ts';
 import { openSession } from '../data/accounts.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { watchOutput } from '../processes/secrecy.ts';
