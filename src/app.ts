@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { originFormOf } from './api/request-target.ts';
+import { originFormOf } from './api/request-head.ts';
 import { ResponseCache } from './api/response-cache.ts';
 import { createServerApi, type ServerApiConfig } from './api/server-api.ts';
 import { clientAddressIn, trustedAddressIn } from './client-address.ts';

@@ -1,4 +1,4 @@
-import { sealCursor } from '../../src/api/cursor.ts';
+import { sealCursor } from '../../src/api/list-page.ts';
 import { positionOf } from '../../src/store/list.ts';
 import type { Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './fill.ts';

@@ -1,6 +1,6 @@
 // Lists that no response cache serves: each request differs from those of the other connections.
 import type pg from 'pg';
-import { sealCursor } from '../../src/api/cursor.ts';
+import { sealCursor } from '../../src/api/list-page.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
 import { positionOf } from '../../src/store/list.ts';
 import type { Case, Servers } from './case.ts';

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiRequest } from '../../src/api/api-request.ts';
-import { SEND_A_KEY } from '../../src/api/authentication.ts';
 import type { ContractRouter } from '../../src/api/contract-router.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
-import { encodeJson } from '../../src/api/json-text.ts';
-import type { Refuse } from '../../src/api/refuse.ts';
+import { SEND_A_KEY } from '../../src/api/key-steps.ts';
+import { encodeJson } from '../../src/api/operation.ts';
 import { rawResponse } from '../../src/api/response.ts';
-import type { Send } from '../../src/api/send.ts';
+import type { Refuse, Send } from '../../src/api/send.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
 import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/role.ts';

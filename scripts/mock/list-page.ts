@@ -1,6 +1,5 @@
-import { listOf, nextPage, openCursor, sealCursor } from '../../src/api/cursor.ts';
 import { readInstant } from '../../src/api/instant.ts';
-import { OF_LIST, ofFeed } from '../../src/api/list-orders.ts';
+import { listOf, nextPage, OF_LIST, ofFeed, openCursor, sealCursor } from '../../src/api/list-page.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { positionBefore } from '../../src/store/event-position.ts';
 import type { Collection } from './collection.ts';

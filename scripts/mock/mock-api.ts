@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiRequest } from '../../src/api/api-request.ts';
-import { keyOf } from '../../src/api/authentication.ts';
 import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
+import { keyOf } from '../../src/api/key-steps.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Send } from '../../src/api/send.ts';
 import type { Document } from '../../src/contract/contract.ts';

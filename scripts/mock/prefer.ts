@@ -1,4 +1,4 @@
-import { clip } from '../../src/api/clip.ts';
+import { clip } from '../../src/api/exceptions.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { originFormOf } from '../../src/api/request-target.ts';
+import { originFormOf } from '../../src/api/request-head.ts';
 import type { Finding } from '../../src/contract/conformity.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';

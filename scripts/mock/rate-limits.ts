@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../src/api/api-request.ts';
-import { applyAdmission } from '../../src/api/rate-limit-fields.ts';
+import { applyAdmission } from '../../src/api/key-steps.ts';
 import { hashKey } from '../../src/domain/api-key.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/request-limits.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';

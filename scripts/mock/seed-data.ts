@@ -1,6 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { invalidTextsIn } from '../../src/api/texts.ts';
-import { Violations } from '../../src/api/violations.ts';
+import { invalidTextsIn, Violations } from '../../src/api/violations.ts';
 import { closed } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';

@@ -14,8 +14,7 @@ import {
   type SentChange,
 } from './changes.ts';
 import { entityTagOf, unchangedOrAbsent, unchangedSince } from './conditional.ts';
-import { JsonText } from './json-text.ts';
-import type { HandlerDeps, HandlerInput } from './operation.ts';
+import { type HandlerDeps, type HandlerInput, JsonText } from './operation.ts';
 
 /** How the batches of a resource are made. The bodies are those of the operations for one row. */
 export type BatchOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody> = {

@@ -7,16 +7,14 @@ import { isObject } from '../contract/document.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { ApiRequest } from './api-request.ts';
 import { structureOfChange } from './changes.ts';
-import { type ContractOperation, SECURITY_SCHEME } from './contract-operation.ts';
 import { ContractRouter } from './contract-router.ts';
 import { HttpError } from './exceptions.ts';
-import type { OperationHandler, RefusalOf } from './operation.ts';
+import { type ContractOperation, type OperationHandler, type RefusalOf, SECURITY_SCHEME } from './operation.ts';
 import { findCached, readRequest } from './read-request.ts';
 import { conditionalResponse, type RenderedResponse, render } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { Send } from './send.ts';
-import { invalidTextsIn } from './texts.ts';
-import { Violations } from './violations.ts';
+import { invalidTextsIn, Violations } from './violations.ts';
 
 export type ContractApiDeps = {
   readonly definition: Document;

@@ -11,7 +11,6 @@ import {
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import { isOutage } from '../store/database-errors.ts';
-import { clip, MAX_MESSAGE } from './clip.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;
 
@@ -110,4 +109,13 @@ function refusal(
   const shown = { message: clip(maskKeys(message), MAX_MESSAGE) };
   const body = errors === undefined ? shown : { ...shown, errors };
   return { status: EXCEPTIONS[code].status, headers, body, isFault: false };
+}
+
+/** Characters of a message at most, by the contract. */
+export const MAX_MESSAGE = 500;
+
+/** Cuts a text to a number of characters, counted by code point as maxLength counts them. */
+export function clip(text: string, characters: number): string {
+  const points = text.length <= characters ? null : [...text];
+  return points === null || points.length <= characters ? text : `${points.slice(0, characters - 1).join('')}…`;
 }

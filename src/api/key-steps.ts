@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import { clientProductOf } from '../domain/client-product.ts';
-import { ExpiredKeyError, ForbiddenAddressError, UnauthenticatedError } from '../domain/errors.ts';
+import { ExpiredKeyError, ForbiddenAddressError, RateLimitedError, UnauthenticatedError } from '../domain/errors.ts';
+import { formatCount } from '../domain/format.ts';
 import { addressIn, networkOf } from '../domain/network.ts';
 import {
   acceptKey,
   callerOf,
   type FindKey,
   findKnownKey,
+  hashOfKey,
   type KnownKey,
   type RecordExpiry,
   refuseAddress,
@@ -16,11 +18,11 @@ import {
   unknownKeyIn,
 } from '../service/authenticate.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
+import type { Admission } from '../traffic/request-limiter.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ApiRequest } from './api-request.ts';
-import { keyHashOf, keyOf } from './authentication.ts';
 import type { ContractApiDeps } from './contract-api.ts';
-import { applyAdmission, TOO_MANY_FROM_FORBIDDEN_ADDRESS, TOO_MANY_WITHOUT_KEY } from './rate-limit-fields.ts';
+import { isRepeated } from './request-head.ts';
 
 export type KeyStepsDeps = {
   readonly findKey: FindKey;
@@ -87,3 +89,116 @@ function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: Ke
   const network = address === '' ? null : networkOf(address);
   use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);
 }
+
+/** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */
+const BEARER = /^bearer +(\S+)$/i;
+export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
+
+/**
+ * The last key of each open connection. Most clients send the same key with every request of a connection, and inspecting and
+ * hashing it takes 5% of the processor time of a cached response.
+ */
+const hashed = new WeakMap<Socket, { readonly authorization: string; readonly hash: string }>();
+
+/** The hash of the key in a request's one Authorization header. Throws a 401 unless it is a key of this environment. */
+export function keyHashOf(req: IncomingMessage, environment: Environment): string {
+  const authorization = authorizationOf(req);
+  const known = hashed.get(req.socket);
+  if (known?.authorization === authorization) return known.hash;
+  const hash = hashOfKey(keyIn(authorization), environment);
+  hashed.set(req.socket, { authorization, hash });
+  return hash;
+}
+
+/** The key in a request's one Authorization header; throws a 401 where there is none. */
+export function keyOf(req: IncomingMessage): string {
+  return keyIn(authorizationOf(req));
+}
+
+function authorizationOf(req: IncomingMessage): string {
+  const { authorization } = req.headers;
+  if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, 'missing');
+  // A proxy in front may have checked another one than the first.
+  if (isRepeated(req.rawHeaders, 'authorization')) {
+    throw new UnauthenticatedError('There are several Authorization headers. Send one.', 'malformed');
+  }
+  return authorization;
+}
+
+function keyIn(authorization: string): string {
+  const key = BEARER.exec(authorization)?.[1];
+  if (key === undefined)
+    throw new UnauthenticatedError(`The Authorization header is not in the Bearer scheme. ${SEND_A_KEY}`, 'malformed');
+  return key;
+}
+
+/** Sets the fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
+export function applyAdmission(request: ApiRequest, admission: Admission): void {
+  const { isAdmitted, limits, closest, remaining, retryAfterSeconds = 1 } = admission;
+  const texts = textsOf(limits);
+  request.rateLimitFields = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
+  if (isAdmitted) return;
+  const refusal = texts.refusals[closest];
+  // Only after a batch does a bucket hold no token for longer, because every limit is at least one request per second.
+  throw retryAfterSeconds === 1 ? refusal : new RateLimitedError(refusal.message, retryAfterSeconds);
+}
+
+/** `isOwn`: the limit of the key is one of its own, below that of its organization. */
+type Rates = { readonly perKey: number; readonly perOrganization: number; readonly isOwn: boolean };
+type Texts = {
+  readonly policy: string;
+  /** Made in advance: capturing a stack takes longer than the rest of a refusal. */
+  readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
+};
+
+/** By limits. There are few: those of the configuration, those set for single organizations, and keys' own. */
+const known = new Map<string, Texts>();
+const MAX_KNOWN = 1000;
+let last: { readonly rates: Rates; readonly texts: Texts } | undefined;
+
+function textsOf(rates: Rates): Texts {
+  const { perKey, perOrganization, isOwn } = rates;
+  if (last?.rates.perKey === perKey && last.rates.perOrganization === perOrganization && last.rates.isOwn === isOwn)
+    return last.texts;
+  const name = `${perKey} ${perOrganization} ${isOwn}`;
+  const texts = known.get(name) ?? describe(rates);
+  if (known.size >= MAX_KNOWN && !known.has(name)) known.clear();
+  known.set(name, texts);
+  last = { rates, texts };
+  return texts;
+}
+
+const WAIT = 'Wait for the number of seconds in Retry-After, then send fewer.';
+
+function describe({ perKey, perOrganization, isOwn }: Rates): Texts {
+  const policies = [
+    { name: 'key', rate: perKey },
+    { name: 'organization', rate: perOrganization },
+  ].filter(({ rate }) => rate > 0);
+  const perSecond = (rate: number) => `${formatCount(rate, 'request')} per second`;
+  return {
+    policy: policies.map(({ name, rate }) => `"${name}";q=${rate};w=1`).join(', '),
+    refusals: {
+      key: new RateLimitedError(
+        isOwn
+          ? `This API key has a limit of its own: it can send ${perSecond(perKey)}. ${WAIT}`
+          : `This API key can send ${perSecond(perKey)}. ${WAIT}`,
+        1,
+      ),
+      organization: new RateLimitedError(
+        `All API keys of your organization together can send ${perSecond(perOrganization)}. ${WAIT}`,
+        1,
+      ),
+    },
+  };
+}
+
+export const TOO_MANY_FROM_FORBIDDEN_ADDRESS = new RateLimitedError(
+  'Too many requests come from your address with an API key that may not be used from it. Use an allowed address, and wait for the number of seconds in Retry-After.',
+  1,
+);
+
+export const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
+  'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
+  1,
+);

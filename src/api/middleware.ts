@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { Exchange } from '../domain/exchange.ts';
 import { ApiRequest } from './api-request.ts';
 import type { ContractApi } from './contract-api.ts';
-import type { Refuse } from './refuse.ts';
+import type { Refuse } from './send.ts';
 
 export type ApiMiddleware = {
   /** Answers every request: an unknown path gets the contract's 404. */

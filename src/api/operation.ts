@@ -1,10 +1,109 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Operation } from 'openapi-backend';
 import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
+import { stringifyJson } from '../domain/json.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
-import type { JsonText } from './json-text.ts';
+
+/** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
+export type ContractOperation = Operation & {
+  readonly operationId: string;
+  /** The permission that the key needs; `undefined` if it needs none. */
+  readonly permission: string | undefined;
+  readonly pathNames: readonly string[];
+  readonly queryParameters: ReadonlyMap<string, QueryParameter>;
+  readonly queryNames: readonly string[];
+  /** Header names as the contract spells them, by their lower-case form. */
+  readonly headerNames: ReadonlyMap<string, string>;
+  readonly hasBody: boolean;
+  /** The media types of the body, in the contract's order. */
+  readonly mediaTypes: readonly string[];
+  /** The largest body, from "x-max-bytes". */
+  readonly maxBodyBytes: number;
+  /** The array in the body whose items count as requests, marked with "x-counts-as-requests". */
+  readonly countedField: string | undefined;
+  /** The contract shows an ETag on the success. */
+  readonly hasEntityTag: boolean;
+  /** The contract shows a 304. */
+  readonly isConditional: boolean;
+  /**
+   * Its responses may be kept in the response cache, if its handler returns their version. An operation without a permission
+   * shows the key itself, and a header other than If-None-Match could change the response.
+   */
+  readonly isCacheable: boolean;
+};
+
+/** How the text of a parameter is read. */
+export type QueryParameter = {
+  /** The type in its schema. */
+  readonly type: string;
+  /** The Unicode normal form into which the text is brought before it is validated; undefined to leave it as it is. */
+  readonly normalForm: string | undefined;
+};
+
+/** 100 KiB. */
+export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
+
+/** `permissions` are those that a key can have; any other in the contract is refused. */
+export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
+  const { operationId = '', responses = {} } = operation;
+  const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
+  const permission = permissionOf(operation, permissions);
+  const { content = {}, 'x-max-bytes': maxBodyBytes = MAX_REQUEST_BODY_BYTES } = Object(operation.requestBody);
+  const success = responses['200'] ?? responses['201'] ?? {};
+  return {
+    ...operation,
+    operationId,
+    permission,
+    pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
+    queryParameters: new Map(query.map(({ name, ...read }) => [name, read])),
+    queryNames: query.map(({ name }) => name),
+    headerNames: new Map(headers.map(({ name }) => [name.toLowerCase(), name])),
+    hasBody: operation.requestBody !== undefined,
+    mediaTypes: Object.keys(content),
+    maxBodyBytes,
+    countedField: countedFieldOf(Object(content['application/json'] ?? {}).schema),
+    hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
+    isConditional: responses['304'] !== undefined,
+    isCacheable:
+      responses['304'] !== undefined &&
+      permission !== undefined &&
+      headers.every(({ name }) => name === 'If-None-Match'),
+  };
+}
+
+function countedFieldOf(schema: unknown): string | undefined {
+  const properties = Object.entries<object>(Object(schema).properties ?? {});
+  return properties.find(([, property]) => 'x-counts-as-requests' in property)?.[0];
+}
+
+/** The name of the contract's one security scheme. */
+export const SECURITY_SCHEME = 'apiKey';
+
+/** Throws for anything but the one scheme with at most one known permission: nothing else is enforced. */
+function permissionOf(operation: Operation, permissions: readonly string[]): string | undefined {
+  const [requirement = {}, ...alternatives] = operation.security ?? [];
+  const [[scheme = '', scopes = []] = [], ...otherSchemes] = Object.entries<string[]>(requirement);
+  const [permission, ...otherScopes] = scopes;
+  const isKnown = permission === undefined ? operation.method === 'get' : permissions.includes(permission);
+  if (scheme !== SECURITY_SCHEME || !isKnown || alternatives.length + otherSchemes.length + otherScopes.length > 0) {
+    throw new Error(`The security of ${operation.operationId} cannot be served: ${JSON.stringify(operation.security)}`);
+  }
+  return permission;
+}
+
+function parametersIn(
+  { parameters = [] }: Operation,
+  location: 'query' | 'header',
+): (QueryParameter & { name: string })[] {
+  return parameters.flatMap((parameter) => {
+    if (!('in' in parameter) || parameter.in !== location) return [];
+    const { type = '', 'x-normal-form': normalForm } = Object(parameter.schema);
+    return [{ name: parameter.name, type: String(type), normalForm }];
+  });
+}
 
 /** The operations that clients call; the server calls a webhook. */
 type Operations = {
@@ -101,3 +200,23 @@ export type HandlerResult = {
 
 /** From valid input to the response; refusals are thrown. */
 export type OperationHandler = (input: HandlerInput) => Promise<HandlerResult>;
+
+/** JSON that is already serialized, such as PostgreSQL's. Encoding it in pieces takes half the time of the joined text. */
+export class JsonText {
+  // A private member makes the class nominal, so no other object is accepted in its place.
+  readonly #pieces: readonly string[];
+
+  constructor(...pieces: readonly string[]) {
+    this.#pieces = pieces;
+  }
+
+  /** UTF-8. */
+  encode(): Buffer {
+    return Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece)));
+  }
+}
+
+/** UTF-8. */
+export function encodeJson(value: unknown): Buffer {
+  return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
+}

@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
-import type { ContractOperation } from './contract-operation.ts';
 import type { Exception } from './exceptions.ts';
-import { encodeJson } from './json-text.ts';
-import type { HandlerResult } from './operation.ts';
+import { type ContractOperation, encodeJson, type HandlerResult } from './operation.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

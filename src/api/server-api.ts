@@ -12,10 +12,9 @@ import { handlers as ourHandlers } from './handlers/index.ts';
 import { keySteps } from './key-steps.ts';
 import { type ApiMiddleware, apiMiddleware } from './middleware.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
-import { createRefuse, type RefuseDeps } from './refuse.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
-import { createSend } from './send.ts';
+import { createRefuse, createSend, type RefuseDeps } from './send.ts';
 
 /** A contract with its handlers. */
 export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };

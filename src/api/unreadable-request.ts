@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { UnreadableRequest } from '../domain/unreadable-request.ts';
 import { exceptionOf, HttpError } from './exceptions.ts';
-import { HEAD_TOO_LARGE } from './request-head.ts';
-import { MAX_URL_BYTES, urlTooLong } from './request-target.ts';
+import { HEAD_TOO_LARGE, MAX_URL_BYTES, urlTooLong } from './request-head.ts';
 
 export type TimeLimits = {
   /** The headers of a request must arrive within this time. */

@@ -1,12 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { OverloadError } from '../domain/errors.ts';
 import type { RequestLimits } from '../domain/request-limits.ts';
 import type { Database } from '../store/database.ts';
 import { leaseTokens } from '../store/rate-limits.ts';
 import { LookUpMeasures } from './batch-look-ups.ts';
+import { FairQueue, type FairQueueOptions, LightLoad } from './fair-queue.ts';
 import { type KeyUseWriter, startKeyUses } from './last-used.ts';
 import { RequestLimiter } from './request-limiter.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { OverloadError } from '../domain/errors.ts';
-import { FairQueue, type FairQueueOptions, LightLoad } from './fair-queue.ts';
 
 /** What all requests of this process share: limits, queues and counts of use. */
 export type Traffic = {

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { listOf, sealCursor } from '../../src/api/cursor.ts';
+import { listOf, sealCursor } from '../../src/api/list-page.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { bytesOfPosition } from '../../src/store/event-position.ts';
 import { placeOfCursorKey } from '../../src/store/secrets.ts';

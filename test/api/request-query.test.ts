@@ -1,4 +1,4 @@
-import { readQuery } from '../../src/api/request-query.ts';
+import { readQuery } from '../../src/api/api-request.ts';
 
 const PARAMETERS = new Map([
   ['is_active', { type: 'boolean', normalForm: undefined }],

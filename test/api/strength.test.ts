@@ -1,6 +1,6 @@
 import { Secret } from 'otpauth';
 import { entityTagOf } from '../../src/api/conditional.ts';
-import { sealCursor } from '../../src/api/cursor.ts';
+import { sealCursor } from '../../src/api/list-page.ts';
 import { newFormSecret } from '../../src/dashboard/http/cookies.ts';
 import { newFormId } from '../../src/dashboard/http/one-time-form.ts';
 import { mintKey } from '../../src/domain/api-key.ts';

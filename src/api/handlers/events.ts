@@ -2,11 +2,9 @@ import type { components } from '../../../generated/openapi.d.ts';
 import { EVENT_TYPES } from '../../domain/webhook-endpoint.ts';
 import { cursorKeyOf } from '../../service/resources/cursor-key.ts';
 import * as service from '../../service/resources/events.ts';
-import { listOf, nextPage, openCursor, sealCursor } from '../cursor.ts';
 import { readInstant } from '../instant.ts';
-import { JsonText } from '../json-text.ts';
-import { ofFeed } from '../list-orders.ts';
-import type { Handler } from '../operation.ts';
+import { listOf, nextPage, ofFeed, openCursor, sealCursor } from '../list-page.ts';
+import { type Handler, JsonText } from '../operation.ts';
 
 const PATH = '/api/events';
 
