@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { TOTP } from 'otpauth';
-import { readPreferences } from '../scripts/mock/preferences.ts';
+import { readPreferences } from '../scripts/mock/prefer.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/conditional.ts';
 import { readInstant } from '../src/api/instant.ts';
 import { openCursor, sealCursor } from '../src/api/list-page.ts';

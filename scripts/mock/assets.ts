@@ -1,4 +1,12 @@
-import type { Document } from '../../src/contract/contract.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import express from 'express';
+import { type Document, readDocument } from '../../src/contract/contract.ts';
+import { Exchange } from '../../src/domain/exchange.ts';
+import { openPublication } from '../../src/publication/routes.ts';
+import { pageSecurityHeaders } from '../../src/security-headers.ts';
+import { readIcon, readSharedStyle } from '../docs/style.ts';
+import { root } from '../tool.ts';
 
 /** What the mock serves and does not make itself. */
 export type Assets = {
@@ -10,3 +18,36 @@ export type Assets = {
   /** Its icon, as a data URL. */
   readonly icon: string;
 };
+
+/** The document, as a server publishes it. */
+export function documentRoutes({ document, yaml }: Assets): express.Router {
+  const readBuilt = async (name: string) => {
+    if (name === 'openapi.json') return Buffer.from(JSON.stringify(document, null, 2));
+    return name === 'openapi.yaml' ? Buffer.from(await yaml()) : null;
+  };
+  const publication = openPublication({ readBuilt });
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const routes = publication.routes({ setPageHeaders: pageSecurityHeaders(undefined), publicUrl: undefined });
+  router.all(['/openapi.json', '/openapi.yaml'], (req, res, next) => {
+    res.setHeader('X-Request-Id', Exchange.of(res).requestId);
+    routes(req, res, next);
+  });
+  return router;
+}
+
+/** What the control page looks like: as the dashboard does. */
+export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
+  const [shared, own, icon] = await Promise.all([
+    readSharedStyle(root),
+    readFile(join(import.meta.dirname, 'control-page.css'), 'utf8'),
+    readIcon(root),
+  ]);
+  return { style: shared + own, icon };
+}
+
+/** Reads the files that `pack-mock.ts` puts beside the bundle, which is as deep as the sources: both find `generated`. */
+export async function readPackedAssets(): Promise<Assets> {
+  const [document, page] = await Promise.all([readDocument(), readFile(new URL('page.json', import.meta.url), 'utf8')]);
+  const yaml = () => readFile(new URL('../../generated/openapi.yaml', import.meta.url), 'utf8');
+  return { document, yaml, ...JSON.parse(page) };
+}

@@ -19,18 +19,13 @@ import {
 } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import type { OwnBodies } from './own-body.ts';
-import { preferenceOf } from './prefer.ts';
 import type { Store } from './store.ts';
-import { TakenError } from './unique-field.ts';
+import { TakenError } from './store.ts';
 
 export type BatchDeps = {
   readonly operations: readonly Operation[];
   /** The handler of an operation for one item. */
   readonly handlerOf: (operation: Operation) => OperationHandler;
-  /** Responds with an example that the request names, or with a body that was given to the mock. */
-  readonly stateless: OperationHandler;
-  readonly ownBodies: OwnBodies;
   readonly store: Store | undefined;
 };
 
@@ -42,12 +37,10 @@ export function isBatch({ requestBody }: Operation): boolean {
 
 /** Makes each change of a batch by the handler of its own operation. */
 export function createBatchHandler(batch: Operation, deps: BatchDeps): OperationHandler {
-  const { operations, handlerOf, stateless, store, ownBodies } = deps;
+  const { operations, handlerOf, store } = deps;
   const changing = changesOf(batch, operations);
   const handlers = new Map(changing.operations.map((each) => [each.operationId, handlerOf(each)]));
   return async (input) => {
-    const isExample = preferenceOf(input.headers['prefer'], batch)?.example !== undefined;
-    if (isExample || ownBodies.find(input.headers) !== undefined) return stateless(input);
     // The request is valid, so it has this structure.
     const { atomic = false, changes } = input.body as SentBatch;
     const key = input.headers['idempotency-key'];

@@ -1,12 +1,13 @@
 // The mock in a checkout: it serves the generated contract, and edits of its files.
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readDocument } from '../../src/contract/contract.ts';
-import { yamlOf } from '../bundle.ts';
+import { dirname, join, relative } from 'node:path';
+import { type Document, readDocument } from '../../src/contract/contract.ts';
+import { bundleContract, UnbundledError, yamlOf } from '../bundle.ts';
+import { lintDocuments } from '../lint/contract.ts';
+import type { Problem } from '../lint/problem.ts';
 import { root } from '../tool.ts';
-import type { Assets } from './assets.ts';
-import { followEdits } from './contract-edits.ts';
-import { readPageStyle } from './page-style.ts';
+import { onChange } from '../watch.ts';
+import { type Assets, readPageStyle } from './assets.ts';
 import { type Mock, type MockOptions, openMock } from './server.ts';
 
 export type CheckoutOptions = MockOptions & {
@@ -37,4 +38,42 @@ export async function startMock({ mainFile, ...options }: CheckoutOptions = {}):
 async function readAssets(): Promise<Assets> {
   const [document, page] = await Promise.all([readDocument(), readPageStyle()]);
   return { document, yaml: () => readFile(join(root, 'generated/openapi.yaml'), 'utf8'), ...page };
+}
+
+export type EditOptions = {
+  /** Serves the edited contract from now on. Rejects where it cannot be served. */
+  readonly serve: (document: Document) => Promise<void>;
+  /** Called with a line for every problem, and one for the outcome. */
+  readonly print: (line: string) => void;
+};
+
+/** Bundles and serves the contract after every edit in the folder of its main file; resolves to a function that ends this. */
+export function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
+  return onChange(dirname(mainFile), async () => {
+    const problems = await serveEdited(mainFile, serve).catch((error) => [
+      `${relative(root, mainFile)}: ${error instanceof Error ? error.message : error}`,
+    ]);
+    for (const problem of problems) print(problem);
+    print(
+      problems.length === 0 ? 'The edited contract is served.' : 'The contract from before the edit is still served.',
+    );
+  });
+}
+
+/** Resolves to the problems of `npm run lint`, a line each; none: the contract is served as `npm run generate` would bundle it. */
+async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
+  const [problems = []] = await lintDocuments([mainFile]);
+  if (problems.length > 0) return problems.map(lineOf);
+  try {
+    await serve(await bundleContract(mainFile));
+    return [];
+  } catch (error) {
+    // A file has changed since it was linted.
+    if (error instanceof UnbundledError) return error.problems.map(lineOf);
+    throw error;
+  }
+}
+
+function lineOf({ file, line, column, message, remedy }: Problem): string {
+  return `${file}:${line}:${column}  ${message} ${remedy}`;
 }

@@ -6,7 +6,7 @@ import { LOGO } from '../../src/html/icons.ts';
 import type { Assets } from './assets.ts';
 import { examplesOf, statusesOf } from './declared-responses.ts';
 import { ALL_OPERATIONS, type Override } from './overrides.ts';
-import { MAX_DELAY_MS } from './preferences.ts';
+import { MAX_DELAY_MS } from './prefer.ts';
 import type { LoggedRequest } from './request-log.ts';
 
 export type PageOptions = {

@@ -2,11 +2,11 @@ import express, { type ErrorRequestHandler, type Request, type Response } from '
 import { HttpError } from '../../src/api/exceptions.ts';
 import { isObject, type Json } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
-import { parseJson } from '../../src/domain/json.ts';
 import { pageSecurityHeaders } from '../../src/security-headers.ts';
 import type { Control } from './control.ts';
 import { createControlPage, type PageOptions } from './control-page.ts';
 import type { Overrides } from './overrides.ts';
+import { jsonOf } from './request-check.ts';
 import type { RequestLog } from './request-log.ts';
 
 export type ControlRoutesDeps = {
@@ -111,12 +111,4 @@ function ofForm({ response, body, allowInvalid, ...others }: Json): Json {
     ...(text === '' ? { example } : { body: value }),
     ...(allowInvalid !== undefined && { allowInvalid: true }),
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

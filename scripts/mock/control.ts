@@ -4,10 +4,16 @@ import { closed } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
-import { type Match, readMatch } from './override-match.ts';
-import { ALL_OPERATIONS, MAX_OVERRIDES, type NewOverride, type Override, type Overrides } from './overrides.ts';
-import { type Choice, type ChoiceWords, responseOf } from './prefer.ts';
-import { MAX_DELAY_MS } from './preferences.ts';
+import {
+  ALL_OPERATIONS,
+  MAX_OVERRIDES,
+  type Match,
+  type NewOverride,
+  type Override,
+  type Overrides,
+  readMatch,
+} from './overrides.ts';
+import { type Choice, type ChoiceWords, MAX_DELAY_MS, responseOf } from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
 import type { RequestLog } from './request-log.ts';
 import type { ReadSeed } from './seed-data.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../../src/contract/document.ts';
-import { APPLIED_HEADER, WARNING_HEADER } from './preference-notes.ts';
+import { APPLIED_HEADER, WARNING_HEADER } from './prefer.ts';
 import { printable } from './printable.ts';
 
 /** Adds the CORS headers to a response; returns true if the request was a preflight and has been responded to. */

@@ -1,7 +1,11 @@
+import { createHash, hash } from 'node:crypto';
+import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Operation } from '../../src/contract/document.ts';
-import { type Collection, createCollections } from './collection.ts';
-import { createResponseSource, type ResponseSource } from './response-source.ts';
+import { JSONSchemaFaker } from 'json-schema-faker';
+import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
+import { DAY_MS } from '../../src/domain/duration.ts';
+import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
+import { inServerOrder } from './written-body.ts';
 
 /** Where the data of responses come from: the contract's examples or, with a seed, the schemas. */
 export type DataSet = {
@@ -21,4 +25,232 @@ export function createDataSet({ operations, ajv, seed }: DataSetOptions): DataSe
   const isDynamic = seed !== undefined;
   const source = createResponseSource({ ajv, seed });
   return { source, isDynamic, collections: createCollections(operations, { ajv, source, isDynamic }) };
+}
+
+export type Collection = {
+  /** The path of the list operation. */
+  readonly path: string;
+  /** The items of the list, the same for every request: enough for several list pages of the usual size. */
+  readonly items: readonly Json[];
+  /** The items of all examples of the operations under the path, by id. */
+  readonly examples: ReadonlyMap<unknown, Json>;
+  /** The list is a feed, whose last page has a cursor, too. */
+  readonly isFeed: boolean;
+  /** The types of the events in the feed, such as "parent_program.created". */
+  readonly eventTypes: readonly unknown[];
+};
+
+export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
+
+const ITEMS = 60;
+
+export function createCollections(operations: readonly Operation[], deps: CollectionDeps): readonly Collection[] {
+  const collections = operations.map((operation) =>
+    createCollection(operation, { ...deps, examples: itemExamples(operations, operation) }),
+  );
+  return collections.filter((collection) => collection !== undefined);
+}
+
+/** Returns `undefined` if the operation lists nothing. A list's success has `data` and `page`. */
+function createCollection(
+  operation: Operation,
+  { ajv, source, isDynamic, examples }: CollectionDeps & Pick<Collection, 'examples'>,
+): Collection | undefined {
+  const { data, page } = schemaOf(operation, successOf(operation))?.properties ?? {};
+  if (data?.items === undefined || page === undefined) return undefined;
+  const itemSchema = data.items;
+  let items: readonly Json[] | undefined;
+  return {
+    path: operation.path,
+    // Made when they are first used: a mock that begins with data of its own needs none.
+    get items() {
+      if (items !== undefined) return items;
+      const validate = ajv.compile(itemSchema);
+      const made = isDynamic ? generateItems(operation, source) : exampleItems(operation, examples);
+      items = made.filter((item) => validate(item)).map((item) => inServerOrder(item, itemSchema));
+      return items;
+    },
+    examples: isDynamic ? new Map() : examples,
+    isFeed: isFeed(operation),
+    eventTypes: data.items.properties?.['type']?.enum ?? [],
+  };
+}
+
+/** A feed says on each page whether there are more items now. */
+function isFeed(operation: Operation): boolean {
+  return schemaOf(operation, successOf(operation))?.properties?.['page']?.properties?.['has_more'] !== undefined;
+}
+
+/** The collection that an operation reads or changes: of a list, of its items, or neither. */
+export function collectionOf({ path }: Operation, collections: readonly Collection[]): Collection | undefined {
+  return collections.find((collection) => collection.path === path || isItemPath(path, collection.path));
+}
+
+export function findItem({ items, examples }: Collection, id: string): Json | undefined {
+  return items.find((item) => item['id'] === id) ?? examples.get(id);
+}
+
+function isItemPath(path: string, listPath: string): boolean {
+  return path !== listPath && path.replace(/\/\{[^}]+\}$/, '') === listPath;
+}
+
+/** If several examples have one id, the one of the operation that reads an item counts, then the one of the list. */
+function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
+  const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
+  const ofList = operations.filter(({ path }) => path === list.path);
+  const byPriority = [...ofItems.filter(({ method }) => method === 'get'), list, ...ofList, ...ofItems];
+  const examples = new Map<unknown, Json>();
+  for (const operation of byPriority) {
+    for (const [, { value }] of examplesOf(operation, successOf(operation))) {
+      for (const item of operation === list ? itemsIn(value) : [value].filter(isObject))
+        if (!examples.has(item['id'])) examples.set(item['id'], item);
+    }
+  }
+  return examples;
+}
+
+function generateItems(operation: Operation, source: ResponseSource): Json[] {
+  const items: Json[] = [];
+  for (let i = 0; i < ITEMS && items.length < ITEMS; i += 1) {
+    const { body } = source({ operation, status: successOf(operation), seedText: `${operation.path} ${i}` });
+    items.push(...itemsIn(body));
+  }
+  return items.slice(0, ITEMS);
+}
+
+/** The items of the list's examples, then copies of them that differ. */
+function exampleItems(operation: Operation, examples: Collection['examples']): Json[] {
+  const listed = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
+  const distinct = [...new Map(listed.map((item) => [item['id'], examples.get(item['id']) ?? item])).values()];
+  const unique = uniqueFieldsIn(schemaOf(operation, successOf(operation)));
+  const rounds = distinct.length === 0 ? 0 : Math.ceil(ITEMS / distinct.length);
+  return Array.from({ length: rounds }, (_, round) => distinct.map((item) => copyOf(item, { round, unique })))
+    .flat()
+    .slice(0, ITEMS);
+}
+
+/** The fields of the schema and of all within it whose descriptions say that they are unique. */
+function uniqueFieldsIn(schema: unknown): Set<string> {
+  const names = new Set<string>();
+  JSON.stringify(schema, (name, value) => {
+    if (isObject(value) && /\bunique in your organization\b/.test(String(value['description']))) names.add(name);
+    return value;
+  });
+  return names;
+}
+
+/** Changes what must or should differ between items, by the names that the contract uses. */
+function copyOf(item: Json, { round, unique }: { round: number; unique: ReadonlySet<string> }): Json {
+  if (round === 0) return item;
+  const change = ([name, value]: [string, unknown]): [string, unknown] => {
+    // The item that an event is about.
+    if (isObject(value) && 'id' in value) return [name, copyOf(value, { round, unique })];
+    if (typeof value !== 'string') return [name, value];
+    if (name === 'id') return [name, laterId(value, round)];
+    if (name === 'name') return [name, `${value} ${round + 1}`];
+    if (unique.has(name)) return [name, `${value}-${round + 1}`];
+    if (name.endsWith('_at') || name === 'timestamp')
+      return [name, new Date(Date.parse(value) + round * DAY_MS).toISOString()];
+    return [name, value];
+  };
+  return Object.fromEntries(Object.entries(item).map(change));
+}
+
+/** Another id, whose time is so many days later if the id is a UUID of version 7. */
+function laterId(id: string, days: number): string {
+  const [, time, rest = ''] = /^([0-9a-f]{8}-[0-9a-f]{4})(-7.*)$/.exec(id) ?? [];
+  const other = uuidOf(`${id} ${days}`);
+  if (time === undefined) return other;
+  const milliseconds = Number.parseInt(time.replace('-', ''), 16) + days * DAY_MS;
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${rest.slice(0, 5)}${other.slice(18)}`;
+}
+
+/** A UUID in the form of version 7, the same for the same text. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function itemsIn(body: unknown): Json[] {
+  const data = isObject(body) ? body['data'] : undefined;
+  return Array.isArray(data) ? data.filter(isObject) : [];
+}
+
+/** The first example of each header, and a body; `undefined` if the response has none. */
+export type ContractResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };
+
+export type ResponseQuery = {
+  readonly operation: Operation;
+  readonly status: number;
+  /** The name of one of the contract's examples. If it is omitted, the first one or, with a seed, generated data. */
+  readonly example?: string | undefined;
+  /** The same text gets the same generated data. */
+  readonly seedText: string;
+};
+
+/** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
+export type ResponseSource = (query: ResponseQuery) => ContractResponse;
+
+export function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
+  return ({ operation, status, example, seedText }) => {
+    const headers = headersOf(operation, status);
+    const schema = schemaOf(operation, status);
+    const examples = examplesOf(operation, status);
+    const isGenerated = seed !== undefined && example === undefined && schema !== undefined;
+    const generated = isGenerated
+      ? generate(schema, {
+          seed: `${seed} ${operation.operationId} ${status} ${seedText}`,
+          validate: ajv.compile(schema),
+        })
+      : undefined;
+    const [, shown] = examples.find(([name]) => example === undefined || name === example) ?? [];
+    return { headers, body: generated ?? shown?.value };
+  };
+}
+
+/** Most generated data is valid; for a difficult schema, one of the first attempts is. */
+const MAX_ATTEMPTS = 20;
+const MAX_PROPERTIES = 4;
+
+const FIRST_MS = Date.UTC(2024, 0, 1);
+const RANGE_MS = 3 * 365 * 24 * 3_600_000;
+
+/** The first generated value that the schema allows, the same for the same seed; `undefined` if there was none. */
+export function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
+  const narrow = narrowed(schema);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    JSONSchemaFaker.option({ alwaysFakeOptionals: true, maxItems: 10, random: randomOf(`${seed} ${attempt}`) });
+    JSONSchemaFaker.format('instant', () => {
+      return new Date(FIRST_MS + JSONSchemaFaker.random.number(0, RANGE_MS)).toISOString();
+    });
+    const value = JSONSchemaFaker.generate(narrow);
+    if (validate(value)) return value;
+  }
+  return undefined;
+}
+
+/**
+ * The schema for the generator. By itself, the generator writes instants without milliseconds and in any year, adds members
+ * wherever a schema allows them, as those of responses do, and more of them than a high `maxProperties` allows.
+ */
+function narrowed(schema: Schema): object {
+  return JSON.parse(JSON.stringify(schema), (_, node) => {
+    if (!isObject(node)) return node;
+    if (node['format'] === 'date-time') return { type: node['type'], format: 'instant' };
+    if (isObject(node['properties'])) node['additionalProperties'] ??= false;
+    if (Number(node['maxProperties']) > MAX_PROPERTIES) node['maxProperties'] = MAX_PROPERTIES;
+    return node;
+  });
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32): the generator takes thousands for an item. */
+function randomOf(seed: string): () => number {
+  let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -11,13 +11,12 @@ import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/dom
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
+import type { OwnBodies } from './overrides.ts';
 import { ALL_OPERATIONS, type Override, type Overrides, preferHeaderOf } from './overrides.ts';
-import type { OwnBodies } from './own-body.ts';
-import { type Preference, responseOf } from './prefer.ts';
-import type { PreferenceNotes } from './preference-notes.ts';
-import { readPreferences } from './preferences.ts';
+import type { PreferenceNotes } from './prefer.ts';
+import { type Preference, readPreferences, responseOf } from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
-import { type ReadRequest, readAhead } from './read-ahead.ts';
+import { type ReadRequest, readAhead } from './request-check.ts';
 
 export type ForcedResponseDeps = {
   readonly router: ContractRouter;

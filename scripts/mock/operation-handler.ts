@@ -1,17 +1,15 @@
+import { hash } from 'node:crypto';
+import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts';
+import { requireIfMatch } from '../../src/api/conditional.ts';
+import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
-import { collectionOf, findItem } from './collection.ts';
-import { compileLater } from './compile.ts';
-import type { DataSet } from './data-set.ts';
-import { schemaOf, successOf } from './declared-responses.ts';
-import { isTagFor, refuseStale, statelessTagOf } from './entity-tags.ts';
-import { canonicalId, idIn, pathOf, resultOf } from './handler-result.ts';
+import { type ContractResponse, collectionOf, type DataSet, findItem } from './data-set.ts';
+import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { linkTo, pageOf } from './list-page.ts';
-import { schemaOfMember } from './merge-patch.ts';
-import type { OwnBodies } from './own-body.ts';
+import type { OwnBodies } from './overrides.ts';
 import { preferenceOf } from './prefer.ts';
-import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
+import { createdBody, schemaOfMember, throwInvalid, updatedBody } from './written-body.ts';
 
 export type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
 
@@ -71,4 +69,77 @@ function withPathParameters(example: Json, { path }: HandlerInput, schema: Schem
 
 function changedBody(current: Json, write: { operation: Operation; sent: Json; schema: Schema }): Json {
   return write.operation.method === 'post' ? createdBody(current, write) : updatedBody(current, write);
+}
+
+/** Rendering and sending add these to every response. */
+const ADDED_HEADERS = new Set([
+  'x-request-id',
+  'cache-control',
+  'etag',
+  'content-type',
+  'ratelimit-policy',
+  'ratelimit',
+]);
+
+/** `path` is the operation's with its parameters filled in; a null `body`: the response has none. */
+export function resultOf(path: string, status: number, { headers: given, body }: ContractResponse): HandlerResult {
+  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_HEADERS.has(name.toLowerCase())));
+  if ('Location' in headers && isObject(body)) headers['Location'] = `${path}/${body['id']}`;
+  return { status, headers, body };
+}
+
+export function pathOf({ path }: Operation, input: HandlerInput): string {
+  return path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(input.path[name] ?? ''));
+}
+
+/** The last parameter of the path; empty where there is none. */
+export function idIn({ path }: HandlerInput): string {
+  return canonicalId(Object.values(path).at(-1) ?? '');
+}
+
+/** A UUID may be sent in capitals; responses have it in lower case. */
+export function canonicalId(value: string): string {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value.toLowerCase() : value;
+}
+
+// Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a
+// tag proves by itself that the mock made it, and for which id: its first half is a hash of the content, its second half a
+// hash of the first half and the id. Every other tag counts as stale.
+
+const HALF_CHARACTERS = 11;
+
+/** The tag of a body that the mock does not keep. */
+export function statelessTagOf(body: unknown): string {
+  const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, HALF_CHARACTERS);
+  const id = isObject(body) && 'id' in body ? String(body['id']) : '';
+  return `"${content}${proofOf(content, id)}"`;
+}
+
+/** Throws the contract's 412, where the operation has one, unless one of the tags in If-Match is current. */
+export function refuseStale(
+  operation: Operation,
+  ifMatch: string | undefined,
+  isCurrent: (entityTag: string) => boolean,
+): void {
+  const message = exampleMessageOf(operation, 412);
+  if (message !== undefined) requireIfMatch(ifMatch, isCurrent, message);
+}
+
+/** Whether the mock made the tag for this id. */
+export function isTagFor(id: string, tag: string): boolean {
+  const text = tag.slice(1, -1);
+  return text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
+}
+
+function proofOf(content: string, id: string): string {
+  return hash('sha256', `${content} ${id}`, 'base64url').slice(0, HALF_CHARACTERS);
+}
+
+/** Compiles the schema when it is first used: to compile all of them takes most of the start. */
+export function compileLater(ajv: Ajv2020, schema: Schema | true): () => ValidateFunction {
+  let validate: ValidateFunction | undefined;
+  return () => {
+    validate ??= ajv.compile(schema);
+    return validate;
+  };
 }

@@ -1,4 +1,6 @@
-import { isMatch, type Match, type Matched } from './override-match.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../src/contract/document.ts';
+import { invalidField } from '../../src/domain/errors.ts';
 
 /** Responses that are forced from outside of the app that calls the mock. */
 export type Override = {
@@ -68,4 +70,108 @@ export function preferHeaderOf({ status, example, delay_ms: delay }: Override): 
   return Object.entries(preferences)
     .flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]))
     .join(', ');
+}
+
+/** Which requests get a forced response: those that have all of these. */
+export type Match = {
+  /** The path without the query. A `*` stands for any characters. */
+  readonly path?: string;
+  /** The values of parameters, decoded. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The values of headers; the names are not case-sensitive. */
+  readonly header?: Readonly<Record<string, string>>;
+  /** Members of the JSON body. Others are allowed, except within an array. */
+  readonly body?: unknown;
+};
+
+export type Matched = {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed JSON. */
+  readonly body: unknown;
+};
+
+export function isMatch(match: Match = {}, { url, headers, body }: Matched): boolean {
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
+  const parameters = new URLSearchParams(query);
+  return (
+    (match.path === undefined || isOfPattern(path, match.path)) &&
+    Object.entries(match.query ?? {}).every(([name, value]) => parameters.getAll(name).includes(value)) &&
+    Object.entries(match.header ?? {}).every(([name, value]) => String(headers[name.toLowerCase()]) === value) &&
+    (match.body === undefined || contains(body, match.body))
+  );
+}
+
+const FIELDS = ['path', 'query', 'header', 'body'];
+
+/** Throws a 422 for anything else than a match. */
+export function readMatch(value: unknown): Match {
+  if (!isObject(value)) throw invalidField('match', 'must be an object.');
+  const unknown = Object.keys(value).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    throw invalidField(`match.${unknown.slice(0, 100)}`, `is not known. Fields: ${FIELDS.join(', ')}.`);
+  const { path, query, header, body } = value;
+  if (path !== undefined && (typeof path !== 'string' || !path.startsWith('/')))
+    throw invalidField(
+      'match.path',
+      'must begin with "/", such as /api/key or /api/parent_programs/*. A * stands for any characters.',
+    );
+  if (path?.includes('?')) throw invalidField('match.path', 'must not have a query. Put it into match.query.');
+  return {
+    ...(path !== undefined && { path }),
+    ...(query !== undefined && { query: valuesOf(query, 'match.query') }),
+    ...(header !== undefined && { header: valuesOf(header, 'match.header') }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+function valuesOf(value: unknown, field: string): Record<string, string> {
+  if (!isObject(value)) throw invalidField(field, 'must be an object of names and values.');
+  const wrong = Object.entries(value).find(([, each]) => !['string', 'number', 'boolean'].includes(typeof each));
+  if (wrong !== undefined) throw invalidField(`${field}.${wrong[0].slice(0, 100)}`, 'must be a string.');
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)]));
+}
+
+/** Without a regular expression, which many stars would make slow. */
+function isOfPattern(text: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
+  let position = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, position);
+    if (found < 0) return false;
+    position = found + part.length;
+  }
+  return position <= text.length - last.length;
+}
+
+function contains(value: unknown, expected: unknown): boolean {
+  if (Array.isArray(expected))
+    return (
+      Array.isArray(value) &&
+      value.length === expected.length &&
+      expected.every((member, i) => contains(value[i], member))
+    );
+  if (isObject(expected))
+    return (
+      isObject(value) &&
+      Object.entries(expected).every(([name, member]) => Object.hasOwn(value, name) && contains(value[name], member))
+    );
+  return value === expected;
+}
+
+/** Bodies of successes that were given to the mock, by the headers of the request that gets them: all that a handler sees of it. */
+export class OwnBodies {
+  readonly #bodies = new WeakMap<IncomingHttpHeaders, { readonly body: unknown }>();
+
+  set(headers: IncomingHttpHeaders, body: unknown): void {
+    this.#bodies.set(headers, { body });
+  }
+
+  /** `undefined` if the request gets the usual body. */
+  find(headers: IncomingHttpHeaders): { readonly body: unknown } | undefined {
+    return this.#bodies.get(headers);
+  }
 }

@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { clip } from '../../src/api/exceptions.ts';
+import type { Send } from '../../src/api/send.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
-import { type Preferences, readPreferences } from './preferences.ts';
 
 /** The response that a `Prefer` header (RFC 7240) names; `example` undefined: the one that fits best. */
 export type Preference = { readonly status: number; readonly example: string | undefined };
@@ -84,4 +85,147 @@ function joined(texts: readonly string[], maxLines: number): string[] {
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
     texts.slice(i * size, (i + 1) * size).join('; '),
   );
+}
+
+/** The header Prefer (RFC 7240), such as `Prefer: code=503, delay=2000`. */
+export type Preferences = {
+  /** A preference is `undefined` if it was not sent. They are checked against the operation elsewhere. */
+  readonly code: string | undefined;
+  readonly example: string | undefined;
+  /** Generated data rather than the contract's examples; `undefined` for what the mock was started with. */
+  readonly dynamic: boolean | undefined;
+  readonly delayMs: number;
+  /** The preferences that the mock applies, as Preference-Applied lists them, but for `code` and `example`. */
+  readonly applied: readonly string[];
+  /** A sentence for each preference that it does not apply. They quote names, and no other text of the client. */
+  readonly warnings: readonly string[];
+};
+
+export const MAX_DELAY_MS = 30_000;
+const KNOWN_PREFERENCES = 'code, example, dynamic, delay and wait';
+
+/** They go into a header. */
+const MAX_WARNINGS = 10;
+
+type Reading = {
+  code?: string;
+  example?: string;
+  dynamic?: boolean;
+  delayMs?: number | undefined;
+  waitMs?: number;
+};
+
+export function readPreferences(header: string | string[] | undefined): Preferences {
+  const { values, warnings } = split([header ?? []].flat().join(','));
+  const reading: Reading = {};
+  for (const [name, value] of values) {
+    const problem = read(name, value, reading);
+    if (problem !== undefined) warnings.push(problem);
+  }
+  const { code, example, dynamic, delayMs = 0, waitMs } = reading;
+  const isInTime = waitMs !== undefined && delayMs <= waitMs;
+  if (waitMs !== undefined && !isInTime) warnings.push('Prefer: wait is shorter than delay, so it is not met.');
+  const applied = [
+    ...(dynamic === undefined ? [] : [`dynamic=${dynamic}`]),
+    ...(delayMs === 0 ? [] : [`delay=${delayMs}`]),
+    ...(isInTime ? [`wait=${waitMs / 1000}`] : []),
+  ];
+  return { code, example, dynamic, delayMs, applied, warnings: [...new Set(warnings)].slice(0, MAX_WARNINGS) };
+}
+
+/** The first of two equal preferences counts, and names are case-insensitive (RFC 7240 section 2). */
+function split(header: string): { values: Map<string, string>; warnings: string[] } {
+  const values = new Map<string, string>();
+  const warnings: string[] = [];
+  for (const text of header.split(/[,;]/)) {
+    if (text.trim() === '') continue;
+    const [, name, value = ''] = /^\s*([\w-]{1,40})\s*(?:=\s*"?([^"]*?)"?\s*)?$/.exec(text) ?? [];
+    if (name === undefined) warnings.push('Prefer has a preference that is not readable. Write name=value.');
+    else if (values.has(name.toLowerCase())) warnings.push(`Prefer: only the first ${name} counts.`);
+    else values.set(name.toLowerCase(), value);
+  }
+  return { values, warnings };
+}
+
+/** Returns a sentence about a preference that cannot be applied. */
+function read(name: string, value: string, reading: Reading): string | undefined {
+  switch (name) {
+    case 'code':
+    case 'example':
+      reading[name] = value;
+      return undefined;
+    case 'dynamic':
+      if (!/^(true|false|)$/.test(value)) return 'Prefer: dynamic is true or false.';
+      reading.dynamic = value !== 'false';
+      return undefined;
+    case 'delay':
+      reading.delayMs = millisecondsOf(value);
+      if (reading.delayMs !== undefined) return undefined;
+      return `Prefer: delay is a number of milliseconds up to ${MAX_DELAY_MS}, or of seconds, such as 2s.`;
+    case 'wait':
+      // RFC 7240 section 4.3: the seconds that the client is willing to wait.
+      if (!/^\d{1,6}$/.test(value)) return 'Prefer: wait is a number of seconds.';
+      reading.waitMs = Number(value) * 1000;
+      return undefined;
+    default:
+      return `Prefer: this mock does not know ${name}. It knows ${KNOWN_PREFERENCES}.`;
+  }
+}
+
+function millisecondsOf(value: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s)?$/.exec(value) ?? [];
+  const milliseconds = Number(digits) * (unit === 's' ? 1000 : 1);
+  return milliseconds <= MAX_DELAY_MS ? Math.round(milliseconds) : undefined;
+}
+
+/** RFC 7240 section 3. */
+export const APPLIED_HEADER = 'Preference-Applied';
+export const WARNING_HEADER = 'X-Mock-Warning';
+
+/** What the `Prefer` header of a request asks for; `response` is `undefined` if the operation has no such response. */
+export type Note = { readonly preferences: Preferences; readonly response: Preference | undefined };
+
+export type PreferenceNotes = {
+  add(res: ServerResponse, note: Note): void;
+  /** Adds to each response which preferences were applied and which were not. */
+  sendWith(send: Send): Send;
+};
+
+/** `onWarning` is called with each sentence about a preference that was not applied. */
+export function createPreferenceNotes(onWarning: (warning: string) => void): PreferenceNotes {
+  const notes = new WeakMap<ServerResponse, Note>();
+  return {
+    add: (res, note) => void notes.set(res, note),
+    sendWith: (send) => (exchange, response) => {
+      const note = notes.get(exchange.res);
+      if (note !== undefined) {
+        const { applied, warnings } = outcomeOf(note, response.status);
+        if (applied.length > 0) exchange.res.setHeader(APPLIED_HEADER, applied.join(', '));
+        if (warnings.length > 0) exchange.res.setHeader(WARNING_HEADER, warnings.join(' '));
+        for (const warning of warnings) onWarning(warning);
+      }
+      send(exchange, response);
+    },
+  };
+}
+
+type Outcome = { readonly applied: readonly string[]; readonly warnings: readonly string[] };
+
+function outcomeOf({ preferences, response }: Note, status: number): Outcome {
+  const { code, example, applied, warnings } = preferences;
+  if (code === undefined && example === undefined) return { applied, warnings };
+  // A 304 is a success that the client has already.
+  if (response === undefined || (status !== response.status && !(response.status === 200 && status === 304)))
+    return { applied, warnings: [...warnings, notSent(response)] };
+  const chosen = [
+    ...(code === undefined ? [] : [`code=${response.status}`]),
+    ...(response.example === undefined ? [] : [`example=${response.example}`]),
+  ];
+  return { applied: [...chosen, ...applied], warnings };
+}
+
+function notSent(response: Preference | undefined): string {
+  return response === undefined
+    ? 'Prefer: the operation has no such response.'
+    : 'Prefer: a success is sent only where the server would accept the request.';
 }

@@ -1,16 +1,16 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, request as requestPlain, type ServerResponse } from 'node:http';
+import { request as requestSecure } from 'node:https';
 import getRawBody from 'raw-body';
 import { originFormOf } from '../../src/api/request-head.ts';
-import type { Finding } from '../../src/contract/conformity.ts';
-import { readDocument } from '../../src/contract/contract.ts';
+import { type CheckedResponse, createConformityCheck, type Finding } from '../../src/contract/conformity.ts';
+import { type Document, readDocument } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
 import { bodyProblemOf } from '../../src/domain/body-problem.ts';
+import { formatCount } from '../../src/domain/format.ts';
 import { listen } from '../../src/server.ts';
 import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
-import { createExchangeCheck, type Exchange } from './exchange-check.ts';
-import { forward } from './forward.ts';
 import { printable, requestLine } from './printable.ts';
-import { Tally } from './tally.ts';
+import { createRequestCheck, type Refusal } from './request-check.ts';
 
 export type ProxyOptions = {
   /** The server that requests are forwarded to. */
@@ -116,4 +116,156 @@ function fail(
 /** The proxy's own CORS headers replace the server's. */
 function isCorsHeader(name: string): boolean {
   return /^access-control-/i.test(name);
+}
+
+/** A request with its body, and a server's response to it. */
+export type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
+
+/** Refusals that never depend on the server's data. */
+const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
+/** Refusals that a server may always send: for the state or the limits of the key, or for a problem of the server itself. */
+const ALWAYS_ALLOWED = [401, 403, 429, 500, 503];
+
+/** Checks that a response is the contract's, and that the server refuses what the contract forbids and nothing else. */
+export async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
+  const checkResponse = createConformityCheck({ ...document });
+  const checkRequest = await createRequestCheck(document);
+  return async ({ req, body, response }) => {
+    const { method = 'GET', url = '/' } = req;
+    const finding = checkResponse({ method, url }, response);
+    if (finding.operations.length === 0) return finding;
+    const disagreement = refusalDisagreement(await checkRequest(req, body), response.status);
+    if (disagreement === null) return finding;
+    return { ...finding, disagreements: [...finding.disagreements, disagreement] };
+  };
+}
+
+/** `refusal` is the contract's, null where it allows the request; `status` is the server's. */
+function refusalDisagreement(refusal: Refusal | null, status: number): string | null {
+  if (refusal === null) {
+    return INDEPENDENT_OF_DATA.includes(status)
+      ? `the contract allows this request, but the server refuses it with ${status}.`
+      : null;
+  }
+  if (status === refusal.status || ALWAYS_ALLOWED.includes(status)) return null;
+  const forbids = `the contract forbids this request (${refusal.status}: ${refusal.message})`;
+  return status < 400
+    ? `${forbids}, but the server accepts it.`
+    : `${forbids}, but the server responds with ${status}.`;
+}
+
+/** A server's response: as it is passed back, and as it is checked against the contract. */
+export type ForwardedResponse = {
+  readonly headers: readonly Header[];
+  readonly bytes: Buffer;
+  readonly checked: CheckedResponse;
+};
+
+type Header = readonly [name: string, value: string];
+
+/**
+ * Headers of the connection (RFC 9110 section 7.6.1), headers that are made anew, and Accept-Encoding: a compressed
+ * response could not be checked.
+ */
+const NOT_FORWARDED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'accept-encoding',
+]);
+/** With any other method Node sends an empty body in chunks, unless a length of 0 says that there is none. */
+const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+const TIMEOUT_SECONDS = 60;
+
+/** Sends the request to the server, with its headers unchanged, repeated ones included. Rejects without a response. */
+export function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
+  const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
+  const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
+  const headers: Header[] = [
+    ['Host', target.host],
+    ['Connection', 'close'],
+    ...(hasLength ? [['Content-Length', String(body.length)] as const] : []),
+    ...headersOf(req).filter(([name]) => !NOT_FORWARDED.has(name.toLowerCase())),
+  ];
+  const options = {
+    method: req.method,
+    hostname: target.hostname.replace(/^\[|\]$/g, ''),
+    port: target.port,
+    path: `${target.pathname.replace(/\/$/, '')}${req.url}`,
+    headers: headers.flat(),
+    agent: false,
+    timeout: TIMEOUT_SECONDS * 1000,
+  };
+  return new Promise((resolve, reject) => {
+    const request = target.protocol === 'https:' ? requestSecure : requestPlain;
+    const sent = request(options, (response) => receive(response).then(resolve, reject));
+    sent.on('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_SECONDS} seconds`)));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function receive(response: IncomingMessage): Promise<ForwardedResponse> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const joined = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  return {
+    headers: headersOf(response).filter(([name]) => isForwardedBack(name.toLowerCase())),
+    bytes,
+    checked: { status: response.statusCode ?? 0, headers: Object.fromEntries(joined), text: bytes.toString() },
+  };
+}
+
+function isForwardedBack(name: string): boolean {
+  return name === 'content-length' || !NOT_FORWARDED.has(name);
+}
+
+/** `rawHeaders` alternates names and values. */
+function headersOf({ rawHeaders }: IncomingMessage): Header[] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
+    rawHeaders[2 * i] ?? '',
+    rawHeaders[2 * i + 1] ?? '',
+  ]);
+}
+
+/** Counts requests and disagreements with the contract; equal disagreements are counted together. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+  #requests = 0;
+  #disagreements = 0;
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  get disagreements(): number {
+    return this.#disagreements;
+  }
+
+  /** `subject` is the operation and the status. */
+  add(subject: string, disagreements: readonly string[]): void {
+    this.#requests += 1;
+    this.#disagreements += disagreements.length;
+    for (const disagreement of disagreements) {
+      const line = `${subject}: ${disagreement}`;
+      this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
+    }
+  }
+
+  /** The totals in a line, then a line for each disagreement, the most frequent first. */
+  summary(): string[] {
+    const counts = [...this.#counts].sort(([, a], [, b]) => b - a);
+    return [
+      `${formatCount(this.#requests, 'request')}, ${formatCount(this.#disagreements, 'disagreement')} with the contract.`,
+      ...counts.map(([line, times]) => `${String(times).padStart(6)}  ${line}`),
+    ];
+  }
 }

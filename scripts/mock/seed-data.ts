@@ -3,11 +3,10 @@ import { invalidTextsIn, Violations } from '../../src/api/violations.ts';
 import { closed } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
-import { uuidOf } from './collection.ts';
+import { uuidOf } from './data-set.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
-import { emptyValueOf, inServerOrder } from './merge-patch.ts';
-import { type Items, MAX_ITEMS } from './store.ts';
-import { UniqueField } from './unique-field.ts';
+import { type Items, MAX_ITEMS, UniqueField } from './store.ts';
+import { emptyValueOf, inServerOrder } from './written-body.ts';
 
 /** Reads the items that a mock begins with. Throws a 422 that names every mistake. */
 export type ReadSeed = (seed: unknown) => Items;

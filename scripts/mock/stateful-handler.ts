@@ -6,24 +6,16 @@ import { isObject, type Json, type Operation } from '../../src/contract/document
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import { type Collection, collectionOf } from './collection.ts';
-import { compileLater } from './compile.ts';
-import type { DataSet } from './data-set.ts';
+import type { ContractResponse, DataSet } from './data-set.ts';
+import { type Collection, collectionOf } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
-import { refuseStale } from './entity-tags.ts';
-import { recordEvent } from './feed.ts';
-import { idIn, pathOf, resultOf } from './handler-result.ts';
 import { pageOf } from './list-page.ts';
-import type { OwnBodies } from './own-body.ts';
-import { preferenceOf } from './prefer.ts';
-import { refuseDangling, removeWithReferring } from './references.ts';
-import type { ContractResponse } from './response-source.ts';
+import { compileLater, idIn, pathOf, refuseStale, resultOf } from './operation-handler.ts';
 import type { Store } from './store.ts';
-import { UniqueField } from './unique-field.ts';
+import { recordEvent, refuseDangling, removeWithReferring, UniqueField } from './store.ts';
 import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
 
 export type StatefulDeps = {
-  readonly ownBodies: OwnBodies;
   readonly ajv: Ajv2020;
   readonly data: DataSet;
   readonly store: Store;
@@ -48,7 +40,7 @@ type Action = (input: HandlerInput, kept: Kept) => Promise<HandlerResult>;
 
 /** Responds from the store, and changes it: the operations of a collection. All others are left to `stateless`. */
 export function createStatefulHandler(operation: Operation, deps: StatefulDeps): OperationHandler {
-  const { ajv, data, store, now, ownBodies, stateless } = deps;
+  const { ajv, data, store, now, stateless } = deps;
   const { collections } = data;
   const collection = collectionOf(operation, collections);
   const action = collection === undefined ? undefined : actionOf(operation, collection.path);
@@ -61,13 +53,7 @@ export function createStatefulHandler(operation: Operation, deps: StatefulDeps):
     return found;
   };
   const kept = { operation, collections, collection, list: collection.path, store, now, compiled, example };
-  return async (input) => {
-    const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
-    if (!isExample && ownBodies.find(input.headers) === undefined) return action(input, kept);
-    // It changes nothing. The tags of the store are not those of the examples.
-    delete input.headers['if-match'];
-    return stateless(input);
-  };
+  return (input) => action(input, kept);
 }
 
 function actionOf({ method, path }: Operation, list: string): Action | undefined {

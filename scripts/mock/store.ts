@@ -1,7 +1,10 @@
-import type { Json } from '../../src/contract/document.ts';
+import { v7 as newId } from 'uuid';
+import type { Json, Operation } from '../../src/contract/document.ts';
 import { HOUR_MS } from '../../src/domain/duration.ts';
+import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
-import type { Collection } from './collection.ts';
+import type { Collection } from './data-set.ts';
+import { exampleMessageOf } from './declared-responses.ts';
 
 /** What an idempotency key was used for. */
 export type Creation = { readonly request: string; readonly item: Json };
@@ -89,5 +92,103 @@ export class Store {
     const items = this.#items.get(path);
     if (items === undefined) throw new Error(`The mock keeps no items of ${path}.`);
     return items;
+  }
+}
+
+export type Change = {
+  readonly kind: 'created' | 'updated' | 'deleted';
+  /** The item after the change, or before its deletion. */
+  readonly item: Json;
+  readonly at: Date;
+};
+
+export type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
+
+/** Adds the event of a change to the feed, where the contract has a type for it: "parent_program.created". */
+export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {
+  const type = `${list.split('/').at(-1)?.replace(/s$/, '')}.${kind}`;
+  const feed = collections.find(({ isFeed, eventTypes }) => isFeed && eventTypes.includes(type));
+  if (feed !== undefined) store.put(feed.path, { id: newId(), type, timestamp: at.toISOString(), data: item });
+}
+
+// Items that refer to items of other lists, by the names that the contract uses: "parent_program_id" is the id of an item of
+// "/api/parent_programs".
+
+/** Throws the server's 422 for a field of the request that is not the id of an item. */
+export function refuseDangling(item: Json, operation: Operation, { store, collections }: Feed): void {
+  const { properties = {} } = operation.requestBody?.content['application/json']?.schema ?? {};
+  for (const field of Object.keys(properties)) {
+    const id = item[field];
+    const referred = collections.find(({ path }) => referenceTo(path) === field);
+    if (referred === undefined || typeof id !== 'string' || store.find(referred.path, id.toLowerCase()) !== undefined)
+      continue;
+    const noun = field.replace(/_id$/, '').replaceAll('_', ' ');
+    throw invalidField(field, `is not the id of a ${noun} of your organization.`);
+  }
+}
+
+/** Deletes an item and, as the database of the server does, all items that refer to it. */
+export function removeWithReferring(feed: Feed, { list, item, at }: { list: string; item: Json; at: Date }): void {
+  const { store, collections } = feed;
+  store.remove(list, String(item['id']));
+  recordEvent(feed, list, { kind: 'deleted', item, at });
+  for (const { path, isFeed } of collections) {
+    if (isFeed) continue;
+    for (const other of store.itemsOf(path))
+      if (other[referenceTo(list)] === item['id']) removeWithReferring(feed, { list: path, item: other, at });
+  }
+}
+
+function referenceTo(list: Collection['path']): string {
+  return `${list.slice(list.lastIndexOf('/') + 1).replace(/s$/, '')}_id`;
+}
+
+/** A field and its value, as the message of a conflict quotes them: `external_id "sis-20417"`. */
+const QUOTED = /(\w+) ("(?:[^"\\]|\\.)*")/;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** The contract's 409 for a value that another item has. */
+export class TakenError extends DomainError {
+  readonly field: string;
+  readonly value: unknown;
+  readonly holderId: unknown;
+
+  constructor(message: string, { field, value, holderId }: { field: string; value: unknown; holderId: unknown }) {
+    super('conflict', message);
+    this.field = field;
+    this.value = value;
+    this.holderId = holderId;
+  }
+}
+
+/** The field whose values must differ, which the contract names in its example of a 409. */
+export class UniqueField {
+  readonly name: string;
+  readonly #quoted: string;
+  readonly #message: string;
+
+  private constructor(name: string, quoted: string, message: string) {
+    this.name = name;
+    this.#quoted = quoted;
+    this.#message = message;
+  }
+
+  /** `undefined` if the operation has none. */
+  static of(operation: Operation): UniqueField | undefined {
+    const message = exampleMessageOf(operation, 409) ?? '';
+    const [, name, quoted] = QUOTED.exec(message) ?? [];
+    return name === undefined || quoted === undefined ? undefined : new UniqueField(name, quoted, message);
+  }
+
+  /** Throws a TakenError where another item has the same value; null is not a value. */
+  refuseTaken(item: Json, items: readonly Json[]): void {
+    const value = item[this.name];
+    if (value === null || value === undefined) return;
+    const holder = items.find((other) => other[this.name] === value && other['id'] !== item['id']);
+    if (holder === undefined) return;
+    const message = this.#message
+      .replace(UUID, () => String(holder['id']))
+      .replace(this.#quoted, () => JSON.stringify(value));
+    throw new TakenError(message, { field: this.name, value, holderId: holder['id'] });
   }
 }

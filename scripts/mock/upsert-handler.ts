@@ -3,22 +3,17 @@ import type { OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/json.ts';
-import { type Collection, uuidOf } from './collection.ts';
+import { type Collection, uuidOf } from './data-set.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
-import { isTagFor, refuseStale, statelessTagOf } from './entity-tags.ts';
-import { emptyValueOf, schemaOfMember } from './merge-patch.ts';
-import type { OwnBodies } from './own-body.ts';
-import { preferenceOf } from './prefer.ts';
+import { isTagFor, refuseStale, statelessTagOf } from './operation-handler.ts';
 import type { Store } from './store.ts';
+import { emptyValueOf, schemaOfMember } from './written-body.ts';
 
 export type UpsertDeps = {
   readonly operations: readonly Operation[];
   readonly collections: readonly Collection[];
   /** The handler of another operation. */
   readonly handlerOf: (operation: Operation) => OperationHandler;
-  /** Responds with an example that the request names, or with a body that was given to the mock. */
-  readonly stateless: OperationHandler;
-  readonly ownBodies: OwnBodies;
   readonly store: Store | undefined;
 };
 
@@ -34,7 +29,7 @@ export function isUpsert(operation: Operation): boolean {
 
 /** Creates or replaces an item by the handlers of these operations. Without a store, every item exists. */
 export function createUpsertHandler(operation: Operation, deps: UpsertDeps): OperationHandler {
-  const { operations, collections, handlerOf, stateless, store, ownBodies } = deps;
+  const { operations, collections, handlerOf, store } = deps;
   const list = listOf(operation);
   const name = operation.parameters?.find((parameter) => parameter.in === 'path')?.name ?? '';
   const handlerFor = (method: string, path: string) => {
@@ -47,8 +42,6 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
   const examples = collections.find(({ path }) => path === list);
 
   return async (input) => {
-    const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
-    if (isExample || ownBodies.find(input.headers) !== undefined) return stateless(input);
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };

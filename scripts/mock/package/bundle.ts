@@ -1,7 +1,8 @@
 // Everything that the package runs, in one file.
+
+import { readPackedAssets } from '../assets.ts';
 import { runMockCommand } from '../command.ts';
 import { openMock } from '../server.ts';
-import { readAssets } from './assets.ts';
 
 export { MockError, startMock } from './charter-mock.ts';
 
@@ -9,6 +10,6 @@ export function runCommand(): Promise<void> {
   return runMockCommand({
     command: 'npx charter-mock',
     note: '',
-    startMock: async (options) => openMock(await readAssets(), options),
+    startMock: async (options) => openMock(await readPackedAssets(), options),
   });
 }

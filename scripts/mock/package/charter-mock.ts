@@ -1,12 +1,14 @@
 // The package charter-mock: the mock for test suites.
 import type { components, operations, paths } from '../../../generated/openapi.d.ts';
+import { isObject } from '../../../src/contract/document.ts';
+import { ENVIRONMENTS } from '../../../src/domain/api-key.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../../src/domain/request-limits.ts';
 import { StartUpError } from '../../../src/domain/start-up-error.ts';
+import { readPackedAssets } from '../assets.ts';
 import { ForbiddenBodyError } from '../control.ts';
 import { problemsOf } from '../request-check.ts';
 import { openMock } from '../server.ts';
-import { readAssets } from './assets.ts';
-import { CHECKS, type Check, mistakesIn } from './start-options.ts';
 
 /** The schemas of the contract, by name. */
 export type Schemas = components['schemas'];
@@ -135,12 +137,14 @@ export class MockError extends Error {
  * port is in use.
  */
 export async function startMock(options: StartOptions = {}): Promise<CharterMock> {
-  const mistakes = mistakesIn(options, OF_EACH_OPTION);
+  const mistakes = mistakesIn(options);
   if (mistakes.length > 0) throw new MockError(mistakes);
   const { stateful = true, port = 0, ...others } = options;
-  const mock = await openMock(await readAssets(), { ...others, port, isStateful: stateful }).catch((error: unknown) => {
-    throw named(error);
-  });
+  const mock = await openMock(await readPackedAssets(), { ...others, port, isStateful: stateful }).catch(
+    (error: unknown) => {
+      throw named(error);
+    },
+  );
   const attempt = (work: () => void) => {
     try {
       work();
@@ -159,11 +163,58 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
   };
 }
 
-/** The compiler requires a check of each option. */
-const OF_EACH_OPTION: Readonly<Record<keyof StartOptions, Check>> = CHECKS;
-
 function named(error: unknown): unknown {
   if (error instanceof StartUpError) return new MockError([`${error.message} Choose another port or host.`]);
   if (error instanceof ForbiddenBodyError) return new MockError(problemsOf(error), error.hint);
   return error instanceof DomainError ? new MockError(problemsOf(error)) : error;
+}
+
+type Check = readonly [isValid: (value: unknown) => boolean, words: string];
+
+const isText = (value: unknown) => typeof value === 'string';
+
+/** What the options of `startMock` must be. */
+const CHECKS: Readonly<Record<keyof StartOptions, Check>> = {
+  port: [
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+    'an integer from 0 to 65535',
+  ],
+  host: [isText, 'an address, such as 127.0.0.1'],
+  seed: [isObject, 'an object with items by the name of their list'],
+  stateful: [(value) => typeof value === 'boolean', 'true or false'],
+  environment: [(value) => ENVIRONMENTS.some((each) => each === value), ENVIRONMENTS.join(' or ')],
+  dynamicSeed: [isText, 'a text'],
+  limits: [
+    isLimits,
+    `an object with perKey and perOrganization, from 0 to ${MAX_REQUESTS_PER_SECOND} requests per second`,
+  ],
+  now: [(value) => typeof value === 'function' && isInstant(value()), 'a function that returns a Date'],
+};
+
+function isLimits(value: unknown): boolean {
+  const limits = isObject(value) ? Object.entries(value) : [['', null] as const];
+  return limits.every(
+    ([name, limit]) =>
+      ['perKey', 'perOrganization'].includes(name) &&
+      Number.isInteger(limit) &&
+      Number(limit) >= 0 &&
+      Number(limit) <= MAX_REQUESTS_PER_SECOND,
+  );
+}
+
+/** Not "instanceof", because test runners have a Date of their own. */
+function isInstant(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Date]' && !Number.isNaN(Number(value));
+}
+
+/** A sentence for each mistake in the options, as a program without types can make. */
+function mistakesIn(options: object): string[] {
+  const checks = new Map(Object.entries(CHECKS));
+  return Object.entries(options).flatMap(([name, value]) => {
+    const check = checks.get(name);
+    if (check === undefined)
+      return [`${name} is not an option of startMock. Options: ${[...checks.keys()].join(', ')}.`];
+    const [isValid, words] = check;
+    return value === undefined || isValid(value) ? [] : [`${name} must be ${words}.`];
+  });
 }

@@ -5,7 +5,7 @@ import { build, type Plugin } from 'esbuild';
 import ts from 'typescript';
 import { pack } from '../../client/pack.ts';
 import { root } from '../../tool.ts';
-import { readPageStyle } from '../page-style.ts';
+import { readPageStyle } from '../assets.ts';
 
 /** Packs generated/charter-mock-<version>.tgz. Returns its name and its size. */
 export async function packMock(): Promise<string> {
