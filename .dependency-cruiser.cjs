@@ -77,7 +77,11 @@ module.exports = {
       comment: 'A handler names the table of its resource, and calls services only. The statements are theirs.',
       severity: 'error',
       from: { path: '^src/api/handlers/' },
-      to: { path: room('(traffic|store)'), pathNot: ['^src/store/tables/'], dependencyTypesNot: ['type-only'] },
+      to: {
+        path: room('(traffic|store)'),
+        pathNot: ['^src/store/resources/tables/'],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'publication-stands-alone',

@@ -1,6 +1,6 @@
 import type { Role } from '../src/domain/role.ts';
-import type { ContentOf } from '../src/store/table.ts';
-import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
+import type { ContentOf } from '../src/store/resources/table.ts';
+import type { ParentProgram } from '../src/store/resources/tables/parent-programs.ts';
 
 type DemonstrationUser = { readonly email: string; readonly name: string; readonly role: Role };
 

@@ -6,9 +6,9 @@ import { holderText } from '../src/domain/holder.ts';
 import { firstShown, type OutcomeCounts, type PeriodUse, requestsOf, totalOf } from '../src/domain/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organization-scope.ts';
 import type { Permission } from '../src/domain/role.ts';
-import { insertApiKey } from '../src/store/api-keys.ts';
-import type { Transaction } from '../src/store/database.ts';
-import { insertIntegration } from '../src/store/integrations.ts';
+import { insertIntegration } from '../src/store/integrations/integrations.ts';
+import { insertApiKey } from '../src/store/keys/api-keys.ts';
+import type { Transaction } from '../src/store/sql/database.ts';
 import { INTEGRATION } from './demonstration-data.ts';
 
 type DemonstrationKey = {

@@ -12,14 +12,14 @@ import { hashPassword } from '../src/service/accounts/password.ts';
 import { issueKey } from '../src/service/keys/issue-key.ts';
 import { revokeKey } from '../src/service/keys/revoke-key.ts';
 import { orThrow } from '../src/service/outcome.ts';
-import { listCurrentKeys } from '../src/store/api-keys.ts';
-import { type Database, type Transaction, transaction } from '../src/store/database.ts';
-import { isUniqueViolation } from '../src/store/database-errors.ts';
-import { insertOrganization } from '../src/store/organizations.ts';
-import type { ContentOf } from '../src/store/table.ts';
-import type { ParentProgram } from '../src/store/tables/parent-programs.ts';
+import { listCurrentKeys } from '../src/store/keys/api-keys.ts';
+import { insertOrganization } from '../src/store/organizations/organizations.ts';
+import { insertUser } from '../src/store/people/users.ts';
+import type { ContentOf } from '../src/store/resources/table.ts';
+import type { ParentProgram } from '../src/store/resources/tables/parent-programs.ts';
+import { type Database, type Transaction, transaction } from '../src/store/sql/database.ts';
+import { isUniqueViolation } from '../src/store/sql/database-errors.ts';
 import { findUsersByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
-import { insertUser } from '../src/store/users.ts';
 import {
   demonstrationPrograms,
   ORGANIZATION,

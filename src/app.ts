@@ -19,7 +19,7 @@ import { createReporter } from './observability/reporter.ts';
 import { openPublication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
-import type { Database } from './store/database.ts';
+import type { Database } from './store/sql/database.ts';
 import type { KeyUseWriter } from './traffic/last-used.ts';
 import { createTraffic, type TrafficOptions } from './traffic/traffic.ts';
 

@@ -22,8 +22,8 @@ import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
 import { readDomainMap } from './service/cells/domain-map.ts';
 import { type Shutdown, watchForShutdown } from './shutdown.ts';
-import type { Database } from './store/database.ts';
-import { traceStatements } from './store/trace-statements.ts';
+import type { Database } from './store/sql/database.ts';
+import { traceStatements } from './store/sql/trace-statements.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
 /** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */

@@ -2,7 +2,7 @@ import { issueDemonstrationKey, seed } from '../prisma/seed.ts';
 import { hashKey, judgeKey } from '../src/domain/api-key.ts';
 import { requestsOf, totalOf } from '../src/domain/key-usage.ts';
 import { OrganizationScope } from '../src/domain/organization-scope.ts';
-import { findOrganizationUse } from '../src/store/key-uses.ts';
+import { findOrganizationUse } from '../src/store/keys/key-uses.ts';
 import { findKeysByHash } from '../src/store/unscoped/keys.ts';
 import { openTestDatabase } from './support/postgres/store.ts';
 

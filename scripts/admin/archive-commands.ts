@@ -14,10 +14,10 @@ import {
 } from '../../src/service/operator/moves.ts';
 import { type ArchiveKind, damaged, readHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
-import { listDomainsOfCell } from '../../src/store/cell-domains.ts';
-import { codeOf, memberOf } from '../../src/store/error-code.ts';
-import { listKeysOfOtherCells } from '../../src/store/moved-keys.ts';
-import { listOperatorActions } from '../../src/store/operator-actions.ts';
+import { listKeysOfOtherCells } from '../../src/store/keys/moved-keys.ts';
+import { listDomainsOfCell } from '../../src/store/organizations/cell-domains.ts';
+import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
+import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import { type Context, uuid } from './context.ts';
 import { afterActivation, afterCompletion, afterExport, afterImport } from './move-steps.ts';
 

@@ -1,7 +1,7 @@
 // What a cell says about itself: its health at its address, and the rest in its metrics.
 import type { Cell } from '../../src/domain/cells.ts';
 import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/cell-metrics.ts';
-import { codeOf, memberOf } from '../../src/store/error-code.ts';
+import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 
 export type CellState = {
   /** READY, or what is wrong. */

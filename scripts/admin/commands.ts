@@ -6,7 +6,7 @@ import { DomainError, MovingError } from '../../src/domain/errors.ts';
 import { commandLine, IS_RELEASE, VERSION } from '../../src/domain/release.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
-import { isOutage } from '../../src/store/database-errors.ts';
+import { isOutage } from '../../src/store/sql/database-errors.ts';
 import { addArchiveCommands } from './archive-commands.ts';
 import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';

@@ -8,8 +8,8 @@ import {
   suspendOrganization,
   vouchForDomainOf,
 } from '../../src/service/operator/organizations.ts';
+import { listAdministrators } from '../../src/store/people/user-lists.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
-import { listAdministrators } from '../../src/store/user-lists.ts';
 import { type Context, linkFor, uuid } from './context.ts';
 
 const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;

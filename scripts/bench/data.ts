@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
-import { addEncryptionKey, placeOfCursorKey } from '../../src/store/secrets.ts';
+import { addEncryptionKey, placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 import { FILL_ORGANIZATIONS, FILL_PROGRAMS, FILL_USERS, WORDS, WRITTEN } from './fill.ts';
 
 const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');

@@ -1,5 +1,5 @@
 import { sealCursor } from '../../src/api/list-page.ts';
-import { positionOf } from '../../src/store/list.ts';
+import { positionOf } from '../../src/store/resources/list.ts';
 import type { Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './fill.ts';
 import type { GrownData } from './growth-data.ts';

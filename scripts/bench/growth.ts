@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { createLogger } from '../../src/observability/logs.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhook-deliveries.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
+import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhooks/webhook-deliveries.ts';
 import { quantile } from './compare.ts';
 import { KEYRING } from './data.ts';
 import { CONNECTIONS, GROWTH_CASES, type GrowthCase } from './growth-cases.ts';

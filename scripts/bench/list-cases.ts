@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { sealCursor } from '../../src/api/list-page.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
-import { positionOf } from '../../src/store/list.ts';
+import { positionOf } from '../../src/store/resources/list.ts';
 import type { Case, Servers } from './case.ts';
 import type { Data, Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './fill.ts';

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { tuneGarbageCollection } from '../../src/heap.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { listen } from '../../src/server.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { KEYRING } from './data.ts';
 
 const OPERATIONS = 1000;

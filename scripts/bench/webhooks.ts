@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
-import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
+import { placeOfWebhookSecret } from '../../src/store/sql/secrets.ts';
 import { type Data, KEYRING, type Organization } from './data.ts';
 import { grouped } from './report.ts';
 

@@ -17,7 +17,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a key that was reported as leaked stays active',
-    file: 'src/store/reported-keys.ts',
+    file: 'src/store/keys/reported-keys.ts',
     find: 'update api_keys k set revoked_at = $3, is_leaked = true',
     replace: 'update api_keys k set last_used_at = $3, is_leaked = true',
     caughtBy: 'test/dashboard/report-key/reports.test.ts',
@@ -67,7 +67,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a rotation keeps the old key active',
-    file: 'src/store/api-keys.ts',
+    file: 'src/store/keys/api-keys.ts',
     find: 'set rotated_at = ${now}::timestamptz, rotated_by_user_id',
     replace: 'set rotated_by_user_id',
     caughtBy: 'test/service/keys/rotate-key.test.ts',
@@ -81,7 +81,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a write that began before the revocation of its key is made after it',
-    file: 'src/store/key-of-write.ts',
+    file: 'src/store/keys/key-of-write.ts',
     find: "case when ${Prisma.raw(isActive('k', 'statement_timestamp()'))} and",
     replace: 'case when',
     caughtBy: 'test/api/revoked-meanwhile.test.ts',
@@ -102,7 +102,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'an audit event contains a key from a request',
-    file: 'src/store/storable.ts',
+    file: 'src/store/sql/storable.ts',
     find: 'isWholePrefix(found) ? found : `charter_${environment}_…`',
     replace: "environment === '' ? '' : found",
     caughtBy: 'test/service/audit.test.ts',
@@ -110,14 +110,14 @@ export const FAULTS: readonly Fault[] = [
   // Rows and responses of another organization.
   {
     title: 'findRow without the organization',
-    file: 'src/store/table.ts',
+    file: 'src/store/resources/table.ts',
     find: 'from ${name} where organization_id = $1 and id = $2`',
     replace: 'from ${name} where $1::uuid is not null and id = $2`',
     caughtBy: 'test/service/resources/rows.test.ts',
   },
   {
     title: 'revokeApiKey without the organization',
-    file: 'src/store/api-keys.ts',
+    file: 'src/store/keys/api-keys.ts',
     find: 'where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null }',
     replace: 'where: { id, userId, rotatedAt: null, revokedAt: null }',
     caughtBy: 'test/service/keys/revoke-key.test.ts',
@@ -138,7 +138,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: "the feed has another organization's events",
-    file: 'src/store/events.ts',
+    file: 'src/store/resources/events.ts',
     find: 'where organization_id = $1 and ${conditions}',
     replace: 'where $1::uuid is not null and ${conditions}',
     caughtBy: 'test/contract/two-organizations.test.ts',
@@ -189,14 +189,14 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a write is committed after its connection was lost',
-    file: 'src/store/session-settings.ts',
+    file: 'src/store/sql/session-settings.ts',
     find: "interval: '500ms'",
     replace: "interval: '0'",
     caughtBy: 'test/api/outage.test.ts',
   },
   {
     title: 'a page skips rows that have the same value as the last one before it',
-    file: 'src/store/list.ts',
+    file: 'src/store/resources/list.ts',
     find: "(${sortField}, id) ${descending ? '<' : '>'} (${value}, ${id})",
     replace: "${id} is not null and ${sortField} ${descending ? '<' : '>'} ${value}",
     caughtBy: 'test/api/list-paging.test.ts',
@@ -262,7 +262,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'signing out does not end the session on the server',
-    file: 'src/store/sessions.ts',
+    file: 'src/store/people/sessions.ts',
     find: 'const { count } = await tx.session.deleteMany({',
     replace: 'const { count } = await tx.session.updateMany({\n    data: {},',
     caughtBy: 'test/dashboard/sign-in/session.test.ts',

@@ -18,7 +18,7 @@ import {
   takenInBatch,
 } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/json.ts';
-import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Store } from './store.ts';
 import { TakenError } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { readInstant } from '../../src/api/instant.ts';
 import { listOf, nextPage, OF_LIST, ofFeed, openCursor, sealCursor } from '../../src/api/list-page.ts';
 import type { Json } from '../../src/contract/document.ts';
-import { positionBefore } from '../../src/store/event-position.ts';
+import { positionBefore } from '../../src/store/resources/event-position.ts';
 import type { Collection } from './data-set.ts';
 import { searchFormOf } from './search-form.ts';
 

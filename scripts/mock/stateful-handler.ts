@@ -5,7 +5,7 @@ import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/ap
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/json.ts';
-import { IDEMPOTENCY_HOURS } from '../../src/store/idempotency-keys.ts';
+import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { ContractResponse, DataSet } from './data-set.ts';
 import { type Collection, collectionOf } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';

@@ -59,7 +59,7 @@ export function handlersFile(given: Resource): string {
   return `import type { components } from '../../../generated/openapi.d.ts';
 import { listRows } from '../../service/resources/pages.ts';
 import { ${used.join(', ')} } from '../../service/resources/rows.ts';
-import { ${names.constant}, type ${names.type} } from '../../store/tables/${names.file}.ts';
+import { ${names.constant}, type ${names.type} } from '../../store/resources/tables/${names.file}.ts';
 ${isConditional ? "import { unchangedSince } from '../conditional.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 

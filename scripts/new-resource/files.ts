@@ -25,7 +25,7 @@ export async function filesOf(given: Resource): Promise<Change[]> {
   const permissions = [...PERMISSIONS, ...rights(resource)];
   const code = {
     [`prisma/migrations/${await nextMigrationTime()}_${names.plural}/migration.sql`]: migration(resource, permissions),
-    [`src/store/tables/${names.file}.ts`]: storeFile(resource),
+    [`src/store/resources/tables/${names.file}.ts`]: storeFile(resource),
     [`src/api/handlers/${names.file}.ts`]: handlersFile(resource),
   };
   const created = Object.entries({ ...contract, ...code }).map(([path, text]) => newFile(path, text));

@@ -3,7 +3,7 @@ import { canonicalJson, stringifyJson } from '../domain/json.ts';
 import type { PatchOf } from '../domain/merge-patch.ts';
 import { changeRowsOnce } from '../service/resources/batch.ts';
 import type { Change, Outcome } from '../service/resources/changes.ts';
-import type { ContentOf, Stored, Table } from '../store/table.ts';
+import type { ContentOf, Stored, Table } from '../store/resources/table.ts';
 import {
   type Action,
   inputOf,

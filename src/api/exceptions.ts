@@ -10,7 +10,7 @@ import {
   RateLimitedError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
-import { isOutage } from '../store/database-errors.ts';
+import { isOutage } from '../store/sql/database-errors.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;
 

@@ -5,8 +5,8 @@ import { invalidField } from '../domain/errors.ts';
 import { isSameText } from '../domain/same-text.ts';
 import { cursorKeyOf } from '../service/resources/cursor-key.ts';
 import type { RowPage } from '../service/resources/pages.ts';
-import type { Database } from '../store/database.ts';
-import type { PageQuery, SortField } from '../store/list.ts';
+import type { PageQuery, SortField } from '../store/resources/list.ts';
+import type { Database } from '../store/sql/database.ts';
 import { JsonText } from './operation.ts';
 
 /** The query of a list operation, and who sends it. */

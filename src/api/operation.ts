@@ -4,7 +4,7 @@ import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { stringifyJson } from '../domain/json.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/sql/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
 
 /** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */

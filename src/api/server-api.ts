@@ -5,7 +5,7 @@ import { ExpiredKeyError } from '../domain/errors.ts';
 import { PERMISSIONS } from '../domain/role.ts';
 import type { Tracing } from '../observability/instruments/tracing.ts';
 import { findKeysIn, type RecordExpiry, recordExpiriesIn } from '../service/authenticate.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/sql/database.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import { createContractApi } from './contract-api.ts';
 import { handlers as ourHandlers } from './handlers/index.ts';

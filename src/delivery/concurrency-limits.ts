@@ -1,4 +1,4 @@
-import type { DeliveryClaim, EndpointKey, PendingEndpoint } from '../store/webhook-deliveries.ts';
+import type { DeliveryClaim, EndpointKey, PendingEndpoint } from '../store/webhooks/webhook-deliveries.ts';
 
 /** Attempts in progress of this process. */
 const MAX_ATTEMPTS = 512;

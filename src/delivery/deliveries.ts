@@ -4,8 +4,8 @@ import { MAX_FAILING_DAYS } from '../domain/webhook-endpoint.ts';
 import type { DeliveryMeasures } from '../observability/instruments/delivery-measures.ts';
 import type { Outbox } from '../service/mail.ts';
 import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhooks/disabling.ts';
-import { type Database, transaction } from '../store/database.ts';
-import { isOutage } from '../store/database-errors.ts';
+import { type Database, transaction } from '../store/sql/database.ts';
+import { isOutage } from '../store/sql/database-errors.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -13,8 +13,8 @@ import {
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
-} from '../store/webhook-deliveries.ts';
-import { type AttemptResult, type EndpointAtUrl, recordAttempts } from '../store/webhook-results.ts';
+} from '../store/webhooks/webhook-deliveries.ts';
+import { type AttemptResult, type EndpointAtUrl, recordAttempts } from '../store/webhooks/webhook-results.ts';
 import { Attempter, type AttempterOptions, isSuccessful } from './attempt.ts';
 import { ConcurrencyLimits } from './concurrency-limits.ts';
 import { TIMEOUT_SECONDS } from './sender.ts';

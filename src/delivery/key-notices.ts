@@ -1,6 +1,6 @@
 import { checkKeys, mailNotices } from '../service/keys/notices.ts';
 import type { Outbox } from '../service/mail.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/sql/database.ts';
 import type { AttempterOptions } from './attempt.ts';
 
 /** A mail about what somebody did with a key follows within seconds. One statement with an index finds those that are due. */

@@ -1,5 +1,5 @@
-import { type CellRows, countRowsOfCell } from '../store/cell-rows.ts';
-import type { Database } from '../store/database.ts';
+import { type CellRows, countRowsOfCell } from '../store/organizations/cell-rows.ts';
+import type { Database } from '../store/sql/database.ts';
 import type { Logger } from './logs.ts';
 
 const EVERY_MS = 60_000;

@@ -1,5 +1,5 @@
 import { MissingEncryptionKeyError } from '../domain/keyring.ts';
-import { isOutage } from '../store/database-errors.ts';
+import { isOutage } from '../store/sql/database-errors.ts';
 import type { Tracing } from './instruments/tracing.ts';
 import type { Logger } from './logs.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Request, type Response, Router } from 'express';
-import { type Database, isReachable } from '../store/database.ts';
+import { type Database, isReachable } from '../store/sql/database.ts';
 
 /** Below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s), so that they get the response. */
 export const TIMEOUT_MS = 2000;

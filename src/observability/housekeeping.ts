@@ -1,17 +1,21 @@
-import { deleteExpiredAccessLinks } from '../store/access-links.ts';
-import type { Database } from '../store/database.ts';
-import type { Deletion } from '../store/delete-in-batches.ts';
-import { deleteExpiredEvents } from '../store/events.ts';
-import { deleteExpiredIdempotencyKeys } from '../store/idempotency-keys.ts';
-import { deleteOldKeyNetworks } from '../store/key-networks.ts';
-import { deleteOldKeyNotices } from '../store/key-notices.ts';
-import { deleteOldKeyUses } from '../store/key-uses.ts';
-import { deleteExpiredChallenges } from '../store/passkey-challenges.ts';
-import { deleteIdleRateLimits } from '../store/rate-limits.ts';
-import { deleteExpiredSessions } from '../store/sessions.ts';
-import { deleteExpiredSignInFailures } from '../store/sign-in-failures.ts';
-import { deleteExpiredSsoSignIns } from '../store/sso-sign-ins.ts';
-import { deleteExpiredDeliveries, deleteOldWebhookDays, eraseExpiredPreviousSecrets } from '../store/webhook-expiry.ts';
+import { deleteOldKeyNetworks } from '../store/keys/key-networks.ts';
+import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
+import { deleteOldKeyUses } from '../store/keys/key-uses.ts';
+import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
+import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
+import { deleteExpiredChallenges } from '../store/people/passkey-challenges.ts';
+import { deleteExpiredSessions } from '../store/people/sessions.ts';
+import { deleteExpiredSignInFailures } from '../store/people/sign-in-failures.ts';
+import { deleteExpiredSsoSignIns } from '../store/people/sso-sign-ins.ts';
+import { deleteExpiredEvents } from '../store/resources/events.ts';
+import { deleteExpiredIdempotencyKeys } from '../store/resources/idempotency-keys.ts';
+import type { Database } from '../store/sql/database.ts';
+import type { Deletion } from '../store/sql/delete-in-batches.ts';
+import {
+  deleteExpiredDeliveries,
+  deleteOldWebhookDays,
+  eraseExpiredPreviousSecrets,
+} from '../store/webhooks/webhook-expiry.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };

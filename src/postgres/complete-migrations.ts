@@ -1,14 +1,14 @@
 import type { Keyring } from '../domain/keyring.ts';
-import { fillNameKeys } from '../store/name-keys.ts';
-import { markDeletions } from '../store/organization-moves.ts';
-import { encryptSecrets } from '../store/secrets.ts';
+import { fillNameKeys } from '../store/keys/name-keys.ts';
+import { markDeletions } from '../store/organizations/organization-moves.ts';
 import {
   hasUnusualEmails,
   type KeptEmail,
   markInvited,
   normalizeEmails,
   normalizeNoticeEmails,
-} from '../store/stored-emails.ts';
+} from '../store/people/stored-emails.ts';
+import { encryptSecrets } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
 /** Advisory lock: one process does this at a time. */

@@ -1,6 +1,6 @@
-import { type Database, openDatabase, type Pooler } from '../store/database.ts';
-import { MIGRATION_SETTINGS, withSettings } from '../store/session-settings.ts';
-import type { KeptEmail } from '../store/stored-emails.ts';
+import type { KeptEmail } from '../store/people/stored-emails.ts';
+import { type Database, openDatabase, type Pooler } from '../store/sql/database.ts';
+import { MIGRATION_SETTINGS, withSettings } from '../store/sql/session-settings.ts';
 import { completeMigrations } from './complete-migrations.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';

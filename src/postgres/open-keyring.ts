@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Keyring } from '../domain/keyring.ts';
 import { commandLine } from '../domain/release.ts';
 import { StartUpError } from '../domain/start-up-error.ts';
-import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/secrets.ts';
+import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { StartUpError } from '../domain/start-up-error.ts';
-import type { Pooler } from '../store/database.ts';
-import { SESSION_SETTINGS } from '../store/session-settings.ts';
+import type { Pooler } from '../store/sql/database.ts';
+import { SESSION_SETTINGS } from '../store/sql/session-settings.ts';
 import { connectOrExplain, isPooled } from './connection-problem.ts';
 
 /** `url`: of the pooler. `directUrl`: of PostgreSQL itself. */

@@ -1,11 +1,11 @@
 import type { Actor } from '../domain/actor.ts';
 import { withNormalDomain } from '../domain/email.ts';
 import { isId } from '../domain/id.ts';
-import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
-import type { Edge } from '../store/list-edge.ts';
-import { findMatchingKeys } from '../store/organization-keys.ts';
-import { findMatchingUsers } from '../store/user-lists.ts';
+import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../store/audit/audit-log.ts';
+import { findMatchingKeys } from '../store/keys/organization-keys.ts';
+import { findMatchingUsers } from '../store/people/user-lists.ts';
+import type { Database } from '../store/sql/database.ts';
+import type { Edge } from '../store/sql/list-edge.ts';
 import { refuseToGovern } from './accounts/organization.ts';
 import { positionOfId, readListPage } from './list-position.ts';
 

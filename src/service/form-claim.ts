@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OrganizationScope } from '../domain/organization-scope.ts';
-import type { Transaction } from '../store/database.ts';
-import { claimIdempotencyKey } from '../store/idempotency-keys.ts';
+import { claimIdempotencyKey } from '../store/resources/idempotency-keys.ts';
+import type { Transaction } from '../store/sql/database.ts';
 
 /** The form of an action whose result is shown once, such as a new key. */
 export type OneTimeForm = {

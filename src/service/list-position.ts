@@ -1,5 +1,5 @@
 import { isId } from '../domain/id.ts';
-import type { Edge } from '../store/list-edge.ts';
+import type { Edge } from '../store/sql/list-edge.ts';
 
 // The position after which a list page of the dashboard starts, encoded for its URL. It is not secret: an edited position shows
 // no more than the list itself, and an invalid one starts the list from the beginning.

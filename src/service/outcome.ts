@@ -1,5 +1,5 @@
 import { DomainError, type FieldErrors, MovingError } from '../domain/errors.ts';
-import { type Database, type Transaction, transaction } from '../store/database.ts';
+import { type Database, type Transaction, transaction } from '../store/sql/database.ts';
 
 // An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals. Each page shows them in
 // its own way. What every page shows in the same way is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.

@@ -1,8 +1,8 @@
 import { HOUR_MS } from '../domain/duration.ts';
 import { MAX_USED_NETWORKS, type Outcome } from '../domain/key-usage.ts';
-import type { Database } from '../store/database.ts';
-import { noteNetworks } from '../store/key-networks.ts';
-import { type KeyUse, writeKeyUses } from '../store/key-uses.ts';
+import { noteNetworks } from '../store/keys/key-networks.ts';
+import { type KeyUse, writeKeyUses } from '../store/keys/key-uses.ts';
+import type { Database } from '../store/sql/database.ts';
 
 export type ScopedKeyId = { readonly organizationId: string; readonly id: string };
 

@@ -1,4 +1,4 @@
-import { capacityOf, type Lease, type LeaseRequest } from '../store/rate-limits.ts';
+import { capacityOf, type Lease, type LeaseRequest } from '../store/keys/rate-limits.ts';
 
 export type TokenLeasesOptions = {
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<ReadonlyMap<string, Lease>>;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OverloadError } from '../domain/errors.ts';
 import type { RequestLimits } from '../domain/request-limits.ts';
-import type { Database } from '../store/database.ts';
-import { leaseTokens } from '../store/rate-limits.ts';
+import { leaseTokens } from '../store/keys/rate-limits.ts';
+import type { Database } from '../store/sql/database.ts';
 import { LookUpMeasures } from './batch-look-ups.ts';
 import { FairQueue, type FairQueueOptions, LightLoad } from './fair-queue.ts';
 import { type KeyUseWriter, startKeyUses } from './last-used.ts';

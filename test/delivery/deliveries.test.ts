@@ -4,7 +4,7 @@ import { Keyring } from '../../src/domain/keyring.ts';
 import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
 import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import {
   expectedSignature,
   insertEndpoint,

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PERMISSIONS } from '../../src/domain/role.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { createOrganization } from '../../src/service/operator/organizations.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { cellOf } from '../support/data/cells.ts';

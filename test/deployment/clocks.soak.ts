@@ -3,7 +3,7 @@ import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { createAccount } from '../support/data/accounts.ts';

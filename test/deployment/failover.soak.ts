@@ -1,6 +1,6 @@
 // The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
 // servers, each behind the HAProxy of the artifact.
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';

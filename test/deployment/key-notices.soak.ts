@@ -1,5 +1,5 @@
 // Notices about the ends of keys, with a server that starts again, while PostgreSQL's clock runs ahead and is set back.
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';

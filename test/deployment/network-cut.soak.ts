@@ -1,7 +1,7 @@
 // The network between one of two servers and PostgreSQL is cut under load: packets vanish, and no connection is closed.
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';

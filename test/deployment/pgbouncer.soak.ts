@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { blocksOf } from '../support/contract/guides.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';

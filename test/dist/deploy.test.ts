@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
-import { SESSION_SETTINGS } from '../../src/store/session-settings.ts';
+import { SESSION_SETTINGS } from '../../src/store/sql/session-settings.ts';
 import { blocksOf, readGuide } from '../support/contract/guides.ts';
 import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 

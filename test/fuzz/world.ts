@@ -3,7 +3,7 @@
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, createScope, giveKey, READ } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';

@@ -1,6 +1,6 @@
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { memberOf } from '../../src/store/error-code.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
+import { memberOf } from '../../src/store/sql/error-code.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { exchangeRaw, rawRequest } from '../support/clients/raw.ts';
 import { createPeople } from '../support/data/actors.ts';

@@ -17,7 +17,7 @@ import {
   placeOfPreviousWebhookSecret,
   placeOfTotpSecret,
   placeOfWebhookSecret,
-} from '../../src/store/secrets.ts';
+} from '../../src/store/sql/secrets.ts';
 import { createActor, times } from '../support/data/actors.ts';
 import { addEndpoint } from '../support/data/webhooks.ts';
 import { untilWaiting, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';

@@ -1,7 +1,7 @@
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { findPooler } from '../../src/postgres/pooler.ts';
-import { openDatabase, transaction } from '../../src/store/database.ts';
+import { openDatabase, transaction } from '../../src/store/sql/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { setSessionSettings, startPooler, type TestPooler } from '../support/postgres/pooler.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';

@@ -8,7 +8,7 @@ import { OrganizationScope } from '../../src/domain/organization-scope.ts';
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, giveKey } from '../support/data/actors.ts';
 import { length } from '../support/length.ts';

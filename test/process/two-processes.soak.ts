@@ -7,7 +7,7 @@ import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../src/service/keys/move-key.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { reportAsProgram } from '../support/dashboard/reports.ts';
 import { createPeople, giveKey, times } from '../support/data/actors.ts';

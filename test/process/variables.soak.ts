@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { exchangeRaw } from '../support/clients/raw.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';

@@ -7,10 +7,10 @@ const GUIDES = 'test/contract/guides.test.ts';
 
 /** The list executes the code of the list only. The others have not run yet. */
 const executedBy = (test: string) =>
-  test === LIST ? new Set(['src/api/handlers/parent-programs.ts', 'src/store/list.ts']) : null;
+  test === LIST ? new Set(['src/api/handlers/parent-programs.ts', 'src/store/resources/list.ts']) : null;
 
 test.each([
-  ['the code that a test executed', 'src/store/list.ts', [LIST], [ROLES]],
+  ['the code that a test executed', 'src/store/resources/list.ts', [LIST], [ROLES]],
   ['code that a test only loaded', 'src/service/mail.ts', [], [LIST, ROLES]],
   ['what a test imports and has not run yet', 'src/domain/json.ts', [JSON_TEXTS], [LIST, ROLES]],
   ['a guide', 'openapi/guides/errors.md', [GUIDES], [LIST, ROLES]],
@@ -26,5 +26,5 @@ test.each([
 test('a change affects the checks that read its file', () => {
   const titlesOf = (file: string) => affectedBy([file], executedBy).checks.map(({ title }) => title);
   expect(titlesOf('openapi/guides/errors.md')).toEqual(['contract, guides and spelling']);
-  expect(titlesOf('src/store/list.ts')).toEqual(['types', 'style', 'boundaries']);
+  expect(titlesOf('src/store/resources/list.ts')).toEqual(['types', 'style', 'boundaries']);
 });

@@ -1,4 +1,4 @@
-import { recordAudit } from '../../src/store/audit.ts';
+import { recordAudit } from '../../src/store/audit/audit.ts';
 import { auditEventsOf, createPeople, giveKey } from '../support/data/actors.ts';
 import { useSharedDatabase } from '../support/postgres/store.ts';
 

@@ -1,5 +1,5 @@
-import { openDatabase } from '../../src/store/database.ts';
-import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
+import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';

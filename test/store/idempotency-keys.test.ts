@@ -1,4 +1,8 @@
-import { claimIdempotencyKey, deleteExpiredIdempotencyKeys, recordResult } from '../../src/store/idempotency-keys.ts';
+import {
+  claimIdempotencyKey,
+  deleteExpiredIdempotencyKeys,
+  recordResult,
+} from '../../src/store/resources/idempotency-keys.ts';
 import { untilWaiting } from '../support/postgres/postgres.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 

@@ -1,10 +1,10 @@
 import { v7 as newId } from 'uuid';
-import { openDatabase, type Transaction, transaction } from '../../src/store/database.ts';
-import { checkKeyOfWrite } from '../../src/store/key-of-write.ts';
-import { takeTurn } from '../../src/store/organization-moves.ts';
-import { insertRow } from '../../src/store/rows.ts';
-import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
-import { queryIn, withOwnConnection } from '../../src/store/tenant-tables.ts';
+import { checkKeyOfWrite } from '../../src/store/keys/key-of-write.ts';
+import { takeTurn } from '../../src/store/organizations/organization-moves.ts';
+import { insertRow } from '../../src/store/resources/rows.ts';
+import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
+import { openDatabase, type Transaction, transaction } from '../../src/store/sql/database.ts';
+import { queryIn, withOwnConnection } from '../../src/store/sql/tenant-tables.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { findCredentials } from '../../src/store/unscoped/people.ts';
 import { exportedFunctions } from '../support/contract/exports.ts';
@@ -21,9 +21,10 @@ const { db, url } = await useDatabase();
 test('a store function without a scope is in unscoped/, or is listed', () => {
   const functions = exportedFunctions('src/store').filter(
     ({ file, name, parameters: [first = '', second] }) =>
+      !file.startsWith('unscoped/') &&
       /^(Database|Transaction|PrismaClient|pg\.)/.test(first) &&
       second !== 'OrganizationScope' &&
-      !['database.ts', 'tenant-tables.ts'].includes(file) &&
+      !['sql/database.ts', 'sql/tenant-tables.ts'].includes(file) &&
       name !== 'readPage',
   );
   const listed = Object.entries(WITHOUT_SCOPE).flatMap(([file, names]) => names.map((name) => `${file} ${name}`));
@@ -95,8 +96,8 @@ test('a statement of src/ without the organization is reported with its function
   expect([...new Set(reports)].map((each) => each.replace('src/store/', ''))).toEqual([
     'unscoped/people.ts findCredentials',
     'unscoped/operator.ts listOrganizations',
-    'tenant-tables.ts queryIn',
-    'tenant-tables.ts withOwnConnection',
+    'sql/tenant-tables.ts queryIn',
+    'sql/tenant-tables.ts withOwnConnection',
   ]);
   // Those of tests need none.
   const { length } = reports;

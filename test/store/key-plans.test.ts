@@ -1,6 +1,6 @@
-import { openDatabase } from '../../src/store/database.ts';
-import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/key-lists.ts';
-import { findKeyRotations } from '../../src/store/key-rotations.ts';
+import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
+import { findKeyRotations } from '../../src/store/keys/key-rotations.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';

@@ -1,5 +1,5 @@
-import { type Database, isReachable, openDatabase } from '../../src/store/database.ts';
-import { isOutage, isUniqueViolation } from '../../src/store/database-errors.ts';
+import { type Database, isReachable, openDatabase } from '../../src/store/sql/database.ts';
+import { isOutage, isUniqueViolation } from '../../src/store/sql/database-errors.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';

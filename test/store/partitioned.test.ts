@@ -1,6 +1,6 @@
 // The statements and triggers that Charter ships also work on a partitioned table.
 import { OrganizationScope } from '../../src/domain/organization-scope.ts';
-import { listParentPrograms } from '../../src/store/parent-program-list.ts';
+import { listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { inTransaction } from '../support/postgres/transaction.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';

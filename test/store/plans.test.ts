@@ -1,9 +1,9 @@
-import { FEED_START } from '../../src/store/event-position.ts';
-import { deleteExpiredEvents, listEvents } from '../../src/store/events.ts';
-import { positionOf, type SortField } from '../../src/store/list.ts';
-import { type ListQuery, listParentPrograms } from '../../src/store/parent-program-list.ts';
-import { findRow } from '../../src/store/rows.ts';
-import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
+import { FEED_START } from '../../src/store/resources/event-position.ts';
+import { deleteExpiredEvents, listEvents } from '../../src/store/resources/events.ts';
+import { positionOf, type SortField } from '../../src/store/resources/list.ts';
+import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
+import { findRow } from '../../src/store/resources/rows.ts';
+import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { findUsersByEmail } from '../../src/store/unscoped/operator.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';

@@ -1,4 +1,4 @@
-import { deleteIdleRateLimits, leaseTokens } from '../../src/store/rate-limits.ts';
+import { deleteIdleRateLimits, leaseTokens } from '../../src/store/keys/rate-limits.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();

@@ -1,5 +1,5 @@
-import { BATCH_ROWS } from '../../src/store/delete-in-batches.ts';
-import { deleteExpiredSignInFailures } from '../../src/store/sign-in-failures.ts';
+import { deleteExpiredSignInFailures } from '../../src/store/people/sign-in-failures.ts';
+import { BATCH_ROWS } from '../../src/store/sql/delete-in-batches.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { writeRows } from '../support/postgres/rows.ts';

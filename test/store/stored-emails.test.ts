@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { markInvited, normalizeEmails, normalizeNoticeEmails } from '../../src/store/stored-emails.ts';
+import { markInvited, normalizeEmails, normalizeNoticeEmails } from '../../src/store/people/stored-emails.ts';
 import { createAccount, givePasskey } from '../support/data/accounts.ts';
 import { createActor, createScope } from '../support/data/actors.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';

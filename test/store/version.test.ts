@@ -1,7 +1,7 @@
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { createRow, updateRow } from '../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../src/service/resources/writing.ts';
-import { PARENT_PROGRAMS } from '../../src/store/tables/parent-programs.ts';
+import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 import {
   createKeyRow,

@@ -5,8 +5,8 @@ import {
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
-} from '../../src/store/webhook-deliveries.ts';
-import { type AttemptResult, recordAttempts } from '../../src/store/webhook-results.ts';
+} from '../../src/store/webhooks/webhook-deliveries.ts';
+import { type AttemptResult, recordAttempts } from '../../src/store/webhooks/webhook-results.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import { placeOfWebhookSecret } from '../../src/store/secrets.ts';
-import { findWebhookEndpoint, insertWebhookEndpoint, listWebhookEndpoints } from '../../src/store/webhook-endpoints.ts';
-import { deleteExpiredDeliveries } from '../../src/store/webhook-expiry.ts';
-import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhook-history.ts';
+import { placeOfWebhookSecret } from '../../src/store/sql/secrets.ts';
+import {
+  findWebhookEndpoint,
+  insertWebhookEndpoint,
+  listWebhookEndpoints,
+} from '../../src/store/webhooks/webhook-endpoints.ts';
+import { deleteExpiredDeliveries } from '../../src/store/webhooks/webhook-expiry.ts';
+import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhooks/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';

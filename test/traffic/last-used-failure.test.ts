@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, times } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';

@@ -1,5 +1,5 @@
 import { exportAudit } from '../../service/audit-log.ts';
-import type { AuditRecord } from '../../store/audit-log.ts';
+import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { BYTE_ORDER_MARK, csvLine } from './csv.ts';

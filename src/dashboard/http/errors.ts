@@ -3,8 +3,8 @@ import { DomainError, type ErrorCode, isNoFault, MovingError, OverloadError } fr
 import { Exchange } from '../../domain/exchange.ts';
 import { html } from '../../html/html.ts';
 import type { Conflict } from '../../service/outcome.ts';
-import { isOutage } from '../../store/database-errors.ts';
-import { listAdministrators } from '../../store/user-lists.ts';
+import { listAdministrators } from '../../store/people/user-lists.ts';
+import { isOutage } from '../../store/sql/database-errors.ts';
 import { contactList } from '../markup/contacts.ts';
 import { type ErrorContent, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';

@@ -14,7 +14,7 @@ import { checkSession } from '../../service/accounts/check-session.ts';
 import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
 import type { ProviderAccess } from '../../service/single-sign-on/provider-access.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
 import type { AssetUrls } from '../assets.ts';
 import { calledCommonAddress } from './common-address.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Html } from '../../html/html.ts';
-import { codeOf } from '../../store/error-code.ts';
+import { codeOf } from '../../store/sql/error-code.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 

@@ -4,7 +4,7 @@ import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { reactivateIntegration, takeOwnership } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
-import type { IntegrationDetails } from '../../store/integrations.ts';
+import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -2,7 +2,7 @@ import { mayManageIntegrations } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { type IntegrationList, listIntegrations } from '../../service/integrations/integrations.ts';
-import type { IntegrationDetails } from '../../store/integrations.ts';
+import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { urlOf } from '../http/url.ts';

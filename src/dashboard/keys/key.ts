@@ -5,7 +5,7 @@ import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { MAX_STEPS } from '../../store/key-rotations.ts';
+import { MAX_STEPS } from '../../store/keys/key-rotations.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';

@@ -4,7 +4,7 @@ import { mayManageIntegrations } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';
-import { MAX_COUNTED_KEYS } from '../../store/key-lists.ts';
+import { MAX_COUNTED_KEYS } from '../../store/keys/key-lists.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';

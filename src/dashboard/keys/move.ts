@@ -5,7 +5,7 @@ import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';
-import type { NamedIntegration } from '../../store/integrations.ts';
+import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -2,7 +2,7 @@ import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { type KeyAction, refuseKey } from '../../service/keys/key-refusal.ts';
 import type { KeyRefusal, KeyRefused } from '../../service/outcome.ts';
-import { listAdministrators } from '../../store/user-lists.ts';
+import { listAdministrators } from '../../store/people/user-lists.ts';
 import type { View } from '../http/view.ts';
 import { contactList } from '../markup/contacts.ts';
 import { errorPage } from '../markup/error.ts';

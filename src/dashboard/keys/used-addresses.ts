@@ -4,7 +4,7 @@ import { isUsedLately, type UsedNetwork } from '../../domain/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { readAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { findRestrictedKey } from '../../store/key-restrictions.ts';
+import { findRestrictedKey } from '../../store/keys/key-restrictions.ts';
 import { doneNotice } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
-import type { AttentionCounts, KeyOrder } from '../../store/organization-keys.ts';
+import type { AttentionCounts, KeyOrder } from '../../store/keys/organization-keys.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';

@@ -5,7 +5,7 @@ import { limitsOf } from '../../domain/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/accounts/organization.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
-import type { OrganizationRecord } from '../../store/organizations.ts';
+import type { OrganizationRecord } from '../../store/organizations/organizations.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

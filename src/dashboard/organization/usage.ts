@@ -2,7 +2,7 @@ import { formatNumber } from '../../domain/format.ts';
 import { OUTCOMES, SHOWN_PERIODS } from '../../domain/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getOrganizationUse } from '../../service/keys/organization-keys.ts';
-import type { OrganizationUse } from '../../store/key-uses.ts';
+import type { OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keysUrlOf } from '../integrations/urls.ts';

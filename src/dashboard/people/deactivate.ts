@@ -6,7 +6,7 @@ import { getUser } from '../../service/accounts/people.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
-import type { UserDetails } from '../../store/user-lists.ts';
+import type { UserDetails } from '../../store/people/user-lists.ts';
 import { doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -2,7 +2,7 @@ import { mayManage } from '../../domain/role.ts';
 import { html } from '../../html/html.ts';
 import { canWithdraw, correctEmail, withdrawInvitation } from '../../service/accounts/invitations.ts';
 import { getUser } from '../../service/accounts/people.ts';
-import type { FoundUser } from '../../store/user-lists.ts';
+import type { FoundUser } from '../../store/people/user-lists.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

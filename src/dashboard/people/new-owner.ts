@@ -1,7 +1,7 @@
 import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
-import type { NamedIntegration } from '../../store/integrations.ts';
+import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { Problem } from '../http/problem.ts';
 import { integrationUrl } from '../integrations/urls.ts';
 import { field } from '../markup/parts.ts';

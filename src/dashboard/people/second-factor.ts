@@ -3,7 +3,7 @@ import { mayManage } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { resetSecondFactor } from '../../service/accounts/reset-second-factor.ts';
-import type { UserDetails } from '../../store/user-lists.ts';
+import type { UserDetails } from '../../store/people/user-lists.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';

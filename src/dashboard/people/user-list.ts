@@ -4,7 +4,7 @@ import { canSignIn } from '../../domain/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/accounts/people.ts';
-import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/user-lists.ts';
+import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/people/user-lists.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { urlOf } from '../http/url.ts';

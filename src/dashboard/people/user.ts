@@ -7,7 +7,7 @@ import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
-import type { FoundUser, UserDetails } from '../../store/user-lists.ts';
+import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

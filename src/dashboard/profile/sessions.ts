@@ -2,7 +2,7 @@ import { deviceOf } from '../../domain/device.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/accounts/sessions.ts';
-import type { ListedSession } from '../../store/sessions.ts';
+import type { ListedSession } from '../../store/people/sessions.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

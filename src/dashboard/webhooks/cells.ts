@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { formatDay } from '../../domain/format.ts';
 import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
-import { MAX_COUNTED_DELIVERIES, type WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
-import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhook-history.ts';
+import { MAX_COUNTED_DELIVERIES, type WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
+import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhooks/webhook-history.ts';
 import { badge } from '../markup/parts.ts';
 import { boundedCount, instant } from '../markup/words.ts';
 

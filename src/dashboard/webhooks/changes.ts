@@ -7,7 +7,7 @@ import {
   removeWebhookEndpoint,
 } from '../../service/webhooks/changes.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
-import type { WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
+import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -1,4 +1,4 @@
-import type { WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
+import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { WEBHOOKS_URL } from '../organization/head.ts';
 

@@ -6,7 +6,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { resendDelivery, sendTestEvent } from '../../service/webhooks/sending.ts';
 import { type DeliveryDetails, getDelivery } from '../../service/webhooks/webhooks.ts';
-import { MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../store/webhook-history.ts';
+import { MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../store/webhooks/webhook-history.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

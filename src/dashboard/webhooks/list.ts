@@ -3,7 +3,7 @@ import { MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
-import type { WebhookEndpointDetails } from '../../store/webhook-endpoints.ts';
+import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import type { Traffic } from '../../traffic/traffic.ts';
 import type { Reporter } from '../reporter.ts';
 import { counter, gauge, histogram, type Metric, samplesBy } from './metric.ts';

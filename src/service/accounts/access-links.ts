@@ -5,15 +5,15 @@ import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { passwordCharacters } from '../../domain/password.ts';
 import { hashToken } from '../../domain/session.ts';
-import { useAccessLink, voidAccessLinksOf } from '../../store/access-links.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
-import { getOrganization } from '../../store/organizations.ts';
-import { findSsoConnection } from '../../store/sso-connections.ts';
-import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { getOrganization } from '../../store/organizations/organizations.ts';
+import { useAccessLink, voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { findSsoConnection } from '../../store/people/sso-connections.ts';
+import { hasVerifiedSsoDomain } from '../../store/people/sso-domains.ts';
+import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
-import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

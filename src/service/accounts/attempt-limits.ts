@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../../domain/network.ts';
-import type { Database } from '../../store/database.ts';
 import {
   type AttemptAdmission,
   type AttemptLimit,
@@ -9,7 +8,8 @@ import {
   remember,
   resetAttempts,
   takeBackAttempt,
-} from '../../store/sign-in-failures.ts';
+} from '../../store/people/sign-in-failures.ts';
+import type { Database } from '../../store/sql/database.ts';
 
 const QUARTER_HOUR = 900;
 const HOUR = 3600;

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { type Conflict, type Invalid, runAction } from '../outcome.ts';
 import { refusePasswords } from '../single-sign-on/requirement.ts';
 import { findWeakness, hashPassword, replacePassword } from './password.ts';

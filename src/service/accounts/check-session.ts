@@ -1,8 +1,8 @@
 import type { Actor, AuditSource } from '../../domain/actor.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/session.ts';
-import type { Database } from '../../store/database.ts';
-import { touchSession } from '../../store/sessions.ts';
+import { touchSession } from '../../store/people/sessions.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { findSessionByHash } from '../../store/unscoped/people.ts';
 
 /** The signed-in user, or why nobody is signed in with a token. */

@@ -4,12 +4,19 @@ import { domainOfEmail, normalEmail } from '../../domain/email.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import { voidAccessLinksOf } from '../../store/access-links.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import {
+  changeUser,
+  deleteUser,
+  insertUser,
+  isReferenced,
+  type LockedUser,
+  lockUser,
+} from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
-import { changeUser, deleteUser, insertUser, isReferenced, type LockedUser, lockUser } from '../../store/users.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

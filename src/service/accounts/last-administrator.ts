@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { canSignIn } from '../../domain/ways-in.ts';
-import type { Transaction } from '../../store/database.ts';
-import { countAdministrators, findWaysIn, type LockedUser } from '../../store/users.ts';
+import { countAdministrators, findWaysIn, type LockedUser } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict } from '../outcome.ts';
 
 // An organization keeps an administrator who can sign in. The callers have locked the organization, so that two of them cannot rely

@@ -1,5 +1,5 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { findCredentials } from '../../store/unscoped/people.ts';
 import type { Mail, Outbox } from '../mail.ts';
 import type { AccessLink } from './make-link.ts';

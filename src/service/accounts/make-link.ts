@@ -1,8 +1,8 @@
 import { type AccessLinkKind, LINK_HOURS } from '../../domain/access-link.ts';
 import { HOUR_MS } from '../../domain/duration.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { insertAccessLink } from '../../store/access-links.ts';
-import type { Transaction } from '../../store/database.ts';
+import { insertAccessLink } from '../../store/people/access-links.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { mintHashedToken } from './start-session.ts';
 
 /** A link with which a user sets a password. Only a hash of the token is stored, so the link can be shown only once. */

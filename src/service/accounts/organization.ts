@@ -4,16 +4,16 @@ import { ForbiddenError } from '../../domain/errors.ts';
 import { formatCount } from '../../domain/format.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/key-notice.ts';
 import { type KeyPolicy, mayGovern, type Role } from '../../domain/role.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { checkKeysSoon } from '../../store/key-checks.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { checkKeysSoon } from '../../store/keys/key-checks.ts';
 import {
   getOrganization,
   lockOrganization,
   type OrganizationRecord,
   setNoticeSettings,
   setPolicy,
-} from '../../store/organizations.ts';
+} from '../../store/organizations/organizations.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 

@@ -1,10 +1,10 @@
 import argon2 from '@node-rs/argon2';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { MAX_PASSWORD_CHARACTERS, normalPassword, type PasswordOwner, passwordProblem } from '../../domain/password.ts';
-import { voidAccessLinksOf } from '../../store/access-links.ts';
-import type { Transaction } from '../../store/database.ts';
-import { endOtherSessionsOf, endSessionsOf } from '../../store/sessions.ts';
-import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/users.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 
 /** Argon2id in PHC format, with the parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */

@@ -2,8 +2,8 @@ import type { Actor } from '../../domain/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { mayManage, type Role } from '../../domain/role.ts';
-import type { Transaction } from '../../store/database.ts';
-import { type LockedUser, lockUser, lockUsers } from '../../store/users.ts';
+import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { activeActor, noSuchUser } from '../keys/key-authority.ts';
 
 /** The actor's row, locked until the transaction ends. Throws "forbidden" for an account that was deactivated meanwhile. */

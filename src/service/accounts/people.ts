@@ -4,7 +4,6 @@ import { ForbiddenError, invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
 import { isRole, maySeePeople, type Role } from '../../domain/role.ts';
-import type { Database } from '../../store/database.ts';
 import {
   countUsers,
   type FoundUser,
@@ -14,7 +13,8 @@ import {
   type UserDetails,
   type UserPosition,
   type UserState,
-} from '../../store/user-lists.ts';
+} from '../../store/people/user-lists.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { WaysIn } from '../../domain/ways-in.ts';
-import { type AuditEvent, recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { recordProof } from '../../store/sessions.ts';
-import { changeUser, findPasswordHash, findWaysIn } from '../../store/users.ts';
+import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
+import { recordProof } from '../../store/people/sessions.ts';
+import { changeUser, findPasswordHash, findWaysIn } from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { readAssertion } from '../passkeys/ceremony.ts';
 import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from '../passkeys/use-passkey.ts';

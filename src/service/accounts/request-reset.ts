@@ -1,7 +1,7 @@
 import { linkUrl } from '../../domain/access-link.ts';
 import type { AuditSource } from '../../domain/actor.ts';
 import { normalEmail } from '../../domain/email.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import type { Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { makeOwnLinks } from './access-links.ts';

@@ -1,9 +1,9 @@
 import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { deletePasskeysOf } from '../../store/passkeys.ts';
-import { endSessionsOf } from '../../store/sessions.ts';
-import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/users.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { deletePasskeysOf } from '../../store/people/passkeys.ts';
+import { endSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { noSuchUser } from '../keys/key-authority.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';

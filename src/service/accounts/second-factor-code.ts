@@ -2,8 +2,8 @@ import { Secret, TOTP } from 'otpauth';
 import type { Keyring } from '../../domain/keyring.ts';
 import { hashRecoveryCode } from '../../domain/recovery-code.ts';
 import { isSameText } from '../../domain/same-text.ts';
-import { placeOfTotpSecret } from '../../store/secrets.ts';
-import type { LockedUser, UserChange } from '../../store/users.ts';
+import type { LockedUser, UserChange } from '../../store/people/users.ts';
+import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 
 // RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/actor.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/recovery-code.ts';
-import { type AuditEvent, recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { endOtherSessionsOf } from '../../store/sessions.ts';
-import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/users.ts';
+import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
+import { endOtherSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -4,8 +4,7 @@ import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken } from '../../domain/session.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
 import {
   endOtherSessionsOf,
   endSessionById,
@@ -13,8 +12,9 @@ import {
   type ListedSession,
   listSessionsOf,
   replaceSessionToken,
-} from '../../store/sessions.ts';
-import type { LockedUser } from '../../store/users.ts';
+} from '../../store/people/sessions.ts';
+import type { LockedUser } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockActor } from './people-authority.ts';
 import { mintHashedToken } from './start-session.ts';

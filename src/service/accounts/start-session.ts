@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken, mintToken } from '../../domain/session.ts';
-import type { Transaction } from '../../store/database.ts';
-import { insertSession, type NewSession } from '../../store/sessions.ts';
+import { insertSession, type NewSession } from '../../store/people/sessions.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 
 /**
  * Starts a session under a new token, never under one that the browser sent: a planted token must not become a session.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Cell } from '../../domain/cells.ts';
 import { parseDomain } from '../../domain/single-sign-on.ts';
-import { codeOf } from '../../store/error-code.ts';
+import { codeOf } from '../../store/sql/error-code.ts';
 import { parsed } from '../outcome.ts';
 
 // The file of CHARTER_CELL_DOMAINS. Each line is an e-mail domain and the name of its cell, such as "acme.example us1".

@@ -1,8 +1,12 @@
 import type { Actor } from '../../domain/actor.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { changeIntegration, countActiveIntegrations, type IntegrationChange } from '../../store/integrations.ts';
-import { lockOrganization } from '../../store/organizations.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import {
+  changeIntegration,
+  countActiveIntegrations,
+  type IntegrationChange,
+} from '../../store/integrations/integrations.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 import { type Locked, lockIntegration } from './lock-integration.ts';

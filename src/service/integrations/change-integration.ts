@@ -4,17 +4,17 @@ import { normalEmail } from '../../domain/email.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { parseName, parseText } from '../../domain/name.ts';
 import { type IntegrationRole, isIntegrationRole } from '../../domain/role.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
 import {
   changeIntegration as changeStored,
   countActiveIntegrations,
   findActivePerson,
   insertIntegration,
-} from '../../store/integrations.ts';
-import { lockOrganization } from '../../store/organizations.ts';
-import type { LockedIntegration } from '../../store/users.ts';
+} from '../../store/integrations/integrations.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import type { LockedIntegration } from '../../store/people/users.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

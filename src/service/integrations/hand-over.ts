@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/actor.ts';
 import { normalEmail } from '../../domain/email.ts';
 import { isId } from '../../domain/id.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Transaction } from '../../store/database.ts';
-import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations/integrations.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 import { wrongOwner } from './change-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';

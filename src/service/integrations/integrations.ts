@@ -2,14 +2,14 @@ import type { Actor } from '../../domain/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { mayManageIntegrations } from '../../domain/role.ts';
-import type { Database } from '../../store/database.ts';
 import {
   findIntegration,
   type IntegrationDetails,
   listActiveIntegrations,
   listIntegrations as listStored,
   type NamedIntegration,
-} from '../../store/integrations.ts';
+} from '../../store/integrations/integrations.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { noSuchIntegration } from '../keys/key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 

@@ -1,8 +1,8 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { isId } from '../../domain/id.ts';
-import type { Transaction } from '../../store/database.ts';
-import { findActivePerson } from '../../store/integrations.ts';
-import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
+import { findActivePerson } from '../../store/integrations/integrations.ts';
+import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { activeActor, noSuchIntegration } from '../keys/key-authority.ts';
 import { refuseToManageIntegrations } from './integrations.ts';
 

@@ -5,10 +5,10 @@ import { type Holder, holderText } from '../../domain/holder.ts';
 import { parseName } from '../../domain/name.ts';
 import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/role.ts';
-import { insertApiKey, listCurrentKeys } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import type { LockedHolder } from '../../store/users.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { insertApiKey, listCurrentKeys } from '../../store/keys/api-keys.ts';
+import type { LockedHolder } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -3,10 +3,10 @@ import { DomainError, ForbiddenError, MovingError } from '../../domain/errors.ts
 import { isId } from '../../domain/id.ts';
 import type { OrganizationLimits } from '../../domain/request-limits.ts';
 import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/role.ts';
-import type { Transaction } from '../../store/database.ts';
-import { findMove } from '../../store/organization-moves.ts';
-import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations.ts';
-import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/users.ts';
+import { findMove } from '../../store/organizations/organization-moves.ts';
+import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
+import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import type { KeyRefused } from '../outcome.ts';
 import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
 

@@ -4,8 +4,8 @@ import { formatInstant } from '../../domain/format.ts';
 import { type Holder, holderText } from '../../domain/holder.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Transaction } from '../../store/database.ts';
-import { findKeyHistory, findLiveSuccessor } from '../../store/key-history.ts';
+import { findKeyHistory, findLiveSuccessor } from '../../store/keys/key-history.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type NameTaken } from '../outcome.ts';
 
 /** Why a key could not be rotated, renamed or revoked: who ended it and when. Throws "not_found" where there is no such key. */

@@ -3,7 +3,6 @@ import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../dom
 import type { Holder } from '../../domain/holder.ts';
 import { isId } from '../../domain/id.ts';
 import { permissionsOf } from '../../domain/role.ts';
-import type { Database } from '../../store/database.ts';
 import {
   countKeysOf,
   findListedKey,
@@ -13,8 +12,9 @@ import {
   listActiveKeysMadeForOthers,
   listKeysMovedFrom,
   listKeysOf,
-} from '../../store/key-lists.ts';
-import type { Edge } from '../../store/list-edge.ts';
+} from '../../store/keys/key-lists.ts';
+import type { Database } from '../../store/sql/database.ts';
+import type { Edge } from '../../store/sql/list-edge.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';

@@ -2,10 +2,10 @@ import type { Actor } from '../../domain/actor.ts';
 import { endOf, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { isId } from '../../domain/id.ts';
 import { parseName } from '../../domain/name.ts';
-import { listCurrentKeys, moveApiKey } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { findKeyHistory } from '../../store/key-history.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
+import { findKeyHistory } from '../../store/keys/key-history.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   type Conflict,
   conflict,

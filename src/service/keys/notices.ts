@@ -1,10 +1,10 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
 import { isId } from '../../domain/id.ts';
-import type { Database } from '../../store/database.ts';
-import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/key-checks.ts';
-import { claimNoticeMails, markMailed } from '../../store/notice-mails.ts';
-import { dismissKeyNotice } from '../../store/shown-notices.ts';
+import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/keys/key-checks.ts';
+import { claimNoticeMails, markMailed } from '../../store/keys/notice-mails.ts';
+import { dismissKeyNotice } from '../../store/keys/shown-notices.ts';
+import type { Database } from '../../store/sql/database.ts';
 import type { Outbox } from '../mail.ts';
 import { noticeMail } from './notice-mail.ts';
 

@@ -2,9 +2,8 @@ import type { Actor } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
 import { withNormalDomain } from '../../domain/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/role.ts';
-import type { Database } from '../../store/database.ts';
-import type { KeyCounts, ListedKey } from '../../store/key-lists.ts';
-import { findOrganizationUse, type OrganizationUse } from '../../store/key-uses.ts';
+import type { KeyCounts, ListedKey } from '../../store/keys/key-lists.ts';
+import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-uses.ts';
 import {
   type AttentionCounts,
   countOrganizationKeys,
@@ -13,7 +12,8 @@ import {
   listOrganizationKeys,
   type OrganizationKeyPosition,
   type OrganizationKeyQuery,
-} from '../../store/organization-keys.ts';
+} from '../../store/keys/organization-keys.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { findKeyRefusal } from './key-refusal.ts';

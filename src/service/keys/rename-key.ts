@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { parseName } from '../../domain/name.ts';
-import { listCurrentKeys, renameApiKey } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { listCurrentKeys, renameApiKey } from '../../store/keys/api-keys.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   type Conflict,
   DONE,

@@ -1,7 +1,6 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { hashKey } from '../../domain/api-key.ts';
 import { MovingError } from '../../domain/errors.ts';
-import type { Database } from '../../store/database.ts';
 import {
   findConcernedPeople,
   type Person,
@@ -9,7 +8,8 @@ import {
   type Revocation,
   type RevokedKey,
   revokeReportedKeys,
-} from '../../store/reported-keys.ts';
+} from '../../store/keys/reported-keys.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { admitReport } from '../accounts/attempt-limits.ts';
 import type { Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';

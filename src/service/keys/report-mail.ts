@@ -1,5 +1,5 @@
 import { formatCount } from '../../domain/format.ts';
-import type { RevokedKey } from '../../store/reported-keys.ts';
+import type { RevokedKey } from '../../store/keys/reported-keys.ts';
 import type { Mail } from '../mail.ts';
 
 export type Told = {

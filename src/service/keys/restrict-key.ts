@@ -3,9 +3,9 @@ import { networksOutside } from '../../domain/address-list.ts';
 import { endOf } from '../../domain/api-key.ts';
 import { isId } from '../../domain/id.ts';
 import { isUsedLately } from '../../domain/key-usage.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { findRestrictedKey, restrictApiKey } from '../../store/key-restrictions.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { findRestrictedKey, restrictApiKey } from '../../store/keys/key-restrictions.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   type Conflict,
   DONE,

@@ -1,8 +1,8 @@
 import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
 import { isId } from '../../domain/id.ts';
-import { revokeApiKey } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { revokeApiKey } from '../../store/keys/api-keys.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockForRevocation } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';

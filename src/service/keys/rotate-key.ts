@@ -2,9 +2,9 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
 import { type Environment, expiryOf, mintKey } from '../../domain/api-key.ts';
 import { isId } from '../../domain/id.ts';
-import { replaceApiKey } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { replaceApiKey } from '../../store/keys/api-keys.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

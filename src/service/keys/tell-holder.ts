@@ -1,8 +1,8 @@
 import type { ActionKind } from '../../domain/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Transaction } from '../../store/database.ts';
-import { insertActionNotice } from '../../store/key-notices.ts';
-import type { LockedHolder } from '../../store/users.ts';
+import { insertActionNotice } from '../../store/keys/key-notices.ts';
+import type { LockedHolder } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 
 type Told = {
   readonly holder: Pick<LockedHolder, 'id' | 'ownerUserId'>;

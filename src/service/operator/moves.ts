@@ -1,5 +1,5 @@
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { type ArchiveHead, readArchive } from '../organizations/archive-format.ts';
 import { type Activated, activateOrganization, completeMove } from '../organizations/complete-move.ts';
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';

@@ -4,14 +4,19 @@ import { DomainError, invalidField } from '../../domain/errors.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { OrganizationLimits } from '../../domain/request-limits.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
-import { findMove } from '../../store/organization-moves.ts';
-import { insertOrganization, lockOrganization, setLimits, setSuspended } from '../../store/organizations.ts';
-import { retireOtherKeys } from '../../store/secrets.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { findMove } from '../../store/organizations/organization-moves.ts';
+import {
+  insertOrganization,
+  lockOrganization,
+  setLimits,
+  setSuspended,
+} from '../../store/organizations/organizations.ts';
+import { insertUser, type NewUser } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { retireOtherKeys } from '../../store/sql/secrets.ts';
 import { findUsersByEmail } from '../../store/unscoped/operator.ts';
-import { insertUser, type NewUser } from '../../store/users.ts';
 import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../single-sign-on/domains.ts';
 import { stopRequiringSingleSignOn } from '../single-sign-on/enforcement.ts';

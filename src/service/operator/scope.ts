@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { commandLine } from '../../domain/release.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { findOrganization } from '../../store/unscoped/operator.ts';
 
 /** Throws if there is no such organization. */

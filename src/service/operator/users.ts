@@ -2,16 +2,13 @@ import { domainOfEmail, normalEmail } from '../../domain/email.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import { voidAccessLinksOf } from '../../store/access-links.ts';
-import { revokeApiKeysOf } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
-import { lockOrganization } from '../../store/organizations.ts';
-import { deletePasskeysOf } from '../../store/passkeys.ts';
-import { endSessionsOf } from '../../store/sessions.ts';
-import { deleteSsoIdentity } from '../../store/sso-identities.ts';
-import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { deletePasskeysOf } from '../../store/people/passkeys.ts';
+import { endSessionsOf } from '../../store/people/sessions.ts';
+import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
 import {
   changeUser,
   deleteUser,
@@ -19,7 +16,10 @@ import {
   type LockedUser,
   lockUser,
   NO_SECOND_FACTOR,
-} from '../../store/users.ts';
+} from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
 import { refuseForLastAdministrator } from '../accounts/last-administrator.ts';
 import { resetSecondFactor } from '../accounts/reset-second-factor.ts';
 import { errorOf, orThrow } from '../outcome.ts';

@@ -1,17 +1,27 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { voidAccessLinksOf } from '../../store/access-links.ts';
-import { revokeApiKey } from '../../store/api-keys.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isRefusedValue } from '../../store/database-errors.ts';
-import { changeIntegration, findActivePerson, setOwner } from '../../store/integrations.ts';
-import { recordOperatorAction } from '../../store/operator-actions.ts';
-import { endMove, findMove, lockOrganizationAlone, setStage, wasMovedBy } from '../../store/organization-moves.ts';
-import { type CarriedEvent, insertRevocations, listRevocationsOfMove } from '../../store/revocations-of-move.ts';
-import { endSessionsOf } from '../../store/sessions.ts';
-import { listMigrations, queryIn, removeTimeouts } from '../../store/tenant-tables.ts';
-import { changeUser, lockHolders } from '../../store/users.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { changeIntegration, findActivePerson, setOwner } from '../../store/integrations/integrations.ts';
+import { revokeApiKey } from '../../store/keys/api-keys.ts';
+import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
+import {
+  endMove,
+  findMove,
+  lockOrganizationAlone,
+  setStage,
+  wasMovedBy,
+} from '../../store/organizations/organization-moves.ts';
+import {
+  type CarriedEvent,
+  insertRevocations,
+  listRevocationsOfMove,
+} from '../../store/organizations/revocations-of-move.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { endSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, lockHolders } from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isRefusedValue } from '../../store/sql/database-errors.ts';
+import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-tables.ts';
 import { REPORTED } from '../keys/report-keys.ts';
 import { tellHolder } from '../keys/tell-holder.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';

@@ -1,9 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { lacksPrivilege } from '../../store/database-errors.ts';
-import { deleteInBatches } from '../../store/delete-in-batches.ts';
-import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
   findMove,
   lockOrganizationAlone,
@@ -12,9 +9,17 @@ import {
   setStage,
   startMove,
   takeTurn,
-} from '../../store/organization-moves.ts';
-import { deleteRows } from '../../store/organization-rows.ts';
-import { listTenantTables, silenceTriggers, type TenantTable, withOwnConnection } from '../../store/tenant-tables.ts';
+} from '../../store/organizations/organization-moves.ts';
+import { deleteRows } from '../../store/organizations/organization-rows.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { lacksPrivilege } from '../../store/sql/database-errors.ts';
+import { deleteInBatches } from '../../store/sql/delete-in-batches.ts';
+import {
+  listTenantTables,
+  silenceTriggers,
+  type TenantTable,
+  withOwnConnection,
+} from '../../store/sql/tenant-tables.ts';
 import { isBusy, silencingRefused } from './import-organization.ts';
 
 export type Deletion = {

@@ -1,8 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
   endMove,
   findMove,
@@ -12,8 +11,9 @@ import {
   type MoveStage,
   nextMoveId,
   startMove,
-} from '../../store/organization-moves.ts';
-import { readRows } from '../../store/organization-rows.ts';
+} from '../../store/organizations/organization-moves.ts';
+import { readRows } from '../../store/organizations/organization-rows.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import {
   beginSnapshot,
   listMigrations,
@@ -21,7 +21,7 @@ import {
   queryIn,
   removeTimeouts,
   withOwnConnection,
-} from '../../store/tenant-tables.ts';
+} from '../../store/sql/tenant-tables.ts';
 import { ARCHIVE_FORMAT, type ArchiveKind, ArchiveWriter } from './archive-format.ts';
 
 export type Exported = {

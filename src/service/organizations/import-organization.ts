@@ -1,9 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/database-errors.ts';
-import { recordOperatorAction } from '../../store/operator-actions.ts';
+import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
   findMove,
   findRecordSince,
@@ -11,9 +9,11 @@ import {
   setStage,
   takeTurn,
   wasMovedBy,
-} from '../../store/organization-moves.ts';
-import { insertRows, type RowsOfTable } from '../../store/organization-rows.ts';
-import { encryptAnew, lockEncryptionKey } from '../../store/secrets.ts';
+} from '../../store/organizations/organization-moves.ts';
+import { insertRows, type RowsOfTable } from '../../store/organizations/organization-rows.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isRefusedValue, lacksPrivilege, violatedUnique } from '../../store/sql/database-errors.ts';
+import { encryptAnew, lockEncryptionKey } from '../../store/sql/secrets.ts';
 import {
   listMigrations,
   listTenantTables,
@@ -22,7 +22,7 @@ import {
   queryIn,
   removeTimeouts,
   silenceTriggers,
-} from '../../store/tenant-tables.ts';
+} from '../../store/sql/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
 import { type Archive, type ArchiveHead, type ArchiveRow, damaged } from './archive-format.ts';
 

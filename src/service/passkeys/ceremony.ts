@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { parseJson } from '../../domain/json.ts';
 import type { RelyingParty } from '../../domain/relying-party.ts';
-import { memberOf } from '../../store/error-code.ts';
+import { memberOf } from '../../store/sql/error-code.ts';
 
 // The only file that knows the library for WebAuthn. What it returns consists of our own types.
 

@@ -1,8 +1,8 @@
 import { MINUTE_MS } from '../../domain/duration.ts';
 import { CHALLENGE_MINUTES, type PasskeyPurpose } from '../../domain/passkey.ts';
 import { hashToken } from '../../domain/session.ts';
-import type { Database } from '../../store/database.ts';
-import { insertChallenge, takeChallenge } from '../../store/passkey-challenges.ts';
+import { insertChallenge, takeChallenge } from '../../store/people/passkey-challenges.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { admitChallenge } from '../accounts/attempt-limits.ts';
 import type { RateLimited } from '../outcome.ts';
 import { hashChallenge, newChallenge } from './ceremony.ts';

@@ -5,18 +5,18 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { parseName } from '../../domain/name.ts';
 import { MAX_PASSKEYS } from '../../domain/passkey.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
-import { lockOrganization } from '../../store/organizations.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {
   deletePasskey,
   insertPasskey,
   listPasskeysOf,
   renamePasskey as renameStored,
   type StoredPasskey,
-} from '../../store/passkeys.ts';
-import { findWaysIn } from '../../store/users.ts';
+} from '../../store/people/passkeys.ts';
+import { findWaysIn } from '../../store/people/users.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { lockSession } from '../accounts/sessions.ts';
 import {
   type Conflict,

@@ -1,9 +1,9 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockUser } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import { findPasskeyUser } from '../../store/unscoped/people.ts';
-import { lockUser } from '../../store/users.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../accounts/attempt-limits.ts';
 import type { SignedIn, Wrong } from '../accounts/sign-in.ts';
 import { startSession } from '../accounts/start-session.ts';

@@ -1,5 +1,5 @@
-import { type Transaction, transaction } from '../../store/database.ts';
-import type { ContentOf, Stored, Table } from '../../store/table.ts';
+import type { ContentOf, Stored, Table } from '../../store/resources/table.ts';
+import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { type Batch, type Conditional, dependsOnRows, type Outcome, soughtBy } from './changes.ts';
 import { Changing } from './changing.ts';
 import { once } from './once.ts';

@@ -1,7 +1,7 @@
 import type { DomainError } from '../../domain/errors.ts';
 import type { PatchOf } from '../../domain/merge-patch.ts';
-import type { Sought } from '../../store/row-batches.ts';
-import type { ContentOf, Stored, Table } from '../../store/table.ts';
+import type { ContentOf, Stored, Table } from '../../store/resources/table.ts';
+import type { Sought } from '../../store/sql/row-batches.ts';
 
 // The changes of a batch, and the rows on which they depend.
 

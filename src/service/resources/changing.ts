@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
 import { applyPatch } from '../../domain/merge-patch.ts';
-import type { Transaction } from '../../store/database.ts';
-import { type Checked, checkKeyOfWrite } from '../../store/key-of-write.ts';
+import { type Checked, checkKeyOfWrite } from '../../store/keys/key-of-write.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import {
   type ChangedRow,
   deleteRows,
@@ -11,8 +12,7 @@ import {
   replaceRows,
   type Sought,
   type TimesById,
-} from '../../store/row-batches.ts';
-import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/table.ts';
+} from '../../store/sql/row-batches.ts';
 import {
   type Batch,
   type Change,

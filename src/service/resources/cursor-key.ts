@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
-import type { Database } from '../../store/database.ts';
-import { placeOfCursorKey } from '../../store/secrets.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { placeOfCursorKey } from '../../store/sql/secrets.ts';
 
 /** About 3 MB of memory. */
 const MAX_KEYS = 10_000;

@@ -1,8 +1,14 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database } from '../../store/database.ts';
-import { bytesOfPosition, FEED_START, positionAt, positionBefore, positionIn } from '../../store/event-position.ts';
-import { type EventList, findEvent, listEvents } from '../../store/events.ts';
+import {
+  bytesOfPosition,
+  FEED_START,
+  positionAt,
+  positionBefore,
+  positionIn,
+} from '../../store/resources/event-position.ts';
+import { type EventList, findEvent, listEvents } from '../../store/resources/events.ts';
+import type { Database } from '../../store/sql/database.ts';
 
 export type FeedQuery = {
   /** The position that the cursor of an earlier page holds; `null` for the first page. */

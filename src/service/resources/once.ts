@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../../domain/errors.ts';
-import type { Transaction } from '../../store/database.ts';
-import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/idempotency-keys.ts';
-import { checkKeyOfWrite } from '../../store/key-of-write.ts';
-import type { Stored, Table } from '../../store/table.ts';
+import { checkKeyOfWrite } from '../../store/keys/key-of-write.ts';
+import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/resources/idempotency-keys.ts';
+import type { Stored, Table } from '../../store/resources/table.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { accepted, type WriteContext, writerOf } from './writing.ts';
 
 export type Once = {

@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database } from '../../store/database.ts';
-import * as store from '../../store/list.ts';
-import type { Stored, Table } from '../../store/table.ts';
+import * as store from '../../store/resources/list.ts';
+import type { Stored, Table } from '../../store/resources/table.ts';
+import type { Database } from '../../store/sql/database.ts';
 
 /** The rows of a list page as JSON. */
 export type RowPage = {

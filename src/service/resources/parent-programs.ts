@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database } from '../../store/database.ts';
-import * as store from '../../store/parent-program-list.ts';
+import * as store from '../../store/resources/parent-program-list.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { pageOf, type RowPage } from './pages.ts';
 
 /** A list page. */

@@ -3,7 +3,6 @@ import { DomainError, invalidField } from '../../domain/errors.ts';
 import { parseJson } from '../../domain/json.ts';
 import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
 import {
   deleteRow,
   type Found,
@@ -12,8 +11,16 @@ import {
   type RowToChange,
   readRowToChange,
   replaceRow,
-} from '../../store/rows.ts';
-import { type ContentOf, columnOf, fieldsOf, type Stored, storedContent, type Table } from '../../store/table.ts';
+} from '../../store/resources/rows.ts';
+import {
+  type ContentOf,
+  columnOf,
+  fieldsOf,
+  type Stored,
+  storedContent,
+  type Table,
+} from '../../store/resources/table.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { once } from './once.ts';
 import { accepted, refusingViolations, type WriteContext, writerOf } from './writing.ts';
 

@@ -1,10 +1,10 @@
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import type { Database } from '../../store/database.ts';
-import { violatedReference, violatedUnique } from '../../store/database-errors.ts';
-import type { Checked, Writer } from '../../store/key-of-write.ts';
-import { findIdByUnique } from '../../store/rows.ts';
-import { columnOf, type Stored, type Table } from '../../store/table.ts';
+import type { Checked, Writer } from '../../store/keys/key-of-write.ts';
+import { findIdByUnique } from '../../store/resources/rows.ts';
+import { columnOf, type Stored, type Table } from '../../store/resources/table.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { violatedReference, violatedUnique } from '../../store/sql/database-errors.ts';
 import type { KeyUses } from '../../traffic/last-used.ts';
 import { refuseWriter } from '../authenticate.ts';
 

@@ -1,8 +1,8 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import { MINUTE_MS } from '../../domain/duration.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret, SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { insertSsoSignIn } from '../../store/sso-sign-ins.ts';
+import { insertSsoSignIn } from '../../store/people/sso-sign-ins.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import { type Attempt, consumeAttempt } from '../accounts/attempt-limits.ts';
 import { mintHashedToken } from '../accounts/start-session.ts';
 import type { RateLimited } from '../outcome.ts';

@@ -3,7 +3,7 @@ import { MAX_CHARACTERS, parseName } from '../../domain/name.ts';
 import { ROLES, type Role } from '../../domain/role.ts';
 import type { GroupRole } from '../../domain/single-sign-on.ts';
 import { isText } from '../../domain/text.ts';
-import type { SsoRules } from '../../store/sso-connections.ts';
+import type { SsoRules } from '../../store/people/sso-connections.ts';
 import type { Claims, WantedClaim } from './provider.ts';
 
 /** The person at the provider, as its claims describe them. */

@@ -3,18 +3,18 @@ import type { AuditSource } from '../../domain/actor.ts';
 import { domainOfEmail } from '../../domain/email.ts';
 import { hashToken } from '../../domain/session.ts';
 import { hashBrowserSecret } from '../../domain/single-sign-on.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
-import { lockOrganization } from '../../store/organizations.ts';
-import { hasVerifiedSsoDomain } from '../../store/sso-domains.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { hasVerifiedSsoDomain } from '../../store/people/sso-domains.ts';
 import {
   deleteSsoSignIn,
   findSsoSignIn,
   type SsoSignInRecord,
   type UnconfirmedPerson,
-} from '../../store/sso-sign-ins.ts';
-import { findWaysIn, type LockedUser, lockUser } from '../../store/users.ts';
+} from '../../store/people/sso-sign-ins.ts';
+import { findWaysIn, type LockedUser, lockUser } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { clearAttempt, consumeAttempt } from '../accounts/attempt-limits.ts';
 import type { Invalid, RateLimited } from '../outcome.ts';
 import { isOpen } from './begin.ts';

@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { changeUser, type LockedUser } from '../../store/users.ts';
+import { changeUser, type LockedUser } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import type { Attempt } from '../accounts/attempt-limits.ts';
 import { verifyPassword } from '../accounts/password.ts';
 import { spendCode } from '../accounts/second-factor-code.ts';

@@ -1,16 +1,16 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../domain/single-sign-on.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { isUniqueViolation } from '../../store/database-errors.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
 import {
   deleteSsoDomain,
   hasVerifiedSsoDomain,
   insertSsoDomain,
   listSsoDomains,
   verifySsoDomain,
-} from '../../store/sso-domains.ts';
+} from '../../store/people/sso-domains.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { takeBackInvitations } from '../accounts/invitations.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, parsed, runAction } from '../outcome.ts';
 import type { InTurn } from './begin.ts';

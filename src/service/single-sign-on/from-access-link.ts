@@ -1,10 +1,10 @@
 import { type AccessLinkRecord, isLinkOpen, mayMakerManage } from '../../domain/access-link.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { useAccessLink } from '../../store/access-links.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
+import { useAccessLink } from '../../store/people/access-links.ts';
+import type { SsoSignInRecord } from '../../store/people/sso-sign-ins.ts';
+import type { LockedUser } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { findAccessLinkByHash } from '../../store/unscoped/people.ts';
-import type { LockedUser } from '../../store/users.ts';
 
 // A sign-in that begins from an access link shows whose account it is, as the link does where it sets a password.
 

@@ -10,12 +10,12 @@ import {
 } from 'jose';
 import type { AuditSource } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Transaction, transaction } from '../../store/database.ts';
-import { claimIdempotencyKey } from '../../store/idempotency-keys.ts';
-import { endSsoSessionsOf, findUsersBySid } from '../../store/sessions.ts';
-import { findSsoUser } from '../../store/sso-identities.ts';
-import { deleteUnconfirmed } from '../../store/sso-sign-ins.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { endSsoSessionsOf, findUsersBySid } from '../../store/people/sessions.ts';
+import { findSsoUser } from '../../store/people/sso-identities.ts';
+import { deleteUnconfirmed } from '../../store/people/sso-sign-ins.ts';
+import { claimIdempotencyKey } from '../../store/resources/idempotency-keys.ts';
+import { type Transaction, transaction } from '../../store/sql/database.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import {

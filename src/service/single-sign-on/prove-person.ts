@@ -1,13 +1,13 @@
 import type { AuditSource } from '../../domain/actor.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { hashToken } from '../../domain/session.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { recordProof } from '../../store/sessions.ts';
-import { findSsoUser } from '../../store/sso-identities.ts';
-import type { SsoSignInRecord } from '../../store/sso-sign-ins.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { recordProof } from '../../store/people/sessions.ts';
+import { findSsoUser } from '../../store/people/sso-identities.ts';
+import type { SsoSignInRecord } from '../../store/people/sso-sign-ins.ts';
+import { lockUser } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import { findSessionByHash } from '../../store/unscoped/people.ts';
-import { lockUser } from '../../store/users.ts';
 import { type Person, provedAtOf } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,

@@ -2,11 +2,11 @@ import type { Actor } from '../../domain/actor.ts';
 import { domainOfEmail } from '../../domain/email.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { WaysIn } from '../../domain/ways-in.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { findSsoEnforcement } from '../../store/sso-connections.ts';
-import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
-import { findPeopleOutside, type SomePeople } from '../../store/user-lists.ts';
-import { findWaysIn } from '../../store/users.ts';
+import { findSsoEnforcement } from '../../store/people/sso-connections.ts';
+import { listSsoDomains, type SsoDomainRecord } from '../../store/people/sso-domains.ts';
+import { findPeopleOutside, type SomePeople } from '../../store/people/user-lists.ts';
+import { findWaysIn } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 
 /**

@@ -6,9 +6,9 @@ import {
   parseGroupRoles,
   parseGroupsClaim,
 } from '../../domain/single-sign-on.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { findSsoConnection, type SsoRules, setSsoRules } from '../../store/sso-connections.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { findSsoConnection, type SsoRules, setSsoRules } from '../../store/people/sso-connections.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   type Conflict,
   conflict,

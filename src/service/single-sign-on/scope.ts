@@ -1,9 +1,9 @@
 import { domainOfEmail } from '../../domain/email.ts';
 import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { placeOfClientSecret } from '../../store/secrets.ts';
-import { findSsoConnection, type SsoConnectionRecord, shareSsoConnection } from '../../store/sso-connections.ts';
+import { findSsoConnection, type SsoConnectionRecord, shareSsoConnection } from '../../store/people/sso-connections.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
+import { placeOfClientSecret } from '../../store/sql/secrets.ts';
 import { findSsoOrganization } from '../../store/unscoped/people.ts';
 import type { ProviderClient } from './provider.ts';
 

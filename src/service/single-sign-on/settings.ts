@@ -2,22 +2,22 @@ import type { Actor } from '../../domain/actor.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { parseClientId, parseClientSecret, parseIssuer } from '../../domain/single-sign-on.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, type Transaction, transaction } from '../../store/database.ts';
-import { lockOrganization } from '../../store/organizations.ts';
-import { placeOfClientSecret } from '../../store/secrets.ts';
-import { endSessionsByWay } from '../../store/sessions.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { endSessionsByWay } from '../../store/people/sessions.ts';
 import {
   deleteSsoConnection,
   findSsoConnection,
   lockSsoConnection,
   type SsoConnectionRecord,
   saveSsoConnection,
-} from '../../store/sso-connections.ts';
-import { listSsoDomains, type SsoDomainRecord } from '../../store/sso-domains.ts';
-import { deleteSsoIdentities } from '../../store/sso-identities.ts';
-import { deleteSsoSignIns } from '../../store/sso-sign-ins.ts';
-import { listBreakGlassCandidates, type SomePeople } from '../../store/user-lists.ts';
+} from '../../store/people/sso-connections.ts';
+import { listSsoDomains, type SsoDomainRecord } from '../../store/people/sso-domains.ts';
+import { deleteSsoIdentities } from '../../store/people/sso-identities.ts';
+import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
+import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { placeOfClientSecret } from '../../store/sql/secrets.ts';
 import { refuseWithoutProvider } from '../accounts/last-administrator.ts';
 import { refuseToGovern } from '../accounts/organization.ts';
 import { lockActor } from '../accounts/people-authority.ts';

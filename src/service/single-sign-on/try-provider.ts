@@ -1,5 +1,5 @@
 import * as openid from 'openid-client';
-import { memberOf } from '../../store/error-code.ts';
+import { memberOf } from '../../store/sql/error-code.ts';
 import {
   attempt,
   discover,

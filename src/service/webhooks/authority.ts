@@ -2,9 +2,9 @@ import type { Actor } from '../../domain/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { LockedUser } from '../../store/users.ts';
-import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import type { LockedUser } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
+import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { lockActor } from '../accounts/people-authority.ts';
 
 /** The actor's row, locked until the transaction ends. Throws "forbidden" unless the actor may change webhook endpoints. */

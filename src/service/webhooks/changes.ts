@@ -1,14 +1,14 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
-import { recordAudit } from '../../store/audit.ts';
-import { type Database, transaction } from '../../store/database.ts';
-import { lockOrganization } from '../../store/organizations.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import {
   changeWebhookEndpoint,
   deleteDeliveriesOf,
   deleteWebhookEndpoint,
   disableWebhookEndpoint,
-} from '../../store/webhook-endpoints.ts';
+} from '../../store/webhooks/webhook-endpoints.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
 import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from './authority.ts';
 import { parseContent, type WebhookContent } from './creation.ts';

@@ -2,10 +2,10 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
 import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { MAX_ENDPOINTS, parseEndpointUrl, parseEventTypes } from '../../domain/webhook-endpoint.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
-import { lockOrganization } from '../../store/organizations.ts';
-import { countWebhookEndpoints, insertWebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { countWebhookEndpoints, insertWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

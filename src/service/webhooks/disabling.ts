@@ -1,9 +1,9 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { listAdministrators } from '../../store/user-lists.ts';
-import { disableWebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { listAdministrators } from '../../store/people/user-lists.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
+import { disableWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import type { Mail, Outbox } from '../mail.ts';
 
 /** Why Charter itself disables an endpoint. */

@@ -3,15 +3,15 @@ import type { Actor } from '../../domain/actor.ts';
 import { MINUTE_MS } from '../../domain/duration.ts';
 import { isId } from '../../domain/id.ts';
 import { TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
-import { recordAudit } from '../../store/audit.ts';
-import type { Database } from '../../store/database.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   countTestDeliveries,
   type DeliveryId,
   insertTestDelivery,
   lockWebhookDelivery,
   resendWebhookDelivery,
-} from '../../store/webhook-history.ts';
+} from '../../store/webhooks/webhook-history.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from './authority.ts';
 

@@ -2,13 +2,13 @@ import type { Actor } from '../../domain/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { mayGovern } from '../../domain/role.ts';
 import { testEventBody } from '../../domain/webhook-message.ts';
-import type { Database } from '../../store/database.ts';
-import { findEvent } from '../../store/events.ts';
+import { findEvent } from '../../store/resources/events.ts';
+import type { Database } from '../../store/sql/database.ts';
 import {
   findWebhookEndpoint,
   listWebhookEndpoints,
   type WebhookEndpointDetails,
-} from '../../store/webhook-endpoints.ts';
+} from '../../store/webhooks/webhook-endpoints.ts';
 import {
   type DeliveryId,
   findWebhookDelivery,
@@ -16,7 +16,7 @@ import {
   listWebhookDeliveries,
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
-} from '../../store/webhook-history.ts';
+} from '../../store/webhooks/webhook-history.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from './authority.ts';
 

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../domain/api-key.ts';
 import type { Role } from '../../domain/role.ts';
-import type { Database } from '../database.ts';
-import { dateOf } from '../timestamp.ts';
+import type { Database } from '../sql/database.ts';
+import { dateOf } from '../sql/timestamp.ts';
 import { IS_MOVING } from './is-moving.ts';
 
 /**

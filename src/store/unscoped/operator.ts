@@ -1,6 +1,6 @@
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { normalEmail } from '../../domain/email.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../sql/database.ts';
 
 // The look-ups of the operator's commands.
 

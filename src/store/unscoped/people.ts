@@ -2,8 +2,8 @@ import type { AccessLinkKind, AccessLinkRecord } from '../../domain/access-link.
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Role } from '../../domain/role.ts';
 import type { SessionRecord } from '../../domain/session.ts';
-import type { Database, Transaction } from '../database.ts';
-import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../shown-notices.ts';
+import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../keys/shown-notices.ts';
+import type { Database, Transaction } from '../sql/database.ts';
 import { IS_MOVING } from './is-moving.ts';
 
 const FIND_SESSION = {

@@ -3,7 +3,7 @@ import { v7 as newId } from 'uuid';
 import { csvLine } from '../../../src/dashboard/audit-log/csv.ts';
 import { ACTION_WORDS } from '../../../src/dashboard/audit-log/event-table.ts';
 import { userUrl } from '../../../src/dashboard/people/user-head.ts';
-import { ACTIONS } from '../../../src/store/audit.ts';
+import { ACTIONS } from '../../../src/store/audit/audit.ts';
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createActor, createPeople, createScope, giveKey } from '../../support/data/actors.ts';

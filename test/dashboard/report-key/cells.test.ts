@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { formatKey } from '../../../src/domain/api-key.ts';
 import { MAX_REPORTED_KEYS } from '../../../src/service/keys/report-keys.ts';
-import { transaction } from '../../../src/store/database.ts';
-import { endMove, setStage, startMove } from '../../../src/store/organization-moves.ts';
+import { endMove, setStage, startMove } from '../../../src/store/organizations/organization-moves.ts';
+import { transaction } from '../../../src/store/sql/database.ts';
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';

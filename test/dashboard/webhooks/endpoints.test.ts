@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../src/domain/duration.ts';
 import { formatMonthDay } from '../../../src/domain/format.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
-import { transaction } from '../../../src/store/database.ts';
+import { transaction } from '../../../src/store/sql/database.ts';
 import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';

@@ -7,7 +7,7 @@ import { inviteUser } from '../../../src/service/accounts/invitations.ts';
 import { signIn } from '../../../src/service/accounts/sign-in.ts';
 import { getUserOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { deleteExpiredAccessLinks } from '../../../src/store/access-links.ts';
+import { deleteExpiredAccessLinks } from '../../../src/store/people/access-links.ts';
 import {
   addSecondFactor,
   createAccount,

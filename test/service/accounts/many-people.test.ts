@@ -1,5 +1,5 @@
 import { getUser, listUsers } from '../../../src/service/accounts/people.ts';
-import { userListStatement, userMatchStatement } from '../../../src/store/user-lists.ts';
+import { userListStatement, userMatchStatement } from '../../../src/store/people/user-lists.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { codeOf } from '../../support/data/actors.ts';
 import { planOf } from '../../support/postgres/explain.ts';

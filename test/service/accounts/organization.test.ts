@@ -1,6 +1,6 @@
 import { getPolicy, updatePolicy } from '../../../src/service/accounts/organization.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { listAdministrators } from '../../../src/store/user-lists.ts';
+import { listAdministrators } from '../../../src/store/people/user-lists.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { changeRoleInTheTable, codeOf, outcomeOf } from '../../support/data/actors.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';

@@ -4,7 +4,7 @@ import { checkSession } from '../../../src/service/accounts/check-session.ts';
 import { endOtherSessions, endOwnSession } from '../../../src/service/accounts/sessions.ts';
 import { signIn } from '../../../src/service/accounts/sign-in.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { deleteExpiredSessions } from '../../../src/store/sessions.ts';
+import { deleteExpiredSessions } from '../../../src/store/people/sessions.ts';
 import {
   addSecondFactor,
   createAccount,

@@ -33,9 +33,9 @@ import {
 import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/accounts/sessions.ts';
 import { giveSecondFactor, signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
-import { insertAccessLink } from '../../../src/store/access-links.ts';
-import { insertSession } from '../../../src/store/sessions.ts';
-import { listAdministrators } from '../../../src/store/user-lists.ts';
+import { insertAccessLink } from '../../../src/store/people/access-links.ts';
+import { insertSession } from '../../../src/store/people/sessions.ts';
+import { listAdministrators } from '../../../src/store/people/user-lists.ts';
 import { exportedFunctions } from '../../support/contract/exports.ts';
 import { createPeople, outcomeOf } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';

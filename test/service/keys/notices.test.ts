@@ -7,7 +7,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { MAIL_ATTEMPTS } from '../../../src/store/notice-mails.ts';
+import { MAIL_ATTEMPTS } from '../../../src/store/keys/notice-mails.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { callerWith } from '../../support/data/key-authentication.ts';

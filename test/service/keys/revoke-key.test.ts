@@ -1,7 +1,7 @@
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { revokeApiKeysOf } from '../../../src/store/api-keys.ts';
+import { revokeApiKeysOf } from '../../../src/store/keys/api-keys.ts';
 import { codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
 import { outcomeOfUse } from '../../support/data/key-authentication.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';

@@ -1,10 +1,10 @@
 import { listRows } from '../../../src/service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
-import { FEED_START } from '../../../src/store/event-position.ts';
-import { listEvents } from '../../../src/store/events.ts';
-import { defineTable, type Stored } from '../../../src/store/table.ts';
-import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/tables/parent-programs.ts';
+import { FEED_START } from '../../../src/store/resources/event-position.ts';
+import { listEvents } from '../../../src/store/resources/events.ts';
+import { defineTable, type Stored } from '../../../src/store/resources/table.ts';
+import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createTenant, type Tenant, useDatabase, writerOf } from '../../support/postgres/store.ts';
 

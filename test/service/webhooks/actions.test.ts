@@ -12,7 +12,7 @@ import {
 import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
 import { rotateWebhookSecret } from '../../../src/service/webhooks/secret.ts';
 import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/sending.ts';
-import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/secrets.ts';
+import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
 import {
   auditEventsOf,
   codeOf,

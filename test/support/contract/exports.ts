@@ -14,7 +14,7 @@ export type ExportedFunction = {
  */
 export function exportedFunctions(folder: string): ExportedFunction[] {
   const root = join(import.meta.dirname, '../../..', folder);
-  return readdirSync(root)
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => functionsOf(file, readFileSync(join(root, file), 'utf8')));
 }

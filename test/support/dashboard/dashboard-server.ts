@@ -7,7 +7,7 @@ import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
 import type { ScannerKeys } from '../../../src/domain/secret-scanning.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/traffic.ts';
 import { openSession } from '../data/accounts.ts';
 import { TARGETS } from '../data/webhooks.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { giveKey, inParallel, type People } from '../data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../data/integrations.ts';
 import { addEndpoint, writeEvent } from '../data/webhooks.ts';

@@ -10,8 +10,8 @@ import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/acc
 import { signIn } from '../../../src/service/accounts/sign-in.ts';
 import { startSession } from '../../../src/service/accounts/start-session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { type Database, transaction } from '../../../src/store/database.ts';
-import { insertPasskey } from '../../../src/store/passkeys.ts';
+import { insertPasskey } from '../../../src/store/people/passkeys.ts';
+import { type Database, transaction } from '../../../src/store/sql/database.ts';
 import { createActors, createScope } from './actors.ts';
 import { PASSWORD } from './password.ts';
 

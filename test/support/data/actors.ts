@@ -6,9 +6,9 @@ import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
 import { type KeyPolicy, PERMISSIONS, type Permission, ROLES, type Role } from '../../../src/domain/role.ts';
 import { type IssuedKey, issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { memberOf } from '../../../src/store/error-code.ts';
-import { placeOfCursorKey } from '../../../src/store/secrets.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
+import { memberOf } from '../../../src/store/sql/error-code.ts';
+import { placeOfCursorKey } from '../../../src/store/sql/secrets.ts';
 
 export const NOBODY = '00000000-0000-7000-8000-000000000000';
 export const READ: readonly Permission[] = PERMISSIONS.filter((permission) => permission.endsWith(':read'));

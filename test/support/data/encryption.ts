@@ -1,6 +1,6 @@
 import { Keyring } from '../../../src/domain/keyring.ts';
 import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { placeOfTotpSecret } from '../../../src/store/secrets.ts';
+import { placeOfTotpSecret } from '../../../src/store/sql/secrets.ts';
 
 export const KEY = Buffer.alloc(32, 'test');
 

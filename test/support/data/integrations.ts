@@ -3,7 +3,7 @@ import type { Permission } from '../../../src/domain/role.ts';
 import { createIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { type IssuedKey, issueKey } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 
 export type TestIntegration = { readonly id: string; readonly name: string };
 

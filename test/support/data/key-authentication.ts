@@ -1,6 +1,6 @@
 import type { Caller } from '../../../src/domain/caller.ts';
 import { acceptKey, callerOf, findKeysIn, findKnownKey, hashOfKey } from '../../../src/service/authenticate.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { outcomeOf } from './actors.ts';
 

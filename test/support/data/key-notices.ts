@@ -1,6 +1,6 @@
 import { checkKeys, mailNotices } from '../../../src/service/keys/notices.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 
 export const PUBLIC_URL = 'http://charter.example.org';
 

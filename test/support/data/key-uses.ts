@@ -1,6 +1,6 @@
 import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { writeKeyUses } from '../../../src/store/key-uses.ts';
+import { writeKeyUses } from '../../../src/store/keys/key-uses.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 
 const HOUR_MS = 3_600_000;
 

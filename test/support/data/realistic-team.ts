@@ -5,7 +5,7 @@ import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { READ, READ_WRITE } from './actors.ts';
 import { createTeam, type Team } from './team.ts';
 

@@ -5,8 +5,8 @@ import { vouchForDomain } from '../../../src/service/single-sign-on/domains.ts';
 import type { ProviderClient } from '../../../src/service/single-sign-on/provider.ts';
 import { type RulesContent, saveRules } from '../../../src/service/single-sign-on/rules.ts';
 import { saveConnection } from '../../../src/service/single-sign-on/settings.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { placeOfClientSecret } from '../../../src/store/secrets.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
+import { placeOfClientSecret } from '../../../src/store/sql/secrets.ts';
 import type { Browser, Page } from '../dashboard/dashboard.ts';
 
 /** Where the providers of the tests are. */

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/actor.ts';
 import { ROLES, type Role } from '../../../src/domain/role.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { cheapPasswordHash, newAuditSource } from './accounts.ts';
 import { byRole, createActors, createScope } from './actors.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { createActor, giveKey, type People } from './actors.ts';
 
 /** A new key of a new member. `of`: as its uses are recorded. */

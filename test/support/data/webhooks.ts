@@ -5,7 +5,7 @@ import { EVENT_TYPES } from '../../../src/domain/webhook-endpoint.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
 import type { WebhookSecretIssued } from '../../../src/service/webhooks/secret.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 
 // Webhook endpoints, and what the delivery engine would write about them.
 

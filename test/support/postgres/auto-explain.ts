@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { withClient } from './postgres.ts';
 

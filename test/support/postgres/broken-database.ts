@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 
 /** Nothing listens on this port, as if the database were stopped. */
 export const STOPPED_URL = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';

@@ -1,8 +1,8 @@
 // Rows in every table of an organization, made from the catalogue, so that a table or column of a later migration is included.
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { SECRET_COLUMNS } from '../../../src/store/secrets.ts';
-import { listTenantTables, type Query, type TenantTable } from '../../../src/store/tenant-tables.ts';
+import { SECRET_COLUMNS } from '../../../src/store/sql/secrets.ts';
+import { listTenantTables, type Query, type TenantTable } from '../../../src/store/sql/tenant-tables.ts';
 import { KEYRING } from '../data/encryption.ts';
 
 export function queryOf(client: pg.Client | pg.Pool): Query {

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { inTransaction } from './transaction.ts';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../../src/postgres/embedded-cluster.ts';
 import { findPort, startServer } from '../../../src/postgres/embedded-server.ts';
 import { run } from '../../../src/postgres/system-user.ts';
-import { codeOf } from '../../../src/store/error-code.ts';
+import { codeOf } from '../../../src/store/sql/error-code.ts';
 import { until } from '../wait.ts';
 import { withClient } from './postgres.ts';
 

@@ -1,6 +1,6 @@
 // What a client sees of a connection pooler, without PgBouncer, which only the long tests need.
 import type { Socket } from 'node:net';
-import { SESSION_SETTINGS } from '../../../src/store/session-settings.ts';
+import { SESSION_SETTINGS } from '../../../src/store/sql/session-settings.ts';
 import { proxyDatabase } from './database-proxy.ts';
 import { withClient } from './postgres.ts';
 

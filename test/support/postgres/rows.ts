@@ -1,5 +1,5 @@
 // Rows of any table, inserted by SQL.
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { withClient } from './postgres.ts';
 import { inTransaction } from './transaction.ts';
 

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { type Owners, unlimitedTables } from './statement-scope.ts';
 import { intercept, statementOf } from './statements.ts';
 
@@ -11,31 +11,31 @@ import { intercept, statementOf } from './statements.ts';
 export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   // Housekeeping, actions of operators, uses of keys, notices about keys, encryption keys, names of earlier API keys, the
   // delivery of webhooks, reports of leaked keys and the rows of a cell cover all organizations in one statement.
-  'access-links.ts': ['deleteExpiredAccessLinks'],
-  'cell-domains.ts': ['listDomainsOfCell'],
-  'cell-rows.ts': ['countRowsOfCell'],
-  'events.ts': ['deleteExpiredEvents'],
-  'idempotency-keys.ts': ['deleteExpiredIdempotencyKeys'],
-  'key-checks.ts': ['checkDueKeys', 'endUnusedKeys'],
-  'key-networks.ts': ['deleteOldKeyNetworks', 'noteNetworks'],
-  'key-notices.ts': ['deleteOldKeyNotices'],
-  'key-uses.ts': ['deleteOldKeyUses', 'writeKeyUses'],
-  'moved-keys.ts': ['listKeysOfOtherCells'],
-  'name-keys.ts': ['fillNameKeys'],
-  'notice-mails.ts': ['claimNoticeMails', 'markMailed'],
-  'operator-actions.ts': ['listOperatorActions', 'recordOperatorAction'],
-  'reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
-  'secrets.ts': ['retireOtherKeys'],
-  'sessions.ts': ['deleteExpiredSessions'],
-  'sso-sign-ins.ts': ['deleteExpiredSsoSignIns'],
-  'stored-emails.ts': ['hasUnusualEmails', 'markInvited', 'normalizeEmails', 'normalizeNoticeEmails'],
-  'webhook-deliveries.ts': ['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints'],
-  'webhook-expiry.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
-  'webhook-results.ts': ['recordAttempts'],
+  'people/access-links.ts': ['deleteExpiredAccessLinks'],
+  'organizations/cell-domains.ts': ['listDomainsOfCell'],
+  'organizations/cell-rows.ts': ['countRowsOfCell'],
+  'resources/events.ts': ['deleteExpiredEvents'],
+  'resources/idempotency-keys.ts': ['deleteExpiredIdempotencyKeys'],
+  'keys/key-checks.ts': ['checkDueKeys', 'endUnusedKeys'],
+  'keys/key-networks.ts': ['deleteOldKeyNetworks', 'noteNetworks'],
+  'keys/key-notices.ts': ['deleteOldKeyNotices'],
+  'keys/key-uses.ts': ['deleteOldKeyUses', 'writeKeyUses'],
+  'keys/moved-keys.ts': ['listKeysOfOtherCells'],
+  'keys/name-keys.ts': ['fillNameKeys'],
+  'keys/notice-mails.ts': ['claimNoticeMails', 'markMailed'],
+  'organizations/operator-actions.ts': ['listOperatorActions', 'recordOperatorAction'],
+  'keys/reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
+  'sql/secrets.ts': ['retireOtherKeys'],
+  'people/sessions.ts': ['deleteExpiredSessions'],
+  'people/sso-sign-ins.ts': ['deleteExpiredSsoSignIns'],
+  'people/stored-emails.ts': ['hasUnusualEmails', 'markInvited', 'normalizeEmails', 'normalizeNoticeEmails'],
+  'webhooks/webhook-deliveries.ts': ['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints'],
+  'webhooks/webhook-expiry.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
+  'webhooks/webhook-results.ts': ['recordAttempts'],
   // Challenges, failed sign-ins and requests without a key are counted before an organization is known.
-  'passkey-challenges.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
-  'rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
-  'sign-in-failures.ts': [
+  'people/passkey-challenges.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
+  'keys/rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
+  'people/sign-in-failures.ts': [
     ...['countAttempt', 'deleteExpiredSignInFailures', 'isRemembered', 'recordUnknownEmail', 'remember'],
     ...['resetAttempts', 'takeBackAttempt'],
   ],
@@ -145,7 +145,7 @@ const OWN_FILES = 'support/postgres/(?:watch-)?statements';
 const FRAME = new RegExp(`${pathToFileURL(ROOT).href}/((?:src|test/(?!${OWN_FILES})).*?\\.ts)[^:]*:(\\d+):`);
 const DECLARATION = /^(?:export )?(?:async )?(?:function\*?|const|class) (\w+)/;
 
-/** The file and the function that sent a statement, such as "src/store/rows.ts findRow"; `null` for code of the tests. */
+/** The file and the function that sent a statement, such as "src/store/resources/rows.ts findRow"; `null` for code of the tests. */
 function senderOf({ stack = '' }: Error): string | null {
   const [, file, line] = FRAME.exec(stack) ?? [];
   if (file === undefined) return stack;

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/store/database.ts';
+import { openDatabase } from '../../../src/store/sql/database.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { withClient } from '../postgres/postgres.ts';
 import { createTestOrganization, type TestOrganization } from '../servers/server.ts';

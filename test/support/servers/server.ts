@@ -6,8 +6,8 @@ import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/rol
 import type { Observers } from '../../../src/observability/observers.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { createOrganization } from '../../../src/service/operator/organizations.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { traceStatements } from '../../../src/store/trace-statements.ts';
+import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
+import { traceStatements } from '../../../src/store/sql/trace-statements.ts';
 import { Client } from '../clients/client.ts';
 import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';

@@ -5,8 +5,8 @@ import { type IssuedKey, issueKey } from '../../../src/service/keys/issue-key.ts
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { isOutage } from '../../../src/store/database-errors.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
+import { isOutage } from '../../../src/store/sql/database-errors.ts';
 import { checkResponse } from '../contract/contract.ts';
 import { createActor, createScope, READ_WRITE } from '../data/actors.ts';
 import { randomNumbers } from '../data/random-numbers.ts';

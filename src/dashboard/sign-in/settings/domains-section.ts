@@ -2,7 +2,7 @@ import { MAX_DOMAINS, txtRecordOf } from '../../../domain/single-sign-on.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
-import type { SsoDomainRecord } from '../../../store/sso-domains.ts';
+import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import { badge, copyField, field, hidden, postForm } from '../../markup/parts.ts';
 import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';

@@ -1,0 +1,170 @@
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { IntegrationRole, Role } from '../../domain/role.ts';
+import { isActive } from '../keys/api-keys.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import type { Edge } from '../sql/list-edge.ts';
+
+// An integration is a row of users without an e-mail, a password and sessions. Its keys are in api_keys, like those of people.
+
+/** What people enter about an integration. */
+export type IntegrationContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly role: IntegrationRole;
+  readonly ownerUserId: string;
+  /** Lower case; empty if there is none. */
+  readonly noticeEmail: string;
+};
+
+/** Throws a unique violation if another integration of the organization has the name. */
+export async function insertIntegration(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  integration: IntegrationContent & { readonly id: string },
+): Promise<void> {
+  await tx.user.create({ data: { ...integration, kind: 'integration', organizationId }, select: { id: true } });
+}
+
+/** A missing field stays as it is. A `null` deactivatedAt reactivates the integration. */
+export type IntegrationChange = Partial<IntegrationContent> & { readonly deactivatedAt?: Date | null };
+
+/** Throws a unique violation if another integration of the organization has the name. */
+export async function changeIntegration(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  id: string,
+  change: IntegrationChange,
+): Promise<void> {
+  await tx.user.update({
+    where: { organizationId_id: { organizationId, id }, kind: 'integration' },
+    data: change,
+    select: { id: true },
+  });
+}
+
+export async function countActiveIntegrations(tx: Transaction, { organizationId }: OrganizationScope): Promise<number> {
+  return tx.user.count({
+    where: { organizationId, kind: 'integration', ownerUserId: { not: null }, deactivatedAt: null },
+  });
+}
+
+export type NamedIntegration = { readonly id: string; readonly name: string; readonly role: Role };
+
+/** The active integrations, by name; those of one owner unless `ownerUserId` is `null`. There are at most `limit`. */
+export async function listActiveIntegrations(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { ownerUserId, limit }: { readonly ownerUserId: string | null; readonly limit: number },
+): Promise<NamedIntegration[]> {
+  return tx.user.findMany({
+    where: {
+      organizationId,
+      kind: 'integration',
+      deactivatedAt: null,
+      ownerUserId: ownerUserId === null ? { not: null } : ownerUserId,
+    },
+    select: { id: true, name: true, role: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: limit,
+  });
+}
+
+/** Gives integrations to another owner. The caller has locked all of them. */
+export async function setOwner(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { ids, ownerUserId }: { readonly ids: readonly string[]; readonly ownerUserId: string },
+): Promise<void> {
+  await tx.user.updateMany({
+    where: { organizationId, kind: 'integration', id: { in: [...ids] } },
+    data: { ownerUserId },
+  });
+}
+
+/** The id of the active person with this e-mail; `null` if there is none in the organization. */
+export async function findActivePerson(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  email: string,
+): Promise<string | null> {
+  const where = { organizationId, kind: 'person', email, deactivatedAt: null } as const;
+  return (await tx.user.findFirst({ where, select: { id: true } }))?.id ?? null;
+}
+
+export type IntegrationDetails = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly role: Role;
+  readonly noticeEmail: string;
+  readonly createdAt: Date;
+  /** `null` if it is not suspended. */
+  readonly suspendedAt: Date | null;
+  readonly ownerId: string;
+  readonly ownerName: string;
+  readonly ownerEmail: string;
+  readonly isOwnerActive: boolean;
+  readonly activeKeys: number;
+  /** The last use of any of its keys; `null` if there is none. */
+  readonly lastUsedAt: Date | null;
+};
+
+const NAME_KEY = 'lower(i.name collate pg_catalog."default")';
+const DETAILS = `
+  i.id, i.name, i.description, i.role, i.notice_email as "noticeEmail", i.created_at as "createdAt",
+  i.deactivated_at as "suspendedAt", owner.id as "ownerId", owner.name as "ownerName", owner.email as "ownerEmail",
+  owner.deactivated_at is null as "isOwnerActive", keys.active as "activeKeys", keys.last_used_at as "lastUsedAt"`;
+/** $2: the present time. */
+const JOINED = `
+  join users owner on owner.organization_id = i.organization_id and owner.id = i.owner_user_id
+  cross join lateral (
+    select max(k.last_used_at) as last_used_at,
+           count(*) filter (where ${isActive('k', '$2::timestamptz')})::int as active
+    from api_keys k where k.organization_id = i.organization_id and k.user_id = i.id) keys`;
+
+export type IntegrationQuery = {
+  /** `null` for the integrations of all owners. */
+  readonly ownerUserId: string | null;
+  readonly isSuspended: boolean;
+  /** `null` for the first page. */
+  readonly from: Edge<{ readonly name: string }> | null;
+  readonly now: Date;
+  /** Maximum number of rows. The caller asks for one more than it shows. */
+  readonly limit: number;
+};
+
+/** By name, whatever the letter case. */
+export async function listIntegrations(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { ownerUserId, isSuspended, from, now, limit }: IntegrationQuery,
+): Promise<IntegrationDetails[]> {
+  const values: unknown[] = [organizationId, now, limit];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ["i.organization_id = $1 and i.kind = 'integration'"];
+  conditions.push(isSuspended ? 'i.deactivated_at is not null' : 'i.deactivated_at is null');
+  if (ownerUserId !== null) conditions.push(`i.owner_user_id = ${bind(ownerUserId)}`);
+  const isReversed = from?.side === 'before';
+  if (from !== null)
+    conditions.push(
+      `${NAME_KEY} ${isReversed ? '<' : '>'} lower(${bind(from.name)}::text collate pg_catalog."default")`,
+    );
+  const page = `
+    select * from users i where ${conditions.join(' and ')} order by ${NAME_KEY} ${isReversed ? 'desc' : 'asc'} limit $3`;
+  const text = `select ${DETAILS} from (${page}) i ${JOINED} order by ${NAME_KEY}`;
+  return (await db.pool.query<IntegrationDetails>({ text, values })).rows;
+}
+
+const FIND = {
+  name: 'find_integration',
+  text: `select ${DETAILS} from users i ${JOINED} where i.organization_id = $1 and i.id = $3 and i.kind = 'integration'`,
+};
+
+export async function findIntegration(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { id, now }: { readonly id: string; readonly now: Date },
+): Promise<IntegrationDetails | null> {
+  const { rows } = await db.pool.query<IntegrationDetails>({ ...FIND, values: [organizationId, now, id] });
+  return rows[0] ?? null;
+}

@@ -1,0 +1,220 @@
+import type { Holder } from '../../domain/holder.ts';
+import { LIMITED_PER_HOUR } from '../../domain/key-notice.ts';
+import {
+  firstShown,
+  type KeyPeriodUse,
+  type KeyUsage,
+  MAX_USED_NETWORKS,
+  type OutcomeCounts,
+  USE_PERIODS,
+  type UsePeriod,
+  usageOf,
+} from '../../domain/key-usage.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Database } from '../sql/database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
+import { insertNoticesOf } from './key-notices.ts';
+
+/** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
+export type KeyUse = OutcomeCounts & {
+  readonly organizationId: string;
+  readonly keyId: string;
+  /** The start of the hour (UTC). */
+  readonly hour: Date;
+  /** `null` if all uses were refused. */
+  readonly lastUsedAt: Date | null;
+  /** The network of the client at the last use; `null` if it is not known. */
+  readonly network: string | null;
+  /** The client's product at the last use; `null` if it is not known. */
+  readonly client: string | null;
+  /** The networks of the clients, each with the day of its last use, such as "2026-01-31". */
+  readonly networks: ReadonlyMap<string, string>;
+  /** Number of uses refused because the key was rotated or revoked. */
+  readonly refusedUses: number;
+  /** Number of uses refused by a limit of the key or its organization; they are among `refused`. */
+  readonly limited: number;
+};
+
+const IS_LATER = "held.last_used_at > coalesce(k.last_used_at, '-infinity')";
+const KNOWS_NETWORKS = 'k.used_networks @> all(held.networks)';
+
+const WRITE = {
+  name: 'write_key_uses',
+  // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. The lock of a key
+  // covers its rows in key_uses, so all locks are taken before the first of these. Every join has an index: the planner does
+  // not know how many rows there are, and would otherwise compare each with each.
+  text: `
+    with seen as (
+      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
+          $9::text[], $10::text[], $11::bigint[], $12::jsonb[])
+        as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client,
+          limited, networks)),
+    used as (
+      select organization_id, key_id, max(last_used_at) as last_used_at, sum(refused_uses) as refused_uses,
+             (array_agg(network order by last_used_at desc nulls last))[1] as network,
+             (array_agg(client order by last_used_at desc nulls last))[1] as client,
+             array_agg(networks) as networks
+      from seen group by organization_id, key_id),
+    held as (
+      select k.organization_id, k.id, used.last_used_at, used.refused_uses, used.network, used.client, used.networks
+      from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
+      order by k.organization_id, k.id for no key update of k),
+    counted as (
+      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed, limited)
+      select k.organization_id, k.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
+             sum(seen.successful), sum(seen.refused), sum(seen.failed), sum(seen.limited)
+      from seen
+      join api_keys k on k.organization_id = seen.organization_id and k.id = seen.key_id
+      cross join unnest(enum_range(null::use_period)) as p (period)
+      where seen.successful + seen.refused + seen.failed > 0 and (select count(*) from held) > 0
+      group by 1, 2, 3, 4
+      on conflict (organization_id, key_id, period, starts_at) do update
+        set successful = u.successful + excluded.successful,
+            refused = u.refused + excluded.refused,
+            failed = u.failed + excluded.failed,
+            limited = u.limited + excluded.limited
+      returning u.organization_id, u.key_id, u.period, u.starts_at, u.limited),
+    limited as (
+      select distinct u.organization_id, u.key_id, k.user_id, 'limited'::key_notice_kind as kind,
+             to_char(u.starts_at at time zone 'UTC', 'YYYY-MM-DD') as occasion, null::timestamptz as ends_at,
+             null::uuid as by_user_id, '' as detail
+      from counted u
+      join seen on seen.organization_id = u.organization_id and seen.key_id = u.key_id and seen.limited > 0
+      join api_keys k on k.organization_id = u.organization_id and k.id = u.key_id
+      where u.period = 'hour' and u.limited > ${LIMITED_PER_HOUR}),
+    noticed as (${insertNoticesOf('limited')})
+    update api_keys k
+    set last_used_at = greatest(k.last_used_at, held.last_used_at),
+        last_used_network = case when ${IS_LATER} then held.network else k.last_used_network end,
+        last_used_client = case when ${IS_LATER} then held.client else k.last_used_client end,
+        refused_uses = least(k.refused_uses + held.refused_uses, 2147483647)::int,
+        used_networks = case when ${KNOWS_NETWORKS} then k.used_networks else (
+          select jsonb_object_agg(kept.network, kept.day) from (
+            select found.key as network, max(found.value) as day
+            from unnest(held.networks || k.used_networks) as sources (networks)
+            cross join jsonb_each_text(sources.networks) as found
+            group by found.key order by max(found.value) desc, found.key limit ${MAX_USED_NETWORKS}) kept) end
+    from held
+    where k.organization_id = held.organization_id and k.id = held.id
+      and (held.refused_uses > 0 or ${IS_LATER} or not ${KNOWS_NETWORKS})`,
+};
+
+/**
+ * Adds the uses of keys of any organizations in one statement, with the notices of the rate limits that they met. `lastUsedAt`
+ * only moves forward.
+ */
+export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
+  const values = [
+    uses.map(({ organizationId }) => organizationId),
+    uses.map(({ keyId }) => keyId),
+    uses.map(({ hour }) => hour.toISOString()),
+    uses.map(({ lastUsedAt }) => lastUsedAt?.toISOString() ?? null),
+    uses.map(({ refusedUses }) => refusedUses),
+    uses.map(({ successful }) => successful),
+    uses.map(({ refused }) => refused),
+    uses.map(({ failed }) => failed),
+    uses.map(({ network }) => network),
+    uses.map(({ client }) => client),
+    uses.map(({ limited }) => limited),
+    uses.map(({ networks }) => JSON.stringify(Object.fromEntries(networks))),
+  ];
+  await db.pool.query({ ...WRITE, values });
+}
+
+/** A row of key_uses, or a sum of several, as JSON_OF_USE renders it. The start is in seconds since 1970. */
+export type UseJson = readonly [
+  period: UsePeriod,
+  startsAt: number,
+  successful: number,
+  refused: number,
+  failed: number,
+  limited: number,
+];
+
+export const JSON_OF_USE =
+  'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
+
+/** The rows that are shown, with the parameters of `shownFrom`. */
+export function isShown(firstHour: string, firstDay: string): string {
+  return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
+}
+
+export function shownFrom(now: Date): readonly [firstHour: Date, firstDay: Date] {
+  return [firstShown('hour', now), firstShown('day', now)];
+}
+
+/** `rows` is `null` if there are none. */
+export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
+  const found: Record<UsePeriod, KeyPeriodUse[]> = { hour: [], day: [] };
+  for (const [period, startsAt, successful, refused, failed, limited] of rows ?? [])
+    found[period].push({ startsAt: new Date(startsAt * 1000), successful, refused, failed, limited });
+  return usageOf(found, now);
+}
+
+export type MostUsedKey = OutcomeCounts & {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly holder: Holder;
+};
+
+export type OrganizationUse = {
+  readonly usage: KeyUsage;
+  /** The keys with the most requests in the shown days, the most used first. */
+  readonly mostUsed: readonly MostUsedKey[];
+};
+
+const FIND_OF_ORGANIZATION = {
+  name: 'find_organization_use',
+  text: `
+    with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}),
+    periods as (
+      select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed,
+             sum(limited) as limited
+      from shown group by period, starts_at),
+    most_used as (
+      select key_id, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed
+      from shown where period = 'day' group by key_id
+      order by sum(successful + refused + failed) desc, key_id limit $4)
+    select
+      (select json_agg(${JSON_OF_USE}) from periods u) as uses,
+      (select json_agg(
+         json_build_object(
+           'id', k.id, 'name', k.name, 'prefix', k.key_prefix, 
+           'holder', json_build_object('id', holder.id, 'name', holder.name, 'email', holder.email),
+           'successful', m.successful, 'refused', m.refused, 'failed', m.failed)
+         order by m.successful + m.refused + m.failed desc, k.id)
+       from most_used m
+       join api_keys k on k.organization_id = $1 and k.id = m.key_id
+       join users holder on holder.organization_id = $1 and holder.id = k.user_id) as "mostUsed"`,
+};
+
+/** The requests of all keys of the organization, in one statement. `keys`: how many of the most used ones. */
+export async function findOrganizationUse(
+  db: Database,
+  scope: OrganizationScope,
+  { now, keys }: { now: Date; keys: number },
+): Promise<OrganizationUse> {
+  const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: MostUsedKey[] | null }>({
+    ...FIND_OF_ORGANIZATION,
+    values: [scope.organizationId, ...shownFrom(now), keys],
+  });
+  return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
+}
+
+/** Deletes the counts of hours and days that are no longer shown, of all organizations, in batches. Returns how many. */
+export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promise<number> {
+  let deleted = 0;
+  for (const period of USE_PERIODS) {
+    const before = firstShown(period, deletion.now);
+    deleted += await deleteInBatches(
+      deletion,
+      () => db.prisma.$executeRaw`
+        delete from key_uses where (organization_id, key_id, period, starts_at) in (
+          select organization_id, key_id, period, starts_at from key_uses
+          where period = ${period}::use_period and starts_at < ${before}
+          limit ${BATCH_ROWS}::int for update skip locked)`,
+    );
+  }
+  return deleted;
+}

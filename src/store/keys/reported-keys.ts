@@ -1,0 +1,129 @@
+import { v7 as newId } from 'uuid';
+import type { AuditSource } from '../../domain/actor.ts';
+import { MovingError } from '../../domain/errors.ts';
+import { MAX_ADMINISTRATORS } from '../people/user-lists.ts';
+import type { Database } from '../sql/database.ts';
+import { isRefusedByMove } from '../sql/database-errors.ts';
+import { storable, storableClient } from '../sql/storable.ts';
+import { isCurrent } from './api-keys.ts';
+
+export type RevokedKey = {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly id: string;
+  /** The user or the integration for which the key acted. */
+  readonly userId: string;
+  readonly holderName: string;
+  /** The owner of an integration; `null` for a user's key. */
+  readonly ownerId: string | null;
+  /** Of an integration; empty if there is none. */
+  readonly noticeEmail: string;
+  readonly name: string;
+  readonly prefix: string;
+};
+
+export type Report = {
+  /** SHA-256 of the reported keys. */
+  readonly hashes: readonly Buffer[];
+  readonly why: string;
+  readonly at: Date;
+  readonly auditSource: AuditSource;
+};
+
+const REVOKE = {
+  name: 'revoke_reported_keys',
+  // One statement, whether or not the keys exist, so that the time of a response tells little. It locks the organizations first,
+  // as every change that ends a key does, and the keys in the same order as writeKeyUses.
+  text: `
+    with reported as (
+      select key_hash, event_id from unnest($1::bytea[], $2::uuid[]) as reported (key_hash, event_id)),
+    organization as materialized (
+      select id, name from organizations o
+      where id = any(array(select k.organization_id from api_keys k join reported r on r.key_hash = k.key_hash))
+        and not exists (select from organization_moves m where m.organization_id = o.id and m.stage <> 'leaving')
+      order by id for no key update),
+    held as materialized (
+      select k.organization_id, k.id, r.event_id
+      from api_keys k join reported r on r.key_hash = k.key_hash
+      where k.organization_id = any(array(select id from organization))
+      order by k.organization_id, k.id for no key update of k),
+    ended as (
+      update api_keys k set revoked_at = $3, is_leaked = true from held
+      where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
+      returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.event_id),
+    recorded as (
+      insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
+      select organization_id, event_id, 'key.revoked', user_id, id,
+             jsonb_build_object('name', name, 'prefix', key_prefix, 'why', $4::text), $5, $6, $7
+      from ended)
+    select moving.is_any as "isAnyMoving", ended.organization_id as "organizationId", organization.name as "organizationName", ended.id,
+           ended.user_id as "userId", u.name as "holderName", u.owner_user_id as "ownerId",
+           u.notice_email as "noticeEmail", ended.name, ended.key_prefix as prefix
+    from (
+      select exists (select from api_keys k join reported r on r.key_hash = k.key_hash
+                     join organization_moves m on m.organization_id = k.organization_id and m.stage <> 'leaving') as is_any) moving
+    left join ended on true
+    left join organization on organization.id = ended.organization_id
+    left join users u on u.organization_id = ended.organization_id and u.id = ended.user_id
+    order by ended.organization_id, ended.id`,
+};
+
+type Row = { readonly isAnyMoving: boolean } & (RevokedKey | { readonly id: null });
+
+export type Revocation = {
+  /** Can belong to several organizations. */
+  readonly revoked: readonly RevokedKey[];
+  /** Whether any of the keys belong to organizations that another database serves next, and so were left as they are. */
+  readonly isAnyMoving: boolean;
+};
+
+/**
+ * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
+ * Throws a MovingError, and revokes no key, if a move is completed meanwhile.
+ */
+export async function revokeReportedKeys(db: Database, { hashes, why, at, auditSource }: Report): Promise<Revocation> {
+  const { ip, userAgent } = storableClient(auditSource);
+  const eventIds = hashes.map(() => newId());
+  const values = [hashes, eventIds, at, why, ip, userAgent, storable(auditSource.requestId, 64)];
+  const { rows } = await db.pool.query<Row>({ ...REVOKE, values }).catch((error: unknown) => {
+    throw isRefusedByMove(error) ? new MovingError() : error;
+  });
+  return {
+    revoked: rows.filter((row) => row.id !== null),
+    isAnyMoving: rows.some(({ isAnyMoving }) => isAnyMoving),
+  };
+}
+
+export type Person = {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly isAdministrator: boolean;
+};
+
+const CONCERNED = {
+  name: 'find_people_of_reports',
+  text: `
+    select u.organization_id as "organizationId", u.id, u.name, u.email, u.role = 'administrator' as "isAdministrator"
+    from (select distinct id from unnest($1::uuid[]) as o (id)) o, lateral (
+      (select * from users
+       where organization_id = o.id and kind = 'person' and role = 'administrator' and deactivated_at is null
+       order by name, id limit ${MAX_ADMINISTRATORS})
+      union
+      (select * from users
+       where organization_id = o.id and kind = 'person' and id = any($2::uuid[]) and deactivated_at is null)) u
+    order by u.organization_id, u.name, u.id`,
+};
+
+/**
+ * The active people whom the revocation concerns: the users of the keys, the owners of the integrations, and up to
+ * MAX_ADMINISTRATORS of each organization.
+ */
+export async function findConcernedPeople(db: Database, keys: readonly RevokedKey[]): Promise<readonly Person[]> {
+  const values = [
+    keys.map(({ organizationId }) => organizationId),
+    keys.map(({ userId, ownerId }) => ownerId ?? userId),
+  ];
+  return (await db.pool.query<Person>({ ...CONCERNED, values })).rows;
+}

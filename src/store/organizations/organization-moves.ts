@@ -1,0 +1,145 @@
+import { v7 as newId } from 'uuid';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Transaction } from '../sql/database.ts';
+import { isLockTimeout } from '../sql/database-errors.ts';
+import type { Query } from '../sql/tenant-tables.ts';
+
+export type MoveStage = 'leaving' | 'completed' | 'arriving' | 'deleting';
+export type Move = { readonly id: string; readonly startedAt: Date; readonly stage: MoveStage };
+
+export async function findMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<Move | null> {
+  return tx.organizationMove.findUnique({
+    where: { organizationId },
+    select: { id: true, startedAt: true, stage: true },
+  });
+}
+
+/** The same in a snapshot; `null` if the organization does not move. */
+export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
+  const text = 'select id from organization_moves where organization_id = $1::uuid';
+  return (await query<{ id: string }>(text, [organizationId]))[0]?.id ?? null;
+}
+
+/**
+ * Locks the organization until the end of the transaction, for a change after which no request may change its data. It waits
+ * for every transaction that has inserted a row of the organization, those of `lockOrganization` included. Returns its name, or
+ * `null` if it does not exist.
+ */
+export async function lockOrganizationAlone(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<{ readonly name: string; readonly suspendedAt: Date | null } | null> {
+  await tx.$queryRaw`select 1 from organizations where id = ${organizationId}::uuid for update`;
+  return tx.organization.findUnique({ where: { id: organizationId }, select: { name: true, suspendedAt: true } });
+}
+
+/** Lock the organization alone before. From the commit on, its requests get 503, and nothing that they might change is lost. */
+export async function startMove(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
+  await tx.$executeRaw`
+    insert into organization_moves (organization_id, id, suspended_at)
+    select id, ${id}::uuid, suspended_at from organizations where id = ${organizationId}::uuid`;
+  await tx.$executeRaw`
+    update organizations set suspended_at = coalesce(suspended_at, now()) where id = ${organizationId}::uuid`;
+}
+
+/** Returns false if the organization does not move with this id. */
+export async function setStage(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, stage }: Pick<Move, 'id' | 'stage'>,
+): Promise<boolean> {
+  return (await tx.organizationMove.updateMany({ where: { organizationId, id }, data: { stage } })).count === 1;
+}
+
+/** Deletions that an earlier version has begun, which had no stages: some of the rows may be gone. */
+export async function markDeletions(query: Query): Promise<void> {
+  await query(`
+    update organization_moves m set stage = 'deleting'
+    where stage <> 'deleting' and exists (
+      select from operator_actions a
+      where a.about_id = m.organization_id and a.action = 'organization.deletion_started' and a.detail ->> 'move' = m.id::text)`);
+}
+
+/** The organization then is as it was before the move: active, or suspended. Returns false if it does not move. */
+export async function endMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
+  const changed = await tx.$executeRaw`
+    with ended as (
+      delete from organization_moves where organization_id = ${organizationId}::uuid returning organization_id, suspended_at)
+    update organizations o set suspended_at = ended.suspended_at from ended where o.id = ended.organization_id`;
+  return changed === 1;
+}
+
+/** Whether this move has brought the organization here; `null` if the organization does not exist. */
+export async function wasMovedBy(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  moveId: string,
+): Promise<boolean | null> {
+  if ((await tx.organization.count({ where: { id: organizationId } })) === 0) return null;
+  const detail = { path: ['move'], equals: moveId };
+  const action = 'organization.moved';
+  return (await tx.auditEvent.count({ where: { organizationId, action, detail } })) > 0;
+}
+
+/** What a database keeps about a move or a deletion of an organization, also when the organization is gone. */
+export type MoveRecord = {
+  readonly action: 'organization.move_started' | 'organization.moved' | 'organization.deletion_started';
+  readonly moveId: string;
+  readonly at: Date;
+};
+
+/**
+ * The record of this move or of a later one, that of this one first; `null` if there is none. The deletion of a copy that was never
+ * served does not count.
+ */
+export async function findRecordSince(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  moveId: string,
+): Promise<MoveRecord | null> {
+  const [record] = await tx.$queryRaw<MoveRecord[]>`
+    select action, move::text as "moveId", at
+    from operator_actions, lateral (select (detail ->> 'move')::uuid as move) of_action
+    where about_id = ${organizationId}::uuid and move >= ${moveId}::uuid
+      and (action in ('organization.move_started', 'organization.moved')
+        or (action = 'organization.deletion_started' and move > ${moveId}::uuid))
+    order by move, id limit 1`;
+  return record ?? null;
+}
+
+/**
+ * A UUIDv7 that is greater than that of every move of the organization before. Those of other databases came with it, so moves
+ * are in order though each has the time of another clock.
+ */
+export async function nextMoveId(tx: Transaction, { organizationId }: OrganizationScope): Promise<string> {
+  const [last] = await tx.$queryRaw<{ id: string }[]>`
+    select detail ->> 'move' as id from operator_actions
+    where about_id = ${organizationId}::uuid and detail ? 'move' order by (detail ->> 'move')::uuid desc limit 1`;
+  const msecs = last === undefined ? 0 : Number.parseInt(last.id.replaceAll('-', '').slice(0, 12), 16) + 1;
+  return newId({ msecs: Math.max(Date.now(), msecs) });
+}
+
+/** A command that was killed may hold its lock until PostgreSQL notices it, at the end of the statement. */
+const TURN_SECONDS = 3;
+const TURN = "hashtextextended('transfer of ' || $1, 0)";
+
+/**
+ * Waits a few seconds for the end of every other import and deletion of the organization, and lets none begin until the end of the
+ * transaction or, outside of one, of the connection. Returns false if one goes on.
+ */
+export async function takeTurn(
+  query: Query,
+  { organizationId }: OrganizationScope,
+  { inTransaction }: { readonly inTransaction: boolean },
+): Promise<boolean> {
+  await query(`set ${inTransaction ? 'local ' : ''}lock_timeout = '${TURN_SECONDS}s'`);
+  const lock = inTransaction ? 'pg_advisory_xact_lock' : 'pg_advisory_lock';
+  try {
+    await query(`select ${lock}(${TURN}) is null as waited`, [organizationId]);
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+  await query(`set ${inTransaction ? 'local ' : ''}lock_timeout = 0`);
+  return true;
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { NoticeSettings } from '../../domain/key-notice.ts';
+import type { Keyring } from '../../domain/keyring.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationLimits } from '../../domain/request-limits.ts';
+import type { KeyPolicy } from '../../domain/role.ts';
+import type { Transaction } from '../sql/database.ts';
+import { placeOfCursorKey } from '../sql/secrets.ts';
+
+/** With a new cursor key, which the keyring encrypts. */
+export async function insertOrganization(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { name, keyring }: { name: string; keyring: Keyring },
+) {
+  const cursorKey = keyring.encrypt(randomBytes(32), placeOfCursorKey(scope.organizationId));
+  return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey } });
+}
+
+/** Suspends the organization, or resumes it if `at` is null. Returns false, and changes nothing, if that was done before. */
+export async function setSuspended(tx: Transaction, scope: OrganizationScope, at: Date | null): Promise<boolean> {
+  const { count } = await tx.organization.updateMany({
+    where: { id: scope.organizationId, suspendedAt: at === null ? { not: null } : null },
+    data: { suspendedAt: at },
+  });
+  return count === 1;
+}
+
+export type OrganizationRecord = {
+  readonly name: string;
+  /** `null` if it is not suspended. */
+  readonly suspendedAt: Date | null;
+  readonly createdAt: Date;
+  readonly policy: KeyPolicy;
+  readonly notices: NoticeSettings;
+  readonly limits: OrganizationLimits;
+};
+
+export async function getOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
+  const row = await tx.organization.findUniqueOrThrow({ where: { id: scope.organizationId } });
+  const { name, suspendedAt, createdAt, endsUnusedAfterDays, tellsNewNetworks } = row;
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = row;
+  return {
+    name,
+    suspendedAt,
+    createdAt,
+    policy: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses },
+    notices: { endsUnusedAfterDays, tellsNewNetworks },
+    limits: { perKey: row.requestsPerKey, perOrganization: row.requestsPerOrganization },
+  };
+}
+
+/**
+ * Locks the organization until the transaction ends, for changes that must not run at the same time: two that each remove an
+ * administrator, or one that ends a key and a write of the API with that key. Lock it before any other row. Inserting rows of
+ * the organization does not wait for this lock, except parent programs.
+ */
+export async function lockOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
+  await tx.$queryRaw`select 1 from organizations where id = ${scope.organizationId}::uuid for no key update`;
+  return getOrganization(tx, scope);
+}
+
+export async function setPolicy(tx: Transaction, scope: OrganizationScope, policy: KeyPolicy): Promise<void> {
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = policy;
+  await tx.organization.update({
+    where: { id: scope.organizationId },
+    data: { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses },
+  });
+}
+
+/** `endsUnusedSince` is omitted if the time without a use was not shortened. */
+export async function setNoticeSettings(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endsUnusedAfterDays, tellsNewNetworks, endsUnusedSince }: NoticeSettings & { readonly endsUnusedSince?: Date },
+): Promise<void> {
+  await tx.organization.update({
+    where: { id: scope.organizationId },
+    data: { endsUnusedAfterDays, tellsNewNetworks, ...(endsUnusedSince !== undefined && { endsUnusedSince }) },
+  });
+}
+
+export async function setLimits(tx: Transaction, scope: OrganizationScope, limits: OrganizationLimits): Promise<void> {
+  await tx.organization.update({
+    where: { id: scope.organizationId },
+    data: { requestsPerKey: limits.perKey, requestsPerOrganization: limits.perOrganization },
+  });
+}

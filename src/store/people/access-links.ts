@@ -1,0 +1,68 @@
+import type { AccessLinkKind } from '../../domain/access-link.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
+
+export type NewAccessLink = {
+  readonly userId: string;
+  /** SHA-256 of the token. */
+  readonly tokenHash: Buffer;
+  readonly kind: AccessLinkKind;
+  /** `null` if an operator made the link, or the user requested it. */
+  readonly madeByUserId: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+export async function insertAccessLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash, kind, madeByUserId, createdAt, expiresAt }: NewAccessLink,
+): Promise<void> {
+  await tx.accessLink.create({
+    data: {
+      organizationId: scope.organizationId,
+      tokenHash: Uint8Array.from(tokenHash),
+      userId,
+      kind,
+      madeByUserId,
+      createdAt,
+      expiresAt,
+    },
+  });
+}
+
+/** Returns false if the link was used or voided, or has expired. Of concurrent calls, exactly one returns true. */
+export async function useAccessLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { tokenHash, at }: { tokenHash: Buffer; at: Date },
+): Promise<boolean> {
+  const { count } = await tx.accessLink.updateMany({
+    where: {
+      organizationId: scope.organizationId,
+      tokenHash: Uint8Array.from(tokenHash),
+      usedAt: null,
+      expiresAt: { gt: at },
+    },
+    data: { usedAt: at },
+  });
+  return count === 1;
+}
+
+/** Deletes the user's unused links, and returns how many. */
+export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<number> {
+  const where = { organizationId: scope.organizationId, userId, usedAt: null };
+  return (await tx.accessLink.deleteMany({ where })).count;
+}
+
+/** Deletes the expired links of all organizations, in batches. Returns how many. */
+export async function deleteExpiredAccessLinks(db: Database, deletion: Deletion): Promise<number> {
+  return deleteInBatches(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from access_links where (organization_id, token_hash) in (
+        select organization_id, token_hash from access_links where expires_at <= ${deletion.now}
+        limit ${BATCH_ROWS}::int for update skip locked)`,
+  );
+}

@@ -1,0 +1,242 @@
+import type { AuditSource } from '../../domain/actor.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/duration.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
+import { storableClient } from '../sql/storable.ts';
+
+export type NewSession = {
+  readonly userId: string;
+  /** SHA-256 of the token. */
+  readonly tokenHash: Buffer;
+  /** `false` while the second factor is missing. */
+  readonly isComplete: boolean;
+  readonly at: Date;
+  /** When the user last proved who they are; `null` while the second factor is missing. */
+  readonly provedAt: Date | null;
+  readonly auditSource: AuditSource;
+  /** By single sign-on: the provider's id of the session, empty if it gave none. `null` by a password. */
+  readonly ssoSid?: string | null | undefined;
+};
+
+export async function insertSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash, isComplete, at, provedAt, auditSource, ssoSid = null }: NewSession,
+): Promise<void> {
+  await tx.session.create({
+    data: {
+      organizationId: scope.organizationId,
+      tokenHash: Uint8Array.from(tokenHash),
+      userId,
+      isComplete,
+      createdAt: at,
+      lastSeenAt: at,
+      provedAt,
+      ssoSid,
+      ...storableClient(auditSource),
+    },
+  });
+}
+
+/** Returns false if the session had already ended. */
+export async function endSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<boolean> {
+  const { count } = await tx.session.deleteMany({
+    where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) },
+  });
+  return count === 1;
+}
+
+export async function hasSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<boolean> {
+  const found = await tx.session.count({
+    where: { tokenHash: Uint8Array.from(tokenHash), userId, organizationId: scope.organizationId },
+  });
+  return found === 1;
+}
+
+/** Records that the user has proved who they are. Returns false if the session has ended. */
+export async function recordProof(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash, at }: { userId: string; tokenHash: Buffer; at: Date },
+): Promise<boolean> {
+  const { count } = await tx.session.updateMany({
+    where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash), userId, isComplete: true },
+    data: { provedAt: at },
+  });
+  return count === 1;
+}
+
+/** Gives the session another token. Returns false if it has ended. Both are SHA-256. */
+export async function replaceSessionToken(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, newTokenHash }: { tokenHash: Buffer; newTokenHash: Buffer },
+): Promise<boolean> {
+  const { count } = await tx.session.updateMany({
+    where: { organizationId, tokenHash: Uint8Array.from(tokenHash) },
+    data: { tokenHash: Uint8Array.from(newTokenHash) },
+  });
+  return count === 1;
+}
+
+/** Ends all sessions of the user, including those that wait for a second factor. */
+export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
+  await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });
+}
+
+/** Whether the session with this token is by single sign-on. */
+export async function hasSsoSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<boolean> {
+  const found = await tx.session.count({
+    where: {
+      tokenHash: Uint8Array.from(tokenHash),
+      userId,
+      organizationId: scope.organizationId,
+      ssoSid: { not: null },
+    },
+  });
+  return found === 1;
+}
+
+/** Ends the sessions of the user that are by single sign-on; with `sids`, only those of the provider's sessions. Returns how many. */
+export async function endSsoSessionsOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, sids }: { userId: string; sids?: readonly string[] | undefined },
+): Promise<number> {
+  const ssoSid = sids === undefined ? { not: null } : { in: [...sids] };
+  const where = { organizationId: scope.organizationId, userId, ssoSid };
+  return (await tx.session.deleteMany({ where })).count;
+}
+
+/** The people with a session that is this one of the provider. */
+export async function findUsersBySid(tx: Transaction, scope: OrganizationScope, sid: string): Promise<string[]> {
+  const where = { organizationId: scope.organizationId, ssoSid: sid };
+  const found = await tx.session.findMany({ where, distinct: ['userId'], select: { userId: true } });
+  return found.map(({ userId }) => userId);
+}
+
+/** Ends all sessions of the organization that are by single sign-on, or all others. */
+export async function endSessionsByWay(
+  tx: Transaction,
+  scope: OrganizationScope,
+  by: 'single sign-on' | 'password',
+): Promise<void> {
+  const ssoSid = by === 'password' ? null : { not: null };
+  await tx.session.deleteMany({ where: { organizationId: scope.organizationId, ssoSid } });
+}
+
+export type ListedSession = {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** To the minute. */
+  readonly lastSeenAt: Date;
+  /** The address from which the request at `lastSeenAt` came. */
+  readonly ip: string;
+  readonly userAgent: string;
+  /** It has the token of the query. */
+  readonly isCurrent: boolean;
+};
+
+export type SessionQuery = {
+  readonly userId: string;
+  readonly tokenHash: Buffer;
+  readonly now: Date;
+  /** Maximum number of rows. */
+  readonly limit: number;
+};
+
+const LIST = {
+  name: 'list_sessions',
+  text: `
+    select id, created_at as "createdAt", last_seen_at as "lastSeenAt", ip, user_agent as "userAgent",
+           token_hash = $3 as "isCurrent"
+    from sessions
+    where organization_id = $1 and user_id = $2 and is_complete and last_seen_at > $4 and created_at > $5
+    order by token_hash = $3 desc, last_seen_at desc, id limit $6`,
+};
+
+/** The user's sessions that have not ended (judgeSession): the one with the token first, then the last seen first. */
+export async function listSessionsOf(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, tokenHash, now, limit }: SessionQuery,
+): Promise<ListedSession[]> {
+  const { idleSince, createdBefore } = limitsAt(now);
+  const values = [scope.organizationId, userId, tokenHash, idleSince, createdBefore, limit];
+  return (await db.pool.query<ListedSession>({ ...LIST, values })).rows;
+}
+
+type Client = Pick<AuditSource, 'ip' | 'userAgent'>;
+
+/** Ends one session of the user, and returns its client, or `null` if the user has no such session. */
+export async function endSessionById(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, id }: { userId: string; id: string },
+): Promise<Client | null> {
+  const ended = await tx.$queryRaw<Client[]>`
+    delete from sessions
+    where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid and id = ${id}::uuid
+    returning ip, user_agent as "userAgent"`;
+  return ended[0] ?? null;
+}
+
+/** Ends the user's other sessions, including those that wait for a second factor. Returns how many. */
+export async function endOtherSessionsOf(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+): Promise<number> {
+  const ended = await tx.session.deleteMany({
+    where: { organizationId: scope.organizationId, userId, tokenHash: { not: Uint8Array.from(tokenHash) } },
+  });
+  return ended.count;
+}
+
+const TOUCH = {
+  name: 'touch_session',
+  text: `
+    update sessions set last_seen_at = $3, ip = $4, user_agent = $5
+    where organization_id = $1 and token_hash = $2 and last_seen_at <= $3::timestamptz - make_interval(secs => ${LAST_SEEN_SECONDS})`,
+};
+
+/** Moves `last_seen_at` forward, with the client, at most once a minute, whatever the number of concurrent requests. */
+export async function touchSession(
+  db: Database,
+  scope: OrganizationScope,
+  { tokenHash, at, auditSource }: { tokenHash: Buffer; at: Date; auditSource: AuditSource },
+): Promise<void> {
+  const { ip, userAgent } = storableClient(auditSource);
+  await db.pool.query({ ...TOUCH, values: [scope.organizationId, tokenHash, at, ip, userAgent] });
+}
+
+/** Sessions that were last seen, or created, at or before these instants have ended. */
+function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore: Date } {
+  return {
+    idleSince: new Date(now.getTime() - SESSION_IDLE_MINUTES * MINUTE_MS),
+    createdBefore: new Date(now.getTime() - SESSION_HOURS * HOUR_MS),
+  };
+}
+
+/** Deletes the expired sessions of all organizations, in batches. Returns how many. */
+export async function deleteExpiredSessions(db: Database, deletion: Deletion): Promise<number> {
+  const { idleSince, createdBefore } = limitsAt(deletion.now);
+  return deleteInBatches(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from sessions where (organization_id, token_hash) in (
+        select organization_id, token_hash from sessions
+        where last_seen_at <= ${idleSince} or created_at <= ${createdBefore}
+        limit ${BATCH_ROWS}::int for update skip locked)`,
+  );
+}

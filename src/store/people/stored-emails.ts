@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { normalEmail } from '../../domain/email.ts';
+
+// What an earlier version has stored about e-mails, of all organizations.
+
+/** Marks everybody who has never had a way to sign in: their invitation takes the e-mail from nobody. */
+export async function markInvited(client: pg.ClientBase): Promise<void> {
+  await client.query(`
+    update users u set has_accepted = false
+    where kind = 'person' and has_accepted and password_hash is null
+      and not exists (select from passkeys p where p.organization_id = u.organization_id and p.user_id = u.id)
+      and not exists (select from sso_identities i where i.organization_id = u.organization_id and i.user_id = u.id)
+      and not exists (select from audit_events e
+                      where e.organization_id = u.organization_id and e.target_user_id = u.id
+                        and e.act in ('user.password_set', 'user.sso_linked', 'user.created_by_sso'))`);
+}
+
+/** By an index, which usually has no entry. */
+export async function hasUnusualEmails(client: pg.ClientBase): Promise<boolean> {
+  const text = `select exists (select from users where ${IS_UNUSUAL}) as "has"`;
+  return (await client.query<{ has: boolean }>(text)).rows[0]?.has === true;
+}
+
+/** The domain is not in ASCII, or ends with a dot: the condition of the index. */
+const IS_UNUSUAL = "(email ~ '@.*[^ -~]' or email like '%.')";
+
+/** An e-mail that could not get its normal form, and the user who has it. `takenBy`: the id of the user with that form. */
+export type KeptEmail = { readonly userId: string; readonly takenBy: string | null };
+
+type UnusualEmail = { organization_id: string; id: string; email: string; has_accepted: boolean };
+
+/**
+ * Gives e-mails of people the normal form, those of the oldest accounts first. If an account has this form already, or the text has
+ * none, the e-mail stays as it is and is returned: only an operator knows which account is the right one.
+ */
+export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[]> {
+  const { rows } = await client.query<UnusualEmail>(
+    `select organization_id, id, email, has_accepted from users where ${IS_UNUSUAL} order by has_accepted desc, created_at, id`,
+  );
+  const kept: KeptEmail[] = [];
+  for (const { organization_id, id, email, has_accepted } of rows) {
+    const normal = normalEmail(email);
+    const taken = await client.query<{ id: string }>(
+      `select id from users where email = $3 and id <> $2 and (organization_id = $1 or has_accepted and $4::boolean)
+       order by created_at limit 1`,
+      [organization_id, id, normal, has_accepted],
+    );
+    const takenBy = taken.rows[0]?.id ?? null;
+    if (normal === null || takenBy !== null) kept.push({ userId: id, takenBy });
+    else
+      await client.query('update users set email = $3 where organization_id = $1 and id = $2', [
+        organization_id,
+        id,
+        normal,
+      ]);
+  }
+  return kept;
+}
+
+/** The same for the addresses of notices about integrations, which need not be unique. */
+export async function normalizeNoticeEmails(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ organization_id: string; id: string; notice_email: string }>(
+    "select organization_id, id, notice_email from users where kind = 'integration' and (notice_email ~ '@.*[^ -~]' or notice_email like '%.')",
+  );
+  for (const { organization_id, id, notice_email } of rows) {
+    const email = normalEmail(notice_email);
+    if (email !== null)
+      await client.query('update users set notice_email = $3 where organization_id = $1 and id = $2', [
+        organization_id,
+        id,
+        email,
+      ]);
+  }
+}

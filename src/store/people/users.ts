@@ -1,0 +1,180 @@
+import type { User } from '../../../generated/prisma/client.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Role } from '../../domain/role.ts';
+import type { WaysIn } from '../../domain/ways-in.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+
+export type NewUser = {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly passwordHash: string | null;
+  /** Whether the e-mail is theirs from now on. It is if they have a password. */
+  readonly hasAccepted?: boolean;
+};
+
+/**
+ * Throws a unique violation if a user of the organization has the e-mail, or one of any organization, if both have accepted an
+ * invitation.
+ */
+export async function insertUser(tx: Transaction, scope: OrganizationScope, user: NewUser) {
+  const { id, email, name, role, passwordHash, hasAccepted = passwordHash !== null } = user;
+  const { organizationId } = scope;
+  return tx.user.create({ data: { id, email, name, role, passwordHash, hasAccepted, organizationId } });
+}
+
+/** The person must not be referenced (`isReferenced`). Their sessions, passkeys and links end with them. */
+export async function deleteUser(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
+  await tx.user.delete({ where: { organizationId_id: { organizationId, id }, kind: 'person' }, select: { id: true } });
+}
+
+/** Whether keys, integrations or webhooks name the person, who cannot be deleted then. Lock the person before. */
+export async function isReferenced(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  id: string,
+): Promise<boolean> {
+  const [found] = await tx.$queryRaw<{ isReferenced: boolean }[]>`
+    select exists (select from api_keys where organization_id = ${organizationId}::uuid
+                   and ${id}::uuid in (user_id, moved_from_user_id, created_by_user_id, rotated_by_user_id, revoked_by_user_id))
+        or exists (select from users where organization_id = ${organizationId}::uuid and owner_user_id = ${id}::uuid)
+        or exists (select from webhook_endpoints
+                   where organization_id = ${organizationId}::uuid and created_by_user_id = ${id}::uuid)
+        or exists (select from access_links
+                   where organization_id = ${organizationId}::uuid and made_by_user_id = ${id}::uuid) as "isReferenced"`;
+  return found?.isReferenced === true;
+}
+
+/**
+ * Locks the user until the transaction ends. Limits per user are checked under this lock, so by one transaction at a time. Returns
+ * `null` for an integration, which has neither a password nor sessions.
+ */
+export async function lockUser(tx: Transaction, scope: OrganizationScope, id: string): Promise<LockedUser | null> {
+  return (await lockUsers(tx, scope, [id])).get(id) ?? null;
+}
+
+/** Like lockHolders, but returns people only. */
+export async function lockUsers(
+  tx: Transaction,
+  scope: OrganizationScope,
+  ids: readonly string[],
+): Promise<Map<string, LockedUser>> {
+  return peopleOf(await lockHolders(tx, scope, ids));
+}
+
+export function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, LockedUser> {
+  return new Map([...holders].flatMap(([id, holder]) => (holder.kind === 'person' ? [[id, holder]] : [])));
+}
+
+/**
+ * Locks users and integrations until the transaction ends, in one order, so that transactions cannot deadlock. Returns those
+ * that exist, by id.
+ */
+export async function lockHolders(
+  tx: Transaction,
+  scope: OrganizationScope,
+  ids: readonly string[],
+): Promise<Map<string, LockedHolder>> {
+  await tx.$queryRaw`
+    select 1 from users where organization_id = ${scope.organizationId}::uuid and id = any(${ids}::uuid[])
+    order by id for update`;
+  const users = await tx.user.findMany({ where: { organizationId: scope.organizationId, id: { in: [...ids] } } });
+  return new Map(users.map((user) => [user.id, holderOf(user)]));
+}
+
+/** A person. */
+export type LockedUser = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
+  readonly kind: 'person';
+  readonly email: string;
+  readonly ownerUserId: null;
+};
+export type LockedIntegration = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
+  readonly kind: 'integration';
+  readonly email: null;
+  readonly ownerUserId: string;
+};
+/** The user or the integration for which keys act. */
+export type LockedHolder = LockedUser | LockedIntegration;
+
+/** Checks of the table let no other row exist. */
+function holderOf({ kind, email, ownerUserId, ...user }: User): LockedHolder {
+  if (kind === 'person' && email !== null) return { ...user, kind, email, ownerUserId: null };
+  if (kind === 'integration' && ownerUserId !== null) return { ...user, kind, email: null, ownerUserId };
+  throw new Error(`The user ${user.id} is neither a person nor an integration.`);
+}
+
+/** A missing field stays as it is. */
+export type UserChange = {
+  readonly role?: Role;
+  readonly email?: string;
+  readonly hasAccepted?: boolean;
+  readonly passwordHash?: string | null;
+  /** `null` reactivates the user. */
+  readonly deactivatedAt?: Date | null;
+  /** Encrypted; `null` removes it. */
+  readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
+  readonly totpSince?: Date | null;
+  readonly totpLastStep?: number;
+  /** SHA-256 of each unused code. */
+  readonly recoveryCodes?: Uint8Array<ArrayBuffer>[];
+};
+
+/** No second factor, active or pending. */
+export const NO_SECOND_FACTOR: UserChange = { totpSecret: null, totpSince: null, totpLastStep: 0, recoveryCodes: [] };
+
+/** Throws if there is no such person. */
+export async function changeUser(tx: Transaction, scope: OrganizationScope, id: string, change: UserChange) {
+  await tx.user.update({
+    where: { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' },
+    data: change,
+    select: { id: true },
+  });
+}
+
+/**
+ * The active administrators who can sign in: with a password, with a passkey or, unless it is `withoutProvider`, by single sign-on.
+ * `besides`: a user who is not counted.
+ */
+export async function countAdministrators(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { besides, withoutProvider }: { readonly besides: string | null; readonly withoutProvider: boolean },
+): Promise<number> {
+  return tx.user.count({
+    where: {
+      organizationId,
+      kind: 'person',
+      role: 'administrator',
+      deactivatedAt: null,
+      ...(besides !== null && { id: { not: besides } }),
+      OR: [
+        { passwordHash: { not: null } },
+        { passkeys: { some: {} } },
+        ...(withoutProvider ? [] : [{ ssoIdentity: { isNot: null } }]),
+      ],
+    },
+  });
+}
+
+/** Returns `null` if the user does not exist or has no password. */
+export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
+  const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
+  return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
+}
+
+export async function findWaysIn(tx: Transaction, scope: OrganizationScope, id: string): Promise<WaysIn> {
+  const [found] = await tx.$queryRaw<WaysIn[]>`
+    select password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
+           (select count(*)::int from passkeys p
+            where p.organization_id = u.organization_id and p.user_id = u.id) as passkeys,
+           exists (select from sso_identities i
+                   where i.organization_id = u.organization_id and i.user_id = u.id) as "isLinked"
+    from users u where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid and kind = 'person'`;
+  return found ?? { hasPassword: false, hasSecondFactor: false, passkeys: 0, isLinked: false };
+}
+
+export async function countRecoveryCodes(db: Database, scope: OrganizationScope, id: string): Promise<number> {
+  const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
+  return (await db.prisma.user.findUnique({ where, select: { recoveryCodes: true } }))?.recoveryCodes.length ?? 0;
+}

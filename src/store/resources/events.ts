@@ -1,0 +1,139 @@
+import { NIL } from 'uuid';
+import { DAY_MS } from '../../domain/duration.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Database } from '../sql/database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
+import { rfc3339 } from '../sql/timestamp.ts';
+import { positionBefore } from './event-position.ts';
+import { AS_TEXT, MAX_ROWS } from './list.ts';
+import { VERSION } from './organization-version.ts';
+
+export type EventQuery = {
+  /** Only events after this position (event-position.ts). */
+  readonly after: string;
+  /** Every type if it is omitted. */
+  readonly type: string | undefined;
+  /** Maximum number of events, 1 to 101. */
+  readonly limit: number;
+};
+
+export type ListedEvent = {
+  readonly id: string;
+  /** The event as the contract shows it. */
+  readonly json: string;
+};
+
+/** All from one snapshot. */
+export type EventList = {
+  /** In the order of the commits. */
+  readonly events: readonly ListedEvent[];
+  /** The organization's. Every later event has a higher one. */
+  readonly version: string;
+  /** The last event that is no longer kept; `null` if all are kept. */
+  readonly deletedTo: string | null;
+};
+
+type EventRow = { readonly version: string; readonly deletedTo: string | null } & (
+  | ListedEvent
+  | { readonly id: null; readonly json: null }
+);
+
+/** The events of the organization after a position. */
+export async function listEvents(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { after, type, limit }: EventQuery,
+): Promise<EventList> {
+  const { rows } = await db.pool.query<EventRow>({
+    ...(type === undefined ? LIST : LIST_OF_TYPE),
+    values: [organizationId, after, limit, ...(type === undefined ? [] : [type])],
+    types: AS_TEXT,
+  });
+  const [first] = rows;
+  if (first === undefined) throw new Error('The organization does not exist.');
+  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: eventWithRfc3339(json) }]));
+  return { events, version: first.version, deletedTo: first.deletedTo };
+}
+
+/**
+ * One row for each event, or one without an event. The constant limit keeps the plan of the prepared statement good, as in
+ * list.ts.
+ */
+function listText({ conditions, order }: { conditions: string; order: string }): string {
+  return `
+    select organizations.version, events_deleted_to as "deletedTo", listed.id, row_to_json(listed) as json
+    from organizations left join lateral (
+      select * from (
+        select id, type, "timestamp", data from events
+        where organization_id = $1 and ${conditions} order by ${order} limit ${MAX_ROWS}
+      ) page order by id limit $3
+    ) listed on true
+    where organizations.id = $1 order by listed.id`;
+}
+
+const LIST = { name: 'list_events', text: listText({ conditions: 'id > $2', order: 'id' }) };
+/** A range of one type, in an order that only the index with the type has: few events of the type may be among many others. */
+const LIST_OF_TYPE = {
+  name: 'list_events_of_type',
+  text: listText({ conditions: '(type, id) > ($4, $2::uuid) and type <= $4', order: 'type, id' }),
+};
+
+const FIND = {
+  name: 'find_event',
+  text: `
+    select row_to_json(found) as json, ${VERSION} as version
+    from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
+};
+
+/** The event as the contract shows it, and the organization's version from the same snapshot; null if there is none. */
+export async function findEvent(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  id: string,
+): Promise<{ readonly json: string; readonly version: string } | null> {
+  const { rows } = await db.pool.query<{ json: string; version: string }>({
+    ...FIND,
+    values: [organizationId, id],
+    types: AS_TEXT,
+  });
+  const [found] = rows;
+  return found === undefined ? null : { ...found, json: eventWithRfc3339(found.json) };
+}
+
+const TIMESTAMP = ',"timestamp":"';
+const DATA = '","data":';
+
+/** Converts the timestamp of the event to RFC 3339; those in `data` are. No member before it holds free text. */
+export function eventWithRfc3339(json: string): string {
+  const start = json.indexOf(TIMESTAMP) + TIMESTAMP.length;
+  const end = json.indexOf(DATA, start);
+  return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;
+}
+
+/** Deletes events older than so many days of all organizations, in batches. Returns how many. */
+export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
+  const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
+  const end = positionBefore(cutoff);
+  // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
+  // counts too, because the demonstration has a new event with an old id. A batch goes on with the last organization of the
+  // batch before it, which may have more.
+  let from: string = NIL;
+  return deleteInBatches(deletion, async () => {
+    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
+      with expired as materialized (
+        select oldest.organization_id, oldest.id from organizations cross join lateral (
+          select organization_id, id from events
+          where organization_id = organizations.id and id <= ${end}::uuid and "timestamp" < ${cutoff}
+          order by id limit ${BATCH_ROWS}::int
+          for update skip locked
+        ) oldest
+        where organizations.id >= ${from}::uuid order by organizations.id limit ${BATCH_ROWS}::int),
+      deleted as (
+        delete from events using expired
+        where events.organization_id = expired.organization_id and events.id = expired.id
+        returning events.organization_id)
+      select count(*)::int as deleted, max(organization_id::text) as last from deleted`;
+    from = batch?.last ?? from;
+    return batch?.deleted ?? 0;
+  });
+}

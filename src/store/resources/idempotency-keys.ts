@@ -1,0 +1,55 @@
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
+
+export const IDEMPOTENCY_HOURS = 24;
+
+/** A claimed key is new; `result` is what `recordResult` stored for a used one. */
+export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer; result: string };
+
+/**
+ * Claims the key for this transaction, or returns what it was used for. A second caller waits until the transaction of the
+ * first one ends, so of concurrent callers exactly one does the work. A key older than 24 hours counts as new.
+ */
+export async function claimIdempotencyKey(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { key, requestHash }: { key: string; requestHash: Buffer },
+): Promise<KeyClaim> {
+  const claimed = await tx.$executeRaw`
+    insert into idempotency_keys as k (organization_id, key, request_hash, answer, created_at)
+    values (${scope.organizationId}::uuid, ${key}, ${requestHash}, '', now())
+    on conflict (organization_id, key) do update
+      set request_hash = excluded.request_hash, answer = '', created_at = now()
+      where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)`;
+  if (claimed === 1) return { kind: 'claimed' };
+  const row = await tx.idempotencyKey.findUniqueOrThrow({
+    where: { organizationId_key: { organizationId: scope.organizationId, key } },
+  });
+  return { kind: 'used', requestHash: Buffer.from(row.requestHash), result: row.result };
+}
+
+/** Stores the result of the work for which this transaction claimed the key. */
+export async function recordResult(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { key, result }: { key: string; result: string },
+): Promise<void> {
+  await tx.idempotencyKey.update({
+    where: { organizationId_key: { organizationId: scope.organizationId, key } },
+    data: { result },
+  });
+}
+
+/** Deletes keys older than 24 hours of all organizations, in batches. Returns how many. */
+export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
+  return deleteInBatches(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from idempotency_keys where (organization_id, key) in (
+        select organization_id, key from idempotency_keys
+        where created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)
+        order by created_at limit ${BATCH_ROWS}::int
+        for update skip locked)`,
+  );
+}

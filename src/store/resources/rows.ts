@@ -1,0 +1,175 @@
+import pg from 'pg';
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { parseJson } from '../../domain/json.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from '../keys/key-of-write.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import { rfc3339 } from '../sql/timestamp.ts';
+import { type ContentOf, columnOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
+
+// The statements on one row of a table of any resource.
+
+/** `version`: the organization's, from the same snapshot as the row. */
+export type Found<Row> = { readonly row: Row; readonly version: string };
+
+export async function findRow<Row extends Stored>(
+  db: Database,
+  scope: OrganizationScope,
+  { find }: Table<Row>,
+  id: string,
+): Promise<Found<Row> | null> {
+  const values = [scope.organizationId, id];
+  const { rows } = await db.pool.query<Row & { version: string }>({ ...find, values, types: TYPE_PARSERS });
+  const [found] = rows;
+  if (found === undefined) return null;
+  const { version, ...row } = found;
+  // Only the version is removed, and no row of the API has a field of that name.
+  return { row: row as unknown as Row, version };
+}
+
+/** The id of the organization's row with this value of a unique field, or null if there is none. */
+export async function findIdByUnique<Row extends Stored>(
+  { prisma }: Pick<Database, 'prisma'>,
+  { organizationId }: OrganizationScope,
+  { name }: Table<Row>,
+  { field, value }: { field: string; value: unknown },
+): Promise<string | null> {
+  const [row] = await prisma.$queryRaw<{ id: string }[]>`
+    select id from ${Prisma.raw(name)}
+    where organization_id = ${organizationId}::uuid and ${Prisma.raw(columnOf(field))} = ${value}`;
+  return row?.id ?? null;
+}
+
+/** Throws a unique or a foreign key violation. */
+export async function insertRow<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { id, content, writer }: { id: string; content: ContentOf<Row>; writer: Writer },
+): Promise<Checked<Row>> {
+  const fields = fieldsOf(table, content).map(parameterOf);
+  const values = [keyOfWrite(scope, writer, { isLocked: true }), scope.organizationId, id, ...fields];
+  const [row] = await tx.$queryRaw<WriterAnd<Times>[]>(new Prisma.Sql(table.insert, values));
+  const inserted = checked(row, (times) => storedRow(table, { id, content, times }));
+  if (inserted.kind === 'refused') return inserted;
+  if (inserted.value === null) throw new Error('An insert returned no row.');
+  return { kind: 'accepted', value: inserted.value };
+}
+
+/** Its other columns are the fields of the row. */
+export type RawRow = Times & { readonly id: string };
+
+type RowAsText = { readonly row_as_text: string };
+
+/** A row before its change. `text` is the whole row as PostgreSQL's text, which differs after any change. */
+export type RowToChange<Row> = { readonly row: Row; readonly text: string };
+
+/**
+ * Null if there is no such row. `isLocked`: locks the organization and the row until the end of the transaction, so it needs one.
+ */
+export async function readRowToChange<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { id, writer, isLocked }: { id: string; writer: Writer; isLocked: boolean },
+): Promise<Checked<RowToChange<Row> | null>> {
+  const name = Prisma.raw(table.name);
+  const [found] = await tx.$queryRaw<WriterAnd<RawRow & RowAsText>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
+    found as (
+      select ${Prisma.raw(table.fieldsAsText)}, ${name}::text as row_as_text
+      from writer, ${name}
+      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
+      ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
+    select refused, found.* from writer left join found on true`;
+  return checked(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({
+    row: storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }),
+    text,
+  }));
+}
+
+type Change<Row> = { readonly before: RowToChange<Row>; readonly writer: Writer };
+
+/**
+ * Null if the row has changed since it was read. `updatedAt` becomes the time of the write, but at least a millisecond later
+ * than before. Throws a unique or a foreign key violation.
+ */
+export async function replaceRow<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { before: { row, text }, content, writer }: Change<Row> & { content: ContentOf<Row> },
+): Promise<Checked<Row | null>> {
+  const name = Prisma.raw(table.name);
+  const assignments = fieldsOf(table, content).map(
+    (each) => Prisma.sql`${Prisma.raw(columnOf(each.field))} = ${parameterOf(each)}::${Prisma.raw(each.type)}`,
+  );
+  const [replaced] = await tx.$queryRaw<WriterAnd<Times>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    written as (
+      update ${name}
+      set ${Prisma.join(assignments)},
+          updated_at = greatest(time_of_write::timestamptz(3), updated_at + interval '1 millisecond')
+      from writer
+      where refused is null
+        and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${name}::text = ${text}
+      returning ${Prisma.raw(TIMES)})
+    select refused, written.* from writer left join written on true`;
+  return checked(replaced, (times) => storedRow(table, { id: row.id, content, times }));
+}
+
+/** Null if the row has changed since it was read. */
+export async function deleteRow<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { before: { row, text }, writer }: Change<Row>,
+): Promise<Checked<Times | null>> {
+  const name = Prisma.raw(table.name);
+  const [deleted] = await tx.$queryRaw<WriterAnd<Times>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    deleted as (
+      delete from ${name} using writer
+      where refused is null
+        and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${name}::text = ${text}
+      returning ${Prisma.raw(TIMES)})
+    select refused, deleted.* from writer left join deleted on true`;
+  return checked(deleted, (times) => times);
+}
+
+function parameterOf({ type, value }: ReturnType<typeof fieldsOf>[number]): unknown {
+  return type === 'jsonb' ? JSON.stringify(value) : value;
+}
+
+/** The content in a row that has JSON as text. */
+export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: object): ContentOf<Row> {
+  const values = new Map<string, unknown>(Object.entries(raw));
+  const fields = Object.entries(columns).map(([field, type]) => {
+    const value = values.get(field);
+    return [field, type === 'jsonb' && typeof value === 'string' ? parseJson(value) : value];
+  });
+  // The statement selects the columns of the table, which are the fields of its rows.
+  return Object.fromEntries(fields) as ContentOf<Row>;
+}
+
+/** The key that writes, left-joined with a row: without one, all its columns are null. */
+export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
+
+/** The result of `use` for the row, or null without a row. A refusal if the key may not write. */
+function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
+  const refused = refusedKey(row);
+  if (refused !== null) return refused;
+  return { kind: 'accepted', value: row !== undefined && isWhole(row) ? use(row) : null };
+}
+
+function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn & Row {
+  return row.createdAt !== null;
+}
+
+/** Parses JSON with `parseJson`, because V8's JSON.parse mistakes some keys. */
+const TYPE_PARSERS = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;
+    return oid === pg.types.builtins.JSONB ? parseJson : pg.types.getTypeParser(oid, format);
+  },
+};

@@ -1,0 +1,139 @@
+import { Prisma } from '../../../generated/prisma/client.ts';
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { type Checked, keyOfWrite, refusedKey, type Writer } from '../keys/key-of-write.ts';
+import { contentFrom, type RawRow, type WriterAnd } from '../resources/rows.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table, type Times } from '../resources/table.ts';
+import type { Transaction } from './database.ts';
+
+// The statements on many rows of a table of any resource. A transaction with several of them locks the organization first.
+
+/** Rows by their ids and by values of unique fields. */
+export type Sought = { readonly ids: readonly string[]; readonly unique: ReadonlyMap<string, readonly string[]> };
+
+/** Locks the rows until the end of the transaction, in the order of their ids. */
+export async function readRowsToChange<Row extends Stored>(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  table: Table<Row>,
+  { ids, unique }: Sought,
+): Promise<Row[]> {
+  const byValue = [...unique].map(([field, values]) => Prisma.sql` or ${Prisma.raw(columnOf(field))} = any(${values})`);
+  const found = await tx.$queryRaw<RawRow[]>`
+    select ${Prisma.raw(table.fieldsAsText)} from ${Prisma.raw(table.name)}
+    where organization_id = ${organizationId}::uuid and (id = any(${ids}::uuid[])${Prisma.join(byValue, '')})
+    order by id for update`;
+  return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
+}
+
+/** A row that a batch changes. `place`: of the change in the batch; the events are in this order. */
+export type ChangedRow = { readonly id: string; readonly place: number };
+
+/** A row as it will be. */
+export type Written<Row extends Stored> = ChangedRow & { readonly content: ContentOf<Row> };
+
+type Writing<T> = { readonly rows: readonly T[]; readonly writer: Writer };
+
+/** The times of written rows, by id. */
+export type TimesById = ReadonlyMap<string, Times>;
+
+/** Inserts the rows in their order. Throws a unique or a foreign key violation. */
+export function insertRows<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { rows, writer }: Writing<Written<Row>>,
+): Promise<Checked<TimesById>> {
+  const columns = columnsOf(table);
+  return write(tx, scope, {
+    writer,
+    rows,
+    statement: Prisma.sql`
+      insert into ${Prisma.raw(table.name)} (organization_id, ${Prisma.raw(columns)}, created_at, updated_at)
+      select ${scope.organizationId}::uuid, ${Prisma.raw(columns)}, ${TIME_OF_BATCH}, ${TIME_OF_BATCH}
+      from writer, ${recordsOf(table, rows)}
+      where refused is null
+      returning id, created_at as "createdAt", updated_at as "updatedAt"`,
+  });
+}
+
+/** Each `updatedAt` becomes the time of the write, but at least a millisecond later than before. Throws as `insertRows` does. */
+export function replaceRows<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { rows, writer }: Writing<Written<Row>>,
+): Promise<Checked<TimesById>> {
+  const assignments = Object.keys(table.columns).map((field) => `${columnOf(field)} = r.${columnOf(field)}`);
+  return write(tx, scope, {
+    writer,
+    rows,
+    statement: Prisma.sql`
+      update ${Prisma.raw(table.name)} t
+      set ${Prisma.raw(assignments.join(', '))},
+          updated_at = greatest(${TIME_OF_BATCH}::timestamptz(3), t.updated_at + interval '1 millisecond')
+      from writer, ${recordsOf(table, rows)}
+      where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = r.id
+      returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
+  });
+}
+
+export function deleteRows<Row extends Stored>(
+  tx: Transaction,
+  scope: OrganizationScope,
+  table: Table<Row>,
+  { rows, writer }: Writing<ChangedRow>,
+): Promise<Checked<TimesById>> {
+  return write(tx, scope, {
+    writer,
+    rows,
+    statement: Prisma.sql`
+      delete from ${Prisma.raw(table.name)} t using writer
+      where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = any(${rows.map(({ id }) => id)}::uuid[])
+      returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
+  });
+}
+
+/**
+ * The time of the first statement of the batch that has written, as a migration notes it: no event of a batch is earlier than
+ * the change.
+ */
+const TIME_OF_BATCH = Prisma.sql`coalesce(
+  to_timestamp(nullif(current_setting('charter.version_of_batch', true), '')::bigint / 1000000.0), time_of_write)`;
+
+/** For the triggers that write the events. */
+function placesOf(rows: readonly ChangedRow[]): string {
+  return JSON.stringify(Object.fromEntries(rows.map(({ id, place }) => [id, place])));
+}
+
+/** Runs a statement that writes if the key may write, and returns the times of the rows. */
+async function write(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { writer, rows, statement }: Writing<ChangedRow> & { statement: Prisma.Sql },
+): Promise<Checked<TimesById>> {
+  const written = await tx.$queryRaw<WriterAnd<Times & { readonly id: string }>[]>`
+    with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
+    places as materialized (select set_config('charter.places_in_batch', ${placesOf(rows)}, true)),
+    written as (${statement})
+    select refused, written.* from writer cross join places left join written on true`;
+  const refused = refusedKey(written[0]);
+  if (refused !== null) return refused;
+  const times = written.flatMap(({ id, createdAt, updatedAt }): [string, Times][] =>
+    id === null || createdAt === null || updatedAt === null ? [] : [[id, { createdAt, updatedAt }]],
+  );
+  return { kind: 'accepted', value: new Map(times) };
+}
+
+/** All rows in one parameter, so that the statement is the same for any number of them. */
+function recordsOf<Row extends Stored>(table: Table<Row>, rows: readonly Written<Row>[]): Prisma.Sql {
+  const records = rows.map(({ id, content }) => ({
+    id,
+    ...Object.fromEntries(Object.entries(content).map(([field, value]) => [columnOf(field), value])),
+  }));
+  const types = Object.entries(table.columns).map(([field, type]) => `${columnOf(field)} ${type}`);
+  return Prisma.sql`json_to_recordset(${JSON.stringify(records)}::json) as r (id uuid, ${Prisma.raw(types.join(', '))})`;
+}
+
+function columnsOf<Row extends Stored>({ columns }: Table<Row>): string {
+  return ['id', ...Object.keys(columns).map(columnOf)].join(', ');
+}

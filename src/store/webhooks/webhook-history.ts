@@ -1,0 +1,201 @@
+import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { positionBefore } from '../resources/event-position.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import type { Edge } from '../sql/list-edge.ts';
+
+// The deliveries of an organization, for the dashboard. webhook-deliveries.ts has the statements that send them.
+
+export type WebhookDeliveryState = 'pending' | 'succeeded' | 'failed';
+
+export type WebhookDelivery = {
+  /** The id of the event or, of a test event, an id of its own: the webhook-id of every attempt. */
+  readonly messageId: string;
+  readonly isTest: boolean;
+  /** `null` if the event is no longer kept, or this is a test event. */
+  readonly eventType: string | null;
+  readonly state: WebhookDeliveryState;
+  /** The number of attempts begun. */
+  readonly attempts: number;
+  /** `null` if it is not pending. During an attempt, the time at which another process takes over. */
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+};
+
+export type ListedWebhookDelivery = WebhookDelivery & {
+  /** The last finished attempt; all are `null` if there is none. */
+  readonly lastNumber: number | null;
+  readonly lastAt: Date | null;
+  /** `null` if there was no response, or no attempt. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+};
+
+const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "eventType", d.state, d.attempts,
+  d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt"`;
+
+type DeliveryQuery = {
+  readonly endpointId: string;
+  /** `null` for the first page. */
+  readonly from: Edge<{ readonly id: string }> | null;
+  /** Maximum number of rows. The caller asks for one more than it shows. */
+  readonly limit: number;
+};
+
+/** Latest first: a message id begins with its time. */
+export async function listWebhookDeliveries(
+  db: Database,
+  scope: OrganizationScope,
+  query: DeliveryQuery,
+): Promise<ListedWebhookDelivery[]> {
+  const { rows } = await db.pool.query<ListedWebhookDelivery>(webhookDeliveriesStatement(scope, query));
+  return rows;
+}
+
+function webhookDeliveriesStatement({ organizationId }: OrganizationScope, { endpointId, from, limit }: DeliveryQuery) {
+  const isReversed = from?.side === 'before';
+  const position = from === null ? '' : `and message_id ${isReversed ? '>' : '<'} $4`;
+  return {
+    text: `
+      select ${SELECT}, last.number as "lastNumber", last.at as "lastAt", last.status as "lastStatus", last.error as "lastError"
+      from (
+        select * from webhook_deliveries where organization_id = $1 and endpoint_id = $2 ${position}
+        order by message_id ${isReversed ? 'asc' : 'desc'} limit $3) d
+      left join events e on e.organization_id = $1 and e.id = d.message_id
+      left join lateral (
+        select number, at, status, error from webhook_attempts
+        where organization_id = $1 and endpoint_id = $2 and message_id = d.message_id
+        order by number desc limit 1) last on true
+      order by d.message_id desc`,
+    values: [organizationId, endpointId, limit, ...(from === null ? [] : [from.id])],
+  };
+}
+
+export type WebhookAttempt = {
+  readonly number: number;
+  readonly at: Date;
+  readonly durationMs: number;
+  /** `null` if there was no response. */
+  readonly status: number | null;
+  /** Why there was no response; empty if there was one. */
+  readonly error: string;
+  /** The first 1,024 bytes; `null` if they were not requested. */
+  readonly responseBody: Buffer | null;
+};
+
+/** The attempts that are read, the latest ones: a resend adds up to eight. */
+export const MAX_READ_ATTEMPTS = 50;
+
+export type WebhookDeliveryWithAttempts = WebhookDelivery & {
+  readonly url: string;
+  readonly isDisabled: boolean;
+  /** Latest first. */
+  readonly log: readonly WebhookAttempt[];
+};
+
+type AttemptJson = readonly [
+  number: number,
+  at: string,
+  durationMs: number,
+  status: number | null,
+  error: string,
+  responseBody: string | null,
+];
+
+type DeliveryRow = Omit<WebhookDeliveryWithAttempts, 'log'> & { readonly log: readonly AttemptJson[] | null };
+
+const FIND = {
+  name: 'find_webhook_delivery',
+  text: `
+    select ${SELECT}, w.url, w.disabled_at is not null as "isDisabled",
+      (select json_agg(
+         json_build_array(number, at, duration_ms, status, error, case when $4 then encode(response_body, 'base64') end)
+         order by number desc)
+       from (
+         select * from webhook_attempts where organization_id = $1 and endpoint_id = $2 and message_id = $3
+         order by number desc limit ${MAX_READ_ATTEMPTS}) a) as log
+    from webhook_deliveries d
+    join webhook_endpoints w on w.organization_id = $1 and w.id = d.endpoint_id
+    left join events e on e.organization_id = $1 and e.id = d.message_id
+    where d.organization_id = $1 and d.endpoint_id = $2 and d.message_id = $3`,
+};
+
+export type DeliveryId = { readonly endpointId: string; readonly messageId: string };
+
+/** Without `withBodies`, what the receiver responded is not read. */
+export async function findWebhookDelivery(
+  db: Database,
+  scope: OrganizationScope,
+  { endpointId, messageId, withBodies }: DeliveryId & { readonly withBodies: boolean },
+): Promise<WebhookDeliveryWithAttempts | null> {
+  const values = [scope.organizationId, endpointId, messageId, withBodies];
+  const { rows } = await db.pool.query<DeliveryRow>({ ...FIND, values });
+  const [row] = rows;
+  return row === undefined ? null : { ...row, log: (row.log ?? []).map(attemptOf) };
+}
+
+function attemptOf([number, at, durationMs, status, error, body]: AttemptJson): WebhookAttempt {
+  const responseBody = body === null ? null : Buffer.from(body, 'base64');
+  return { number, at: new Date(at), durationMs, status, error, responseBody };
+}
+
+export type LockedWebhookDelivery = {
+  readonly url: string;
+  readonly isTest: boolean;
+  /** An attempt has begun, and its result is awaited. */
+  readonly isInProgress: boolean;
+};
+
+/** Locks the delivery until the transaction ends; null if there is none. */
+export async function lockWebhookDelivery(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, messageId }: DeliveryId,
+): Promise<LockedWebhookDelivery | null> {
+  const { organizationId } = scope;
+  const [locked] = await tx.$queryRaw<LockedWebhookDelivery[]>`
+    select w.url, d.is_test as "isTest",
+           coalesce(d.next_attempt_at > now(), false) and d.attempts > coalesce((
+             select max(number) from webhook_attempts
+             where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+               and message_id = ${messageId}::uuid), 0) as "isInProgress"
+    from webhook_deliveries d
+    join webhook_endpoints w on w.organization_id = d.organization_id and w.id = d.endpoint_id
+    where d.organization_id = ${organizationId}::uuid and d.endpoint_id = ${endpointId}::uuid
+      and d.message_id = ${messageId}::uuid
+    for no key update of d`;
+  return locked ?? null;
+}
+
+/** Makes the delivery due now, as if its event had just happened. The numbers of its attempts go on. */
+export async function resendWebhookDelivery(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, messageId }: DeliveryId,
+): Promise<void> {
+  await tx.$executeRaw`
+    update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()
+    where organization_id = ${scope.organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+      and message_id = ${messageId}::uuid`;
+}
+
+/** A delivery that is due now, of an event that is not in the feed. */
+export async function insertTestDelivery(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, messageId }: DeliveryId,
+): Promise<void> {
+  const data = { organizationId: scope.organizationId, endpointId, messageId, isTest: true };
+  await tx.webhookDelivery.create({ data, select: { messageId: true } });
+}
+
+/** The number of test events for the endpoint since the instant. */
+export async function countTestDeliveries(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, since }: { readonly endpointId: string; readonly since: Date },
+): Promise<number> {
+  const { organizationId } = scope;
+  // Along the primary key: the ids of test events, too, are in the order of time.
+  const messageId = { gt: positionBefore(since) };
+  return tx.webhookDelivery.count({ where: { organizationId, endpointId, messageId, isTest: true } });
+}
