@@ -41,7 +41,9 @@ export async function findFailures(
   const reportFile = join(scratch, 'report.json');
   // A failed test may leave a server open, which would keep Jest running.
   const flags = ['--forceExit', ...(isParallel ? [] : ['--runInBand']), '--cacheDirectory', join(scratch, 'jest')];
-  const environment = { ...TESTS.env, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
+  // Soak, which may run this, has Jest find its own files only.
+  const kinds = { CHARTER_TESTS: '{test,soak}' };
+  const environment = { ...TESTS.env, ...kinds, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
   const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];
   const { printed } = await run(folder, parameters, environment);
   const failures = await takeFailures(reportFile);
