@@ -284,8 +284,8 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'signing in redirects to a foreign address',
     file: 'src/dashboard/sign-in/next.ts',
-    find: "url.origin !== 'http://ours.invalid' || !SECTIONS.test(url.pathname)) return PROFILE;\n  const path = url.pathname + url.search;",
-    replace: 'text === null || !SECTIONS.test(url.pathname)) return PROFILE;\n  const path = text;',
+    find: "url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = url.pathname + url.search;",
+    replace: 'text === null || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = text;',
     caughtBy: 'test/dashboard/sign-in/next.test.ts',
   },
   {

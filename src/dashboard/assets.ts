@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Request, type Response, Router } from 'express';
+import { ASSETS_URL } from './addresses.ts';
 
 /** The parts of dashboard.css, each of which may override the ones before. */
 const STYLES = [
@@ -34,7 +35,7 @@ export function serveAssets(setPageHeaders: (res: Response) => void): { urls: As
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (name: AssetName, bytes = readAsset(name)): string => {
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
-    const url = `/assets/${name.replace('.', `.${hash}.`)}`;
+    const url = `${ASSETS_URL}/${name.replace('.', `.${hash}.`)}`;
     router.get(url, (_req: Request, res: Response) => {
       setPageHeaders(res);
       res.writeHead(200, {

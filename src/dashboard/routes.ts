@@ -1,6 +1,17 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { findTooLargeHead } from '../domain/head-size.ts';
+import {
+  ASSETS_URL,
+  GUEST_URLS,
+  isBelow,
+  PROFILE_URL,
+  REPORT_KEY_URL,
+  SECTION_URLS,
+  SIGN_IN_URL,
+  START_URL,
+  urlOf,
+} from './addresses.ts';
 import { serveAssets } from './assets.ts';
 import { commonAddressRoutes } from './common-address/routes.ts';
 import { errorView, reportError } from './http/errors.ts';
@@ -14,7 +25,6 @@ import {
   type RequestContext,
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
-import { urlOf } from './http/url.ts';
 import { redirect, sendView } from './http/view.ts';
 import { integrationChangesSection, integrationsSection } from './integrations/routes.ts';
 import { organizationKeysSection, organizationSection } from './organization/routes.ts';
@@ -37,7 +47,9 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(assets.router);
   router.use((req: Request, res: Response, next: NextFunction) => refuseTooManyCookies(dashboard, { req, res, next }));
   if (dashboard.common != null) router.use(commonAddressRoutes(dashboard));
-  router.get('/', (req: Request, res: Response, next: NextFunction) => sendStartPage(dashboard, { req, res, next }));
+  router.get(START_URL, (req: Request, res: Response, next: NextFunction) =>
+    sendStartPage(dashboard, { req, res, next }),
+  );
   router.use(publicRoutes(dashboard, signInPages));
   router.use(backChannelLogout(dashboard));
   router.use(jsonReports(dashboard));
@@ -68,17 +80,17 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
   const { context } = contextOf(req, dashboard);
   const visitor = await findVisitor(context);
   if (visitor.kind === 'guest') await dashboard.throttle(context.auditSource.ip);
-  const to = visitor.kind === 'signed-in' ? '/profile' : urlOf('/sign-in', { ended: visitor.end });
+  const to = visitor.kind === 'signed-in' ? PROFILE_URL : urlOf(SIGN_IN_URL, { ended: visitor.end });
   await sendView(dashboard, res, redirect(to));
 }
 
-const OUR_PATHS =
-  /^\/(sign-in|sign-out|single-sign-on|forgotten-password|report-key|welcome|profile|people|organization|assets)(\/|$)/;
+const OUR_URLS = [...GUEST_URLS, REPORT_KEY_URL, ...SECTION_URLS, ASSETS_URL];
 
 /** A page for a browser that asks for a path without one. Other requests go on, to the API's 404. */
 async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isApi = req.path === '/api' || req.path.startsWith('/api/');
-  if (!OUR_PATHS.test(req.path) && (isApi || !['GET', 'HEAD'].includes(req.method) || !prefersHtml(req))) return next();
+  if (!isBelow(req.path, OUR_URLS) && (isApi || !['GET', 'HEAD'].includes(req.method) || !prefersHtml(req)))
+    return next();
   const { context } = contextOf(req, dashboard);
   // The signed-in get the navigation too. An outage must not turn the 404 into a 503.
   const signedIn = await findSignedIn(context).catch(() => null);
@@ -88,7 +100,7 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
 
 /** Other sites of the domain may set cookies for this one, too, which nobody sees but the browser. */
 async function refuseTooManyCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
-  const isOurs = OUR_PATHS.test(req.path) || (req.path === '/' && prefersHtml(req));
+  const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
   if (!isOurs || findTooLargeHead(req) === null) return next();
   const { context } = contextOf(req, dashboard);
   await dashboard.throttle(context.auditSource.ip);

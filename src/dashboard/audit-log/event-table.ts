@@ -5,7 +5,7 @@ import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/completion.ts';
 import type { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { UNUSED } from '../../store/keys/key-checks.ts';
-import { holderUrl, keysUrlOf } from '../integrations/urls.ts';
+import { holderUrl, keysUrlOf, keyUrl } from '../addresses.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
 import { detailLines } from './detail-words.ts';
@@ -120,9 +120,9 @@ function target(event: AuditRecord): Html {
     ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
     : holderLink({ id: targetId ?? '', email: targetEmail }, targetName);
   const key =
-    keyHolderId === null
+    keyId === null || keyHolderId === null
       ? html`<span class="clamp">${keyName}</span>`
-      : html`<a class="clamp" href="${keysUrlOf({ id: keyHolderId, email: event.keyHolderEmail })}/${keyId}">${keyName}</a>`;
+      : html`<a class="clamp" href="${keyUrl({ id: keyId }, { listUrl: keysUrlOf({ id: keyHolderId, email: event.keyHolderEmail }), back: null })}">${keyName}</a>`;
   return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under">${key}<code class="prefix">${keyPrefix}…</code></span>`}`;
 }
 

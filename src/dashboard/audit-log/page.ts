@@ -4,15 +4,15 @@ import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
+import { AUDIT_LOG_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';
-import { AUDIT_LOG_URL, organizationHead } from '../organization/head.ts';
+import { organizationHead } from '../organization/head.ts';
 import { ACTION_WORDS, eventTable } from './event-table.ts';
 import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
 

@@ -1,8 +1,7 @@
+import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../addresses.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect } from '../http/view.ts';
-import { AUDIT_LOG_URL } from '../organization/head.ts';
 import { proofOf, provenPage } from '../proof/proven.ts';
 import { downloadAuditLog } from './export.ts';
 import { FILTER_FIELDS, filterValuesIn } from './filters.ts';
@@ -17,7 +16,7 @@ const PURPOSE = 'export the audit log';
 export const auditLogPages: Section['pages'] = [
   { path: AUDIT_LOG_URL, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
   {
-    path: `${AUDIT_LOG_URL}.csv`,
+    path: AUDIT_LOG_FILE_URL,
     get: provenPage(PURPOSE, downloadAuditLog),
     post: proofOf(PURPOSE, toLog),
   },

@@ -1,17 +1,14 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { GUEST_URLS, SECTION_URLS, SIGN_IN_URL } from '../addresses.ts';
 import { calledCommonAddress } from '../http/common-address.ts';
 import { form, type PublicPage, publicRoutes } from '../http/page-routes.ts';
 import type { Dashboard } from '../http/request-context.ts';
 import { leadToSignIn, showCells, submitEmail } from './sign-in.ts';
 
-/** What belongs to a cell, where its people have their sessions. */
-const OF_A_CELL = ['sign-in/*rest', 'sign-out', 'single-sign-on/*rest', 'forgotten-password', 'welcome/*rest'];
-const SECTIONS = ['profile{/*rest}', 'people{/*rest}', 'organization{/*rest}'];
-
 const PAGES: readonly PublicPage[] = [
   // It needs no database.
-  { path: '/sign-in', get: showCells, post: form(['email', 'next'], submitEmail, { takesTurns: true }) },
-  ...[...OF_A_CELL, ...SECTIONS].map((path) => ({ path: `/${path}`, get: leadToSignIn })),
+  { path: SIGN_IN_URL, get: showCells, post: form(['email', 'next'], submitEmail, { takesTurns: true }) },
+  ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
 
 /** The pages of the address that all cells share, in the place of those of a cell. Other requests go on. */

@@ -2,16 +2,16 @@ import type { Cell, CommonAddress } from '../../domain/cells.ts';
 import { normalEmail, shownEmail } from '../../domain/email.ts';
 import { type Html, html } from '../../html/html.ts';
 import { findCellForEmail } from '../../service/cells/find-cell.ts';
+import { PROFILE_URL, SIGN_IN_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem } from '../http/problem.ts';
 import { askedUrl, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { continuePage } from '../markup/continue.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { PROFILE, safeNext } from '../sign-in/next.ts';
+import { safeNext } from '../sign-in/next.ts';
 
 // Sessions and cookies belong to the host of a cell, so nobody signs in here. The pages lead on to the right cell.
 
@@ -21,7 +21,7 @@ export async function showCells(context: RequestContext): Promise<View> {
 
 /** For the URL of a page that only cells have. */
 export async function leadToSignIn(context: RequestContext): Promise<View> {
-  return redirect(urlOf('/sign-in', { next: nextIn(safeNext(askedUrl(context))) }));
+  return redirect(urlOf(SIGN_IN_URL, { next: nextIn(safeNext(askedUrl(context))) }));
 }
 
 /** Depends on the domain alone, so that nobody can learn which e-mails have an account. */
@@ -58,7 +58,7 @@ function commonOf({ commonAddress }: RequestContext): CommonAddress {
 
 /** The profile is where sign-in leads anyway. */
 function nextIn(next: string): string | null {
-  return next === PROFILE ? null : next;
+  return next === PROFILE_URL ? null : next;
 }
 
 type Going = { readonly email: string; readonly next: string };
@@ -66,7 +66,7 @@ type Going = { readonly email: string; readonly next: string };
 /** The e-mail is in the fragment, which reaches no server and no log. The script of the next page puts it into the field. */
 function signInAt({ url }: Cell, { email, next }: Going): string {
   const fragment = email === '' ? '' : `#email=${encodeURIComponent(shownEmail(email))}`;
-  return `${url}${urlOf('/sign-in', { next: nextIn(next) })}${fragment}`;
+  return `${url}${urlOf(SIGN_IN_URL, { next: nextIn(next) })}${fragment}`;
 }
 
 function cellsPage(context: RequestContext, { problem, ...going }: Going & { readonly problem: Problem | null }): View {
@@ -75,7 +75,7 @@ function cellsPage(context: RequestContext, { problem, ...going }: Going & { rea
   const main = html`<section class="card guest-card"><h1>${title}</h1>
 ${common.domainsFile === null ? html`<p>Choose where your organization is.</p>` : emailForm(context, { ...going, problem })}
 ${cellLinks(common, { email: '', next: going.next })}</section>`;
-  return page(context, { title, main, problem, formUrl: urlOf('/sign-in', { next: nextIn(going.next) }) });
+  return page(context, { title, main, problem, formUrl: urlOf(SIGN_IN_URL, { next: nextIn(going.next) }) });
 }
 
 function emailForm(
@@ -84,7 +84,7 @@ function emailForm(
 ): Html {
   return html`${problemSummary(problem, {})}
 ${postForm(
-  { action: '/sign-in', formToken },
+  { action: SIGN_IN_URL, formToken },
   html`${hidden('next', next)}
 ${field(
   { name: 'email', label: 'E-mail' },
@@ -109,6 +109,6 @@ function unknownPage(context: RequestContext, going: Going): View {
   const main = html`<section class="card guest-card"><h1>${title}</h1>
 <p>Choose where it is. If you do not know, look at the address in your invitation, or ask a colleague.</p>
 ${cellLinks(commonOf(context), going)}
-<p class="aside"><a href="${urlOf('/sign-in', { next: nextIn(going.next) })}">Use another e-mail</a></p></section>`;
+<p class="aside"><a href="${urlOf(SIGN_IN_URL, { next: nextIn(going.next) })}">Use another e-mail</a></p></section>`;
   return page(context, { title, main });
 }

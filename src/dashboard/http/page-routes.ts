@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/role.ts';
 import type { SessionEnd } from '../../domain/session.ts';
+import { SIGN_IN_URL, urlOf } from '../addresses.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 import { type Form, type FormOptions, readForm, refuseForeign } from './forms.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type SignedInContext,
 } from './request-context.ts';
 import { RequestError } from './request-error.ts';
-import { urlOf } from './url.ts';
 import { redirect, sendView, type View } from './view.ts';
 
 /** Reads what was sent, and returns the function that acts on it. */
@@ -139,5 +139,5 @@ function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): strin
 
 /** Sign-in leads back to the page, unless the path only takes forms: what was sent is lost with the session. */
 function signInUrl(context: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
-  return urlOf('/sign-in', { next: get === undefined ? null : askedUrl(context), ended });
+  return urlOf(SIGN_IN_URL, { next: get === undefined ? null : askedUrl(context), ended });
 }

@@ -7,6 +7,7 @@ import {
   MAX_DESCRIPTION_CHARACTERS,
 } from '../../service/integrations/change-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
+import { INTEGRATIONS_URL, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -16,7 +17,7 @@ import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
 import { beside, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-import { INTEGRATIONS_URL, integrationIdOf, integrationUrl } from './urls.ts';
+import { integrationIdOf } from './integration-head.ts';
 
 export const FIELDS = ['name', 'description', 'role', 'owner', 'notice_email'] as const;
 type FieldName = (typeof FIELDS)[number];
@@ -72,7 +73,7 @@ ${beside({
   about: html`<p>A program that uses the API, such as a nightly import. It has API keys, but no password: nobody signs in as an integration.</p>
 <p>Its keys stay valid when a person leaves. Its role limits all of its keys, and its owner answers for it.</p>`,
   content: postForm(
-    { action: `${INTEGRATIONS_URL}/new`, formToken: context.formToken },
+    { action: NEW_INTEGRATION_URL, formToken: context.formToken },
     html`${hidden('form_id', newFormId(context))}${fields(context, props)}
 <div class="actions"><button class="button primary">Create integration</button><a class="button plain" href="${INTEGRATIONS_URL}">Cancel</a></div>`,
   ),
@@ -103,7 +104,7 @@ async function changePage(context: SignedInContext, retry: Props | null): Promis
   const main = html`${head({ title, up: { name, href: url } })}
 ${problemSummary(props.problem, LABELS)}
 <div class="card narrow">${postForm(
-    { action: `${url}/change`, formToken },
+    { action: integrationUrl(integration.id, 'change'), formToken },
     html`${fields(context, props)}
 <div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
   )}</div>`;

@@ -1,13 +1,19 @@
 import type { Role } from '../../domain/role.ts';
 import type { Html } from '../../html/html.ts';
+import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl } from '../addresses.ts';
+import type { SignedInContext } from '../http/request-context.ts';
 import { head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-import { INTEGRATIONS_URL, integrationUrl } from './urls.ts';
 
 type HeadProps = {
   readonly integration: { readonly id: string; readonly name: string; readonly role: Role };
   readonly current: 'details' | 'api-keys';
 };
+
+/** The id in the path. */
+export function integrationIdOf({ params }: SignedInContext): string {
+  return params['integrationId'] ?? '';
+}
 
 /** The heading and the tabs of an integration's pages. */
 export function integrationHead({ integration, current }: HeadProps): Html {
@@ -21,7 +27,7 @@ export function integrationHead({ integration, current }: HeadProps): Html {
       label: `Pages of ${name}`,
       tabs: [
         { name: 'Details', href: url, isCurrent: current === 'details' },
-        { name: 'API keys', href: `${url}/api-keys`, isCurrent: current === 'api-keys' },
+        { name: 'API keys', href: integrationKeysUrl(id), isCurrent: current === 'api-keys' },
       ],
     },
   });

@@ -5,25 +5,23 @@ import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { reactivateIntegration, takeOwnership } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
+import { integrationKeysUrl, integrationUrl, newKeyUrl, urlOf, userUrl } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
-import { userUrl } from '../people/user-head.ts';
 import { INTEGRATION_ROLE_MEANING } from './form.ts';
-import { integrationHead } from './integration-head.ts';
-import { integrationIdOf, integrationUrl, keysUrlOf } from './urls.ts';
+import { integrationHead, integrationIdOf } from './integration-head.ts';
 
 /** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
 const DONE = new Map<string, (integration: IntegrationDetails) => string | Html | undefined>([
   [
     'created',
     ({ id, name }) =>
-      html`${name} is created. <a href="${keysUrlOf({ id, email: null })}/new">Create its first API key</a> next.`,
+      html`${name} is created. <a href="${newKeyUrl(integrationKeysUrl(id))}">Create its first API key</a> next.`,
   ],
   ['changed', () => 'The changes are saved. They apply at once, to all keys of the integration too.'],
   [
@@ -74,7 +72,7 @@ ${events !== null && eventSection(events, { url: integrationUrl(integration.id),
 
 function ownerNotice({ formToken }: SignedInContext, { id, name, ownerName }: IntegrationDetails): Html {
   return html`<div class="notice warn"><p><strong>${name} has no active owner.</strong> ${ownerName}, who owned it, is deactivated. Its keys stay valid.</p>
-<div class="actions">${postForm({ action: `${integrationUrl(id)}/take`, formToken }, html`<button class="button">Take ownership</button>`)}<a class="button plain" href="${integrationUrl(id)}/change#owner">Choose an owner</a></div></div>`;
+<div class="actions">${postForm({ action: integrationUrl(id, 'take'), formToken }, html`<button class="button">Take ownership</button>`)}<a class="button plain" href="${integrationUrl(id, 'change')}#owner">Choose an owner</a></div></div>`;
 }
 
 function about(integration: IntegrationDetails, { mayManage, now }: { mayManage: boolean; now: Date }): Html {
@@ -100,7 +98,7 @@ function about(integration: IntegrationDetails, { mayManage, now }: { mayManage:
       value: html`${owner}${!isOwnerActive && html` ${badge('warn', 'Deactivated')}`}<span class="under">${emailText(ownerEmail)}</span>`,
     },
     { name: 'E-mail for notices', value: noticeEmail === '' ? noAddressWords(integration) : emailText(noticeEmail) },
-    { name: 'API keys', value: html`<a href="${keysUrlOf({ id, email: null })}">${activeKeys} active</a>` },
+    { name: 'API keys', value: html`<a href="${integrationKeysUrl(id)}">${activeKeys} active</a>` },
     {
       name: 'Last used',
       value: integration.lastUsedAt === null ? 'No use recorded' : since(integration.lastUsedAt, now),
@@ -114,16 +112,15 @@ function noAddressWords({ isOwnerActive }: IntegrationDetails): string {
 }
 
 function manageSection({ formToken }: SignedInContext, { id, suspendedAt }: IntegrationDetails): Html {
-  const url = integrationUrl(id);
   return html`<section class="card" aria-labelledby="manage"><h2 id="manage">Manage</h2>
 <div class="setting"><div><h3>Change</h3><p class="quiet">Its name, description, role, owner and e-mail for notices.</p></div>
-<a class="button" href="${url}/change">${icon('rename')}Change<span class="unseen"> the integration</span></a></div>
+<a class="button" href="${integrationUrl(id, 'change')}">${icon('rename')}Change<span class="unseen"> the integration</span></a></div>
 ${
   suspendedAt === null
     ? html`<div class="setting"><div><h3>Suspend</h3><p class="quiet">Refuses all of its API keys, until it is reactivated.</p></div>
-<a class="button danger-plain" href="${url}/suspend">${icon('revoke')}Suspend</a></div>`
+<a class="button danger-plain" href="${integrationUrl(id, 'suspend')}">${icon('revoke')}Suspend</a></div>`
     : html`<div class="setting"><div><h3>Reactivate</h3><p class="quiet">Its keys that have not ended are accepted again.</p></div>
-${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div>`
+${postForm({ action: integrationUrl(id, 'reactivate'), formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div>`
 }</section>`;
 }
 

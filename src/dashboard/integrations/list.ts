@@ -3,16 +3,22 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { type IntegrationList, listIntegrations } from '../../service/integrations/integrations.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
+import {
+  guideUrl,
+  INTEGRATIONS_URL,
+  integrationKeysUrl,
+  integrationUrl,
+  NEW_INTEGRATION_URL,
+  urlOf,
+} from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
 import { organizationHead } from '../organization/head.ts';
-import { INTEGRATIONS_URL, integrationUrl, keysUrlOf } from './urls.ts';
 
 /** All integrations of the organization, or those that the signed-in user owns. */
 export async function showIntegrations(context: SignedInContext): Promise<View> {
@@ -26,8 +32,8 @@ export async function showIntegrations(context: SignedInContext): Promise<View> 
   return page(context, { title: 'Integrations', main });
 }
 
-const CREATE: Html = html`<a class="button primary" href="${INTEGRATIONS_URL}/new">${icon('create')}Create an integration</a>`;
-const GUIDE: Html = html`<a href="/docs/integrations">About integrations</a>`;
+const CREATE: Html = html`<a class="button primary" href="${NEW_INTEGRATION_URL}">${icon('create')}Create an integration</a>`;
+const GUIDE: Html = html`<a href="${guideUrl('integrations')}">About integrations</a>`;
 
 type Shown = { readonly isSuspended: boolean; readonly isFirst: boolean };
 
@@ -74,7 +80,7 @@ function cells(integration: IntegrationDetails, now: Date) {
     html`<a class="strong" href="${integrationUrl(id)}">${name}</a>${description !== '' && html`<span class="under clamp">${description}</span>`}`,
     ROLE_WORDS[role].name,
     ownerCell(integration),
-    html`<a href="${keysUrlOf({ id, email: null })}">${activeKeys} active<span class="unseen"> API keys of ${name}</span></a>`,
+    html`<a href="${integrationKeysUrl(id)}">${activeKeys} active<span class="unseen"> API keys of ${name}</span></a>`,
     lastUsedAt === null ? html`<span class="quiet">No use recorded</span>` : since(lastUsedAt, now),
   ];
 }

@@ -1,17 +1,17 @@
 import { mayManageIntegrations } from '../../domain/role.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
+import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
 import type { Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, create, FIELDS, showChangeIntegration, showCreateIntegration } from './form.ts';
 import { reactivate, showIntegration, take } from './integration.ts';
-import { integrationHead } from './integration-head.ts';
+import { integrationHead, integrationIdOf } from './integration-head.ts';
 import { showIntegrations } from './list.ts';
 import { showSuspend, suspend } from './suspend.ts';
-import { INTEGRATIONS_URL, integrationIdOf, keysUrlOf } from './urls.ts';
 
-const ONE = `${INTEGRATIONS_URL}/:integrationId`;
+const ID = ':integrationId';
 
 async function nameOf(context: SignedInContext): Promise<string> {
   const { actor, dashboard, now } = context;
@@ -23,23 +23,26 @@ export const integrationChangesSection: Section = {
   mayEnter: mayManageIntegrations,
   pages: [
     {
-      path: `${INTEGRATIONS_URL}/new`,
+      path: NEW_INTEGRATION_URL,
       get: showCreateIntegration,
       post: provenForm('create an integration', [...FIELDS, 'form_id'], create),
     },
     {
-      path: `${ONE}/change`,
+      path: integrationUrl(ID, 'change'),
       get: showChangeIntegration,
       post: provenForm('change the integration', FIELDS, change, { nameOf }),
     },
     {
-      path: `${ONE}/suspend`,
+      path: integrationUrl(ID, 'suspend'),
       postsDuringMove: true,
       get: showSuspend,
       post: provenForm('suspend the integration', [], suspend, { nameOf }),
     },
-    { path: `${ONE}/reactivate`, post: provenForm('reactivate the integration', [], reactivate, { nameOf }) },
-    { path: `${ONE}/take`, post: provenForm('become the owner of the integration', [], take, { nameOf }) },
+    {
+      path: integrationUrl(ID, 'reactivate'),
+      post: provenForm('reactivate the integration', [], reactivate, { nameOf }),
+    },
+    { path: integrationUrl(ID, 'take'), post: provenForm('become the owner of the integration', [], take, { nameOf }) },
   ],
 };
 
@@ -47,13 +50,13 @@ export const integrationChangesSection: Section = {
 export const integrationsSection: Section = {
   pages: [
     { path: INTEGRATIONS_URL, get: showIntegrations },
-    { path: ONE, get: showIntegration },
+    { path: integrationUrl(ID), get: showIntegration },
     ...keyPages({
-      root: ONE,
+      listPath: integrationKeysUrl(ID),
       isOfIntegrations: true,
       locate: (context) => ({
         holderId: integrationIdOf(context),
-        listUrl: keysUrlOf({ id: integrationIdOf(context), email: null }),
+        listUrl: integrationKeysUrl(integrationIdOf(context)),
         head: (integration) => integrationHead({ integration, current: 'api-keys' }),
       }),
     }),

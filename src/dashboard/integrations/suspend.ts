@@ -3,6 +3,7 @@ import { html } from '../../html/html.ts';
 import { suspendIntegration } from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { listActiveKeys } from '../../service/keys/list-keys.ts';
+import { integrationKeysUrl, integrationUrl } from '../addresses.ts';
 import { doneDuringMove } from '../http/errors.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -11,7 +12,7 @@ import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { beside, head, postForm } from '../markup/parts.ts';
 import { integrationPage } from './integration.ts';
-import { integrationIdOf, integrationUrl, keysUrlOf } from './urls.ts';
+import { integrationIdOf } from './integration-head.ts';
 
 export async function showSuspend(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, now } = context;
@@ -25,10 +26,10 @@ export async function showSuspend(context: SignedInContext): Promise<View> {
   const content = html`<div class="notice danger"><p><strong>As soon as you press Suspend, no key of ${name} works.</strong> ${effect}</p></div>
 <p>The keys are not revoked: if you reactivate the integration, they work again.</p>
 ${postForm(
-  { action: `${url}/suspend`, formToken },
+  { action: integrationUrl(id, 'suspend'), formToken },
   html`<div class="actions"><button class="button danger">Suspend</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
-  const listUrl = keysUrlOf({ id, email: null });
+  const listUrl = integrationKeysUrl(id);
   const lines = html`<ul class="lines">${keys.map((key) => keyLine(key, listUrl, now))}</ul>`;
   const main = html`${head({ title, up: { name, href: url } })}
 ${keys.length > 0 ? beside({ title: 'API keys that stop working', about: lines, content }) : html`<div class="card narrow">${content}</div>`}`;

@@ -1,18 +1,22 @@
 import { isIntegration } from '../../domain/holder.ts';
-import type { IconName } from '../../html/icons.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { urlOf } from '../http/url.ts';
+import { type KeyPage, type KeyUrls, keyUrl } from '../addresses.ts';
 
-export type Action = 'Rotate' | 'Rename' | 'Restrict' | 'Move' | 'Revoke';
-
-export const ACTION_ICONS: Record<Action, IconName> = {
-  Rotate: 'rotate',
-  Rename: 'rename',
-  Restrict: 'restrict',
-  Move: 'move',
-  Revoke: 'revoke',
+const ACTION_NAMES: Record<KeyPage, string> = {
+  rotate: 'Rotate',
+  rename: 'Rename',
+  restrict: 'Restrict',
+  move: 'Move',
+  revoke: 'Revoke',
 };
+
+/** The icon and the name of an action, for a link to its page. */
+export function actionLabel(action: KeyPage): Html {
+  return html`${icon(action)}${ACTION_NAMES[action]}`;
+}
 
 /**
  * What may be done with a key. Only a key of a user can be moved, to an integration. An expired key can only be revoked, which
@@ -21,27 +25,25 @@ export const ACTION_ICONS: Record<Action, IconName> = {
 export function actionsOn(
   { state, holder }: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
-): Action[] {
-  const moves: Action[] = isIntegration(holder) ? [] : ['Move'];
-  const changes: Action[] = refusal === null && state === 'active' ? ['Rotate', 'Rename', 'Restrict', ...moves] : [];
-  const ends: Action[] = mayRevoke && (state === 'active' || state === 'expired') ? ['Revoke'] : [];
+): KeyPage[] {
+  const moves: KeyPage[] = isIntegration(holder) ? [] : ['move'];
+  const changes: KeyPage[] = refusal === null && state === 'active' ? ['rotate', 'rename', 'restrict', ...moves] : [];
+  const ends: KeyPage[] = mayRevoke && (state === 'active' || state === 'expired') ? ['revoke'] : [];
   return [...changes, ...ends];
 }
 
-/** Where the pages of a key are, and which list they lead back to. */
-export type KeyUrls = {
-  /** The list of the user's keys, such as "/profile/api-keys". */
-  readonly listUrl: string;
-  /** See backFrom; `null` for the list of the user's keys. */
-  readonly back: string | null;
-};
-
-/** The key's own page. */
-export function keyUrl({ id }: Pick<KeyDetails, 'id'>, { listUrl, back }: KeyUrls): string {
-  return urlOf(`${listUrl}/${id}`, { back });
-}
-
-/** The page that asks for confirmation. */
-export function actionUrl({ id }: Pick<KeyDetails, 'id'>, action: Action, { listUrl, back }: KeyUrls): string {
-  return urlOf(`${listUrl}/${id}/${action.toLowerCase()}`, { back });
+/** What may be done with a key, in a list of keys; `false` if nothing may. */
+export function keyMenu(
+  key: KeyDetails,
+  access: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
+  urls: KeyUrls,
+): Html | false {
+  const links = actionsOn(key, access).map(
+    (action) =>
+      html`<li><a href="${keyUrl(key, urls, action)}"${action === 'revoke' && html` class="danger-text"`}>${actionLabel(action)}</a></li>`,
+  );
+  return (
+    links.length > 0 &&
+    html`<details class="menu"><summary class="dots">${icon('dots')}<span class="unseen">Actions for key ${key.name}</span></summary><ul>${links}</ul></details>`
+  );
 }

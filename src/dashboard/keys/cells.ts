@@ -8,10 +8,9 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
-import { keysUrlOf } from '../integrations/urls.ts';
+import { type KeyUrls, keysUrlOf, keyUrl } from '../addresses.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
-import { type KeyUrls, keyUrl } from './actions.ts';
 import type { KeyContext } from './context.ts';
 
 // What every list of keys and a key's own page say about a key.
@@ -44,7 +43,7 @@ export function holderCell(holder: Holder): Html {
 
 /** A key that an action will end, in a list of such keys. */
 export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
-  return html`<li><a href="${listUrl}/${key.id}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
+  return html`<li><a href="${keyUrl(key, { listUrl, back: null })}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
 }
 
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };

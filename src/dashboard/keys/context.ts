@@ -2,8 +2,8 @@ import { isIntegration } from '../../domain/holder.ts';
 import type { Html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { noSuchIntegration, noSuchUser } from '../../service/keys/key-authority.ts';
+import type { KeyUrls } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { KeyUrls } from './actions.ts';
 import { backUrlOf, readBack } from './organization-list.ts';
 
 /** A request about the keys of one user: one's own, or another user's. */
@@ -20,8 +20,8 @@ export type KeyContext = SignedInContext &
 
 /** A part of the dashboard that has pages for keys. */
 export type KeyPlace = {
-  /** The path before "/api-keys", as Express reads it. */
-  readonly root: string;
+  /** The path of the list, as Express reads it. */
+  readonly listPath: string;
   /** Whether it is about the keys of integrations, not of users. */
   readonly isOfIntegrations: boolean;
   locate(context: SignedInContext): Pick<KeyContext, 'holderId' | 'listUrl' | 'head'>;

@@ -6,6 +6,7 @@ import { type Html, html } from '../../html/html.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/keys/key-access.ts';
 import { countActive } from '../../service/keys/list-keys.ts';
+import { newKeyUrl } from '../addresses.ts';
 import { readDay } from '../http/day.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -109,7 +110,7 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
   const problem = retry?.problem ?? null;
   const activeKeys = await countActive(dashboard.db, actor, { access, now });
   const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
-  return page(context, { title: 'Create API Key', main, problem, formUrl: `${context.listUrl}/new` });
+  return page(context, { title: 'Create API Key', main, problem, formUrl: newKeyUrl(context.listUrl) });
 }
 
 /** The read permission and the default expiry only. Users select more where they need it. */

@@ -1,11 +1,7 @@
 import { findKeyIn } from '../../domain/api-key.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
+import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
-import { keysUrlOf } from '../integrations/urls.ts';
-import { keyUrl } from './actions.ts';
-
-export const ORGANIZATION_KEYS_URL = '/organization/api-keys';
 
 /**
  * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the text contains no key

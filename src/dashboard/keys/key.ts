@@ -1,20 +1,18 @@
 import { mayGovern } from '../../domain/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/keys/key-rotations.ts';
+import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { keysUrlOf } from '../integrations/urls.ts';
 import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, permissionChip } from '../markup/words.ts';
-import { ACTION_ICONS, actionsOn, actionUrl, type KeyUrls, keyUrl } from './actions.ts';
+import { actionLabel, actionsOn } from './actions.ts';
 import {
   addressesFact,
   beyondRoleWords,
@@ -61,7 +59,7 @@ ${events !== null && eventSection(found, { events, context, isFirst: after === n
 function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | false {
   const links = actionsOn(key, access).map(
     (action) =>
-      html`<a class="button${action === 'Revoke' && ' danger-plain'}" href="${actionUrl(key, action, urls)}">${icon(ACTION_ICONS[action])}${action}</a>`,
+      html`<a class="button${action === 'revoke' && ' danger-plain'}" href="${keyUrl(key, urls, action)}">${actionLabel(action)}</a>`,
   );
   return links.length > 0 && html`<div class="actions">${links}</div>`;
 }

@@ -5,17 +5,16 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';
 import { MAX_COUNTED_KEYS } from '../../store/keys/key-lists.ts';
+import { keysUrlOf, newKeyUrl, urlOf } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
-import { keysUrlOf } from '../integrations/urls.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { boundedCount, day } from '../markup/words.ts';
+import { keyMenu } from './actions.ts';
 import { createdCell, keyCell, lastUse, permissionsCell, stateCell } from './cells.ts';
 import { type KeyContext, refuseElsewhere } from './context.ts';
-import { keyMenu } from './menu.ts';
 import { refusalNotice, refusalOf } from './refused.ts';
 
 export async function showList(context: KeyContext): Promise<View> {
@@ -82,7 +81,8 @@ function keyList(context: KeyContext, { list, isActive, isFirst, refusal }: List
   const { isOwn, listUrl } = context;
   const { counts, holder, keys } = list;
   const create =
-    refusal === null && html`<a class="button primary" href="${listUrl}/new">${icon('create')}Create API Key</a>`;
+    refusal === null &&
+    html`<a class="button primary" href="${newKeyUrl(listUrl)}">${icon('create')}Create API Key</a>`;
   if (counts.active === 0 && counts.ended === 0) {
     return html`<section class="card empty" aria-labelledby="keys">${KEY_ICON}
 <h2 id="keys">No API keys yet</h2>

@@ -6,15 +6,13 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
+import { integrationKeysUrl, keyUrl, NEW_INTEGRATION_URL, urlOf } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { INTEGRATION_ROLE_MEANING } from '../integrations/form.ts';
-import { INTEGRATIONS_URL, keysUrlOf } from '../integrations/urls.ts';
 import { field, postForm } from '../markup/parts.ts';
-import { actionUrl } from './actions.ts';
 import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
 import { refusalOf, refusedPage } from './refused.ts';
@@ -37,7 +35,7 @@ export async function move(context: KeyContext, form: Form<'integration' | 'name
   const outcome = await moveKey(dashboard.db, actor, request);
   switch (outcome.kind) {
     case 'done':
-      return redirect(urlOf(keysUrlOf({ id: values.integration, email: null }), { done: 'moved', key: keyId }));
+      return redirect(urlOf(integrationKeysUrl(values.integration), { done: 'moved', key: keyId }));
     case 'invalid':
     case 'name-taken':
       return movePage(context, { problem: problemOf(outcome), values });
@@ -73,7 +71,7 @@ async function choicesOf({ dashboard, actor }: KeyContext, { policy }: KeyAccess
 
 function noIntegration({ actor, backUrl }: KeyContext): Html {
   return html`<p>There is no integration to which you can move the key.</p>
-<p class="actions">${mayManageIntegrations(actor.role) && html`<a class="button primary" href="${INTEGRATIONS_URL}/new">Create an integration</a>`}<a class="button plain" href="${backUrl}">Cancel</a></p>`;
+<p class="actions">${mayManageIntegrations(actor.role) && html`<a class="button primary" href="${NEW_INTEGRATION_URL}">Create an integration</a>`}<a class="button plain" href="${backUrl}">Cancel</a></p>`;
 }
 
 type FormProps = {
@@ -88,7 +86,7 @@ function moveForm(context: KeyContext, key: KeyDetails, { problem, values, integ
   return html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
 <div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>
 ${postForm(
-  { action: actionUrl(key, 'Move', context), formToken },
+  { action: keyUrl(key, context, 'move'), formToken },
   html`${field(
     { name: 'integration', label: 'Integration', errors },
     (attributes) =>

@@ -1,6 +1,6 @@
 import { searchText } from '../../domain/name.ts';
-import { urlOf } from '../http/url.ts';
-import { ORGANIZATION_KEYS_URL, withoutKey } from './find.ts';
+import { ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
+import { withoutKey } from './find.ts';
 
 export const FILTER_FIELDS = [
   'search',

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../html/html.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { renameKey } from '../../service/keys/rename-key.ts';
+import { keyUrl } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { field, postForm } from '../markup/parts.ts';
-import { actionUrl } from './actions.ts';
 import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
@@ -54,7 +54,7 @@ function renameForm(
   const { backUrl, formToken } = context;
   const hint = html`The name of <code>${key.prefix}…</code>. The key itself stays the same.`;
   return postForm(
-    { action: actionUrl(key, 'Rename', context), formToken },
+    { action: keyUrl(key, context, 'rename'), formToken },
     html`${field(
       { name: 'name', label: 'Name', hint, errors: problem?.fields },
       (attributes) =>

@@ -2,12 +2,12 @@ import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { restrictKey } from '../../service/keys/restrict-key.ts';
+import { keyUrl } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { hidden, postForm } from '../markup/parts.ts';
-import { actionUrl } from './actions.ts';
 import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
 import { listUrlAfter } from './list.ts';
@@ -94,7 +94,7 @@ function restrictForm(context: KeyContext, { key, access, sent, used }: FormProp
   const isConfirmed = sent?.lockedOut.some((network) => network !== '') === true;
   return html`<p>From where the key may be used, and how much. A change applies at once.</p>
 ${postForm(
-  { action: actionUrl(key, 'Restrict', context), formToken },
+  { action: keyUrl(key, context, 'restrict'), formToken },
   html`${hidden('locked_out', sent?.lockedOut.join(' ').trim() ?? '')}
 ${addressesField({ hint: addressesHint(access.policy), value: used.addresses, errors })}
 ${limitField(context, { limits: access.limits, value: requestsPerSecond, errors })}

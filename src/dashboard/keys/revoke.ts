@@ -1,13 +1,13 @@
 import { type Html, html } from '../../html/html.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { revokeKey } from '../../service/keys/revoke-key.ts';
+import { keyUrl } from '../addresses.ts';
 import { conflictPage, doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { problemOf } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { postForm } from '../markup/parts.ts';
-import { actionUrl } from './actions.ts';
 import {
   alreadyEnded,
   buttons,
@@ -60,5 +60,5 @@ function revokeForm(context: KeyContext, { key, typed }: FormProps): Html {
       ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
       : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
   return html`${effect}
-${postForm({ action: actionUrl(key, 'Revoke', context), formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', backUrl)}`)}`;
+${postForm({ action: keyUrl(key, context, 'revoke'), formToken }, html`${nameField(context, key, typed)}${buttons('Revoke', 'danger', backUrl)}`)}`;
 }

@@ -7,13 +7,13 @@ import { findLackingAddresses, readAddresses } from '../../service/keys/key-rest
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Rotation, rotateKey } from '../../service/keys/rotate-key.ts';
 import { joinInvalid } from '../../service/outcome.ts';
+import { keyUrl } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { hidden, postForm } from '../markup/parts.ts';
-import { actionUrl } from './actions.ts';
 import {
   alreadyEnded,
   buttons,
@@ -126,7 +126,7 @@ function rotateForm(
   return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
 <div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
 ${postForm(
-  { action: actionUrl(key, 'Rotate', context), formToken },
+  { action: keyUrl(key, context, 'rotate'), formToken },
   html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${used !== null && addressesField({ hint: REQUIRED_ADDRESSES, value: used.addresses, errors })}${nameField(context, key, sent)}${buttons('Rotate', 'primary', backUrl)}${used?.section}`,
 )}`;
 }

@@ -1,3 +1,4 @@
+import { keyUrl, newKeyUrl } from '../addresses.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -18,8 +19,9 @@ export function keyPages(place: KeyPlace): Section['pages'] {
   const get = (show: (context: KeyContext) => Promise<View>) => (context: SignedInContext) =>
     show(keyContext(context, place));
   const nameOf = async (context: SignedInContext) => (await readKey(keyContext(context, place))).key.name;
-  const list = `${place.root}/api-keys`;
-  const one = `${list}/:keyId`;
+  const list = place.listPath;
+  const urls = { listUrl: list, back: null };
+  const key = { id: ':keyId' };
   return [
     {
       path: list,
@@ -31,10 +33,10 @@ export function keyPages(place: KeyPlace): Section['pages'] {
         { lists: ['permissions'] },
       ),
     },
-    { path: `${list}/new`, get: get(showCreate) },
-    { path: one, get: get(showKey) },
+    { path: newKeyUrl(list), get: get(showCreate) },
+    { path: keyUrl(key, urls), get: get(showKey) },
     {
-      path: `${one}/rotate`,
+      path: keyUrl(key, urls, 'rotate'),
       get: get(showRotate),
       post: provenForm(
         'rotate the API key',
@@ -44,12 +46,12 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       ),
     },
     {
-      path: `${one}/rename`,
+      path: keyUrl(key, urls, 'rename'),
       get: get(showRename),
       post: form(['name'], (context, sent) => rename(keyContext(context, place), sent)),
     },
     {
-      path: `${one}/restrict`,
+      path: keyUrl(key, urls, 'restrict'),
       get: get(showRestrict),
       post: provenForm(
         'restrict the API key',
@@ -59,7 +61,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       ),
     },
     {
-      path: `${one}/move`,
+      path: keyUrl(key, urls, 'move'),
       get: get(showMove),
       post: provenForm(
         'move the API key',
@@ -69,7 +71,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
       ),
     },
     {
-      path: `${one}/revoke`,
+      path: keyUrl(key, urls, 'revoke'),
       postsDuringMove: true,
       get: get(showRevoke),
       post: provenForm(

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
+import { START_URL } from '../addresses.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from './layout.ts';
@@ -16,7 +17,7 @@ export type ErrorContent = {
 
 export function errorPage(
   context: RequestContext,
-  { status, title, message, form, aside, link = { name: 'Go to the start page', href: '/' } }: ErrorContent,
+  { status, title, message, form, aside, link = { name: 'Go to the start page', href: START_URL } }: ErrorContent,
 ): View {
   const main = html`<section class="card narrow error-page">
 <p class="eyebrow">Error ${status}</p>

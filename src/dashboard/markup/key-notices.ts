@@ -1,12 +1,19 @@
 import { formatNumber } from '../../domain/format.ts';
 import { type KeyNotice, LIMITED_PER_HOUR, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/key-notice.ts';
 import { type Html, html } from '../../html/html.ts';
+import {
+  DISMISS_URL,
+  INTEGRATIONS_URL,
+  integrationKeysUrl,
+  integrationUrl,
+  keysUrlOf,
+  keyUrl,
+  OWN_KEYS_URL,
+  PROFILE_URL,
+} from '../addresses.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
-import { INTEGRATIONS_URL, keysUrlOf } from '../integrations/urls.ts';
 import { hidden, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
-
-export const DISMISS_URL = '/profile/notices/dismiss';
 
 /** Beside a choice about mails, on a server that sends none. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
@@ -17,7 +24,7 @@ export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContex
   );
 }
 
-const PROFILE_PAGES: readonly string[] = ['/profile', '/profile/api-keys'];
+const PROFILE_PAGES: readonly string[] = [PROFILE_URL, OWN_KEYS_URL];
 /** More would be in the way. The rest follows when these are closed. */
 const SHOWN = 3;
 
@@ -38,8 +45,7 @@ export function keyNotices(context: SignedInContext): Html | false {
 }
 
 function isAbout(path: string, { id }: KeyNotice['holder']): boolean {
-  const one = `${INTEGRATIONS_URL}/${id}`;
-  return [INTEGRATIONS_URL, one, `${one}/api-keys`].includes(path);
+  return [INTEGRATIONS_URL, integrationUrl(id), integrationKeysUrl(id)].includes(path);
 }
 
 const WORDS: Record<ShownKind, (notice: KeyNotice) => Html> = {
@@ -55,10 +61,8 @@ const WORDS: Record<ShownKind, (notice: KeyNotice) => Html> = {
 function line(notice: KeyNotice, { actor }: SignedInContext): Html {
   const { kind, keyId, keyName, keyPrefix, holder } = notice;
   const listUrl =
-    holder.id === actor.userId
-      ? '/profile/api-keys'
-      : keysUrlOf({ id: holder.id, email: holder.isIntegration ? null : '' });
-  return html`<p class="notice-text"><a class="strong" href="${listUrl}/${keyId}">${keyName}</a> <code class="prefix">${keyPrefix}…</code>${holder.isIntegration && ` of ${holder.name}`} ${WORDS[kind](notice)}</p>`;
+    holder.id === actor.userId ? OWN_KEYS_URL : keysUrlOf({ id: holder.id, email: holder.isIntegration ? null : '' });
+  return html`<p class="notice-text"><a class="strong" href="${keyUrl({ id: keyId }, { listUrl, back: null })}">${keyName}</a> <code class="prefix">${keyPrefix}…</code>${holder.isIntegration && ` of ${holder.name}`} ${WORDS[kind](notice)}</p>`;
 }
 
 function dismissal({ id, keyName }: KeyNotice, context: SignedInContext): Html {

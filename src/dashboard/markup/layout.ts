@@ -2,10 +2,21 @@ import type { Actor } from '../../domain/actor.ts';
 import { mayGovern, maySeeKeysOfOthers, maySeePeople } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
+import {
+  DOCUMENTATION_URL,
+  INTEGRATIONS_URL,
+  isBelow,
+  ORGANIZATION_KEYS_URL,
+  ORGANIZATION_URL,
+  PEOPLE_URL,
+  PROFILE_URL,
+  REPORT_KEY_URL,
+  SIGN_OUT_URL,
+  USERS_URL,
+} from '../addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type Dashboard, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { INTEGRATIONS_URL } from '../integrations/urls.ts';
 import { keyNotices } from './key-notices.ts';
 import { environmentBadge, postForm } from './parts.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
@@ -60,7 +71,7 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
   return { kind: 'page', status, html: markup, headers };
 }
 
-const DOCUMENTATION: Html = html`<a class="with-icon" href="/docs">${icon('documentation')}API documentation</a>`;
+const DOCUMENTATION: Html = html`<a class="with-icon" href="${DOCUMENTATION_URL}">${icon('documentation')}API documentation</a>`;
 
 /** On every page, because messages say to contact support. */
 function supportLink({ supportUrl }: Dashboard): Html | false {
@@ -73,8 +84,8 @@ function supportLink({ supportUrl }: Dashboard): Html | false {
 function reportLink({ dashboard, commonAddress, path }: RequestContext): Html | false {
   const { common = null } = dashboard;
   return (
-    (path !== '/report-key' || commonAddress !== common) &&
-    html` <a class="with-icon" href="${common?.url ?? ''}/report-key">${icon('revoke')}Report a leaked key</a>`
+    (path !== REPORT_KEY_URL || commonAddress !== common) &&
+    html` <a class="with-icon" href="${common?.url ?? ''}${REPORT_KEY_URL}">${icon('revoke')}Report a leaked key</a>`
   );
 }
 
@@ -93,7 +104,7 @@ function signedInBody(context: SignedInContext, main: Html): Html {
   return html`<body class="member">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
-<div class="side-head"><div class="brand-row"><a class="brand" href="/profile">${LOGO}Charter</a>${environmentBadge(dashboard.environment)}</div>
+<div class="side-head"><div class="brand-row"><a class="brand" href="${PROFILE_URL}">${LOGO}Charter</a>${environmentBadge(dashboard.environment)}</div>
 <details class="menu top-menu"><summary class="button">${icon('menu')}Menu</summary><div class="top-panel">${navigation(context)}${account(context)}</div></details></div>
 <div class="side-rest"><p class="organization-name clamp">${actor.organizationName}</p>${navigation(context)}${account(context)}</div>
 </header>
@@ -116,23 +127,23 @@ type SectionLink = {
 const SECTIONS: readonly SectionLink[] = [
   {
     name: 'My profile',
-    path: '/profile',
-    start: () => '/profile',
+    path: PROFILE_URL,
+    start: () => PROFILE_URL,
     icon: 'profile',
     mayEnter: () => true,
   },
   {
     name: 'People',
-    path: '/people',
-    start: () => '/people/users',
+    path: PEOPLE_URL,
+    start: () => USERS_URL,
     icon: 'people',
     mayEnter: ({ role }) => maySeePeople(role),
   },
   {
     name: 'Organization',
-    path: '/organization',
+    path: ORGANIZATION_URL,
     start: ({ role }) =>
-      mayGovern(role) ? '/organization' : maySeeKeysOfOthers(role) ? '/organization/api-keys' : INTEGRATIONS_URL,
+      mayGovern(role) ? ORGANIZATION_URL : maySeeKeysOfOthers(role) ? ORGANIZATION_KEYS_URL : INTEGRATIONS_URL,
     icon: 'organization',
     mayEnter: ({ role, ownsIntegrations }) => maySeeKeysOfOthers(role) || ownsIntegrations,
   },
@@ -142,7 +153,7 @@ function navigation({ actor, path }: SignedInContext): Html {
   const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor)).map(({ name, path: to, start, icon: iconName }) => {
     // "page" for the link to this very page, "true" for the section that contains it.
     const href = start(actor);
-    const current = path === href ? 'page' : path === to || path.startsWith(`${to}/`) ? 'true' : null;
+    const current = path === href ? 'page' : isBelow(path, [to]) ? 'true' : null;
     return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;
   });
   return html`<nav aria-label="Main"><ul class="sections">${links}</ul></nav>`;
@@ -153,6 +164,6 @@ function account({ actor, dashboard, formToken }: SignedInContext): Html {
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
 <div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
 <p class="account-docs">${DOCUMENTATION}${supportLink(dashboard)}</p>
-${postForm({ action: '/sign-out', formToken }, html`<button class="button plain small">${icon('sign-out')}Sign out</button>`)}
+${postForm({ action: SIGN_OUT_URL, formToken }, html`<button class="button plain small">${icon('sign-out')}Sign out</button>`)}
 </div>`;
 }

@@ -2,19 +2,21 @@ import type { Actor } from '../../domain/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { mayGovern, mayManageIntegrations, maySeeKeysOfOthers, maySeeWebhooks } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import { INTEGRATIONS_URL } from '../integrations/urls.ts';
-import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
+import {
+  AUDIT_LOG_URL,
+  INTEGRATIONS_URL,
+  ORGANIZATION_KEYS_URL,
+  ORGANIZATION_URL,
+  ORGANIZATION_USAGE_URL,
+  SIGN_IN_SETTINGS_URL,
+  WEBHOOKS_URL,
+} from '../addresses.ts';
 import { head } from '../markup/parts.ts';
 
 type Tab = 'policy' | 'sign-in' | 'integrations' | 'api-keys' | 'usage' | 'webhooks' | 'audit-log';
 
-export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
-export const SIGN_IN_SETTINGS_URL = '/organization/sign-in';
-export const WEBHOOKS_URL = '/organization/webhooks';
-export const AUDIT_LOG_URL = '/organization/audit-log';
-
 const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (actor: Actor) => boolean }[] = [
-  { tab: 'policy', name: 'Policy', href: '/organization', mayEnter: ({ role }) => mayGovern(role) },
+  { tab: 'policy', name: 'Policy', href: ORGANIZATION_URL, mayEnter: ({ role }) => mayGovern(role) },
   { tab: 'sign-in', name: 'Sign-in', href: SIGN_IN_SETTINGS_URL, mayEnter: ({ role }) => mayGovern(role) },
   {
     tab: 'integrations',

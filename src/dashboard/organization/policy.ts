@@ -6,12 +6,11 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/accounts/organization.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
 import type { OrganizationRecord } from '../../store/organizations/organizations.ts';
+import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
-import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, facts, field, postForm, problemSummary } from '../markup/parts.ts';
@@ -34,8 +33,6 @@ const LABELS = {
   ends_unused_after_days: 'End keys that are not used for',
 };
 
-export const NOTICE_SETTINGS_URL = '/organization/unused-keys';
-
 export async function showPolicy(context: SignedInContext): Promise<View> {
   return policyPage(context, null);
 }
@@ -53,7 +50,7 @@ export async function savePolicy(
   const maxKeyLifeDays = wholeNumber(values.maxKeyLifeDays);
   const outcome = await updatePolicy(context.dashboard.db, context.actor, { ...values, maxKeyLifeDays });
   if (outcome.kind !== 'done') return policyPage(context, { problem: problemOf(outcome), values });
-  return redirect('/organization?done=saved');
+  return redirect(`${ORGANIZATION_URL}?done=saved`);
 }
 
 export async function saveNoticeSettings(
@@ -69,7 +66,7 @@ export async function saveNoticeSettings(
     endsUnusedAfterDays: notices.endsUnusedAfterDays === '' ? null : wholeNumber(notices.endsUnusedAfterDays),
   });
   if (outcome.kind !== 'done') return policyPage(context, { problem: problemOf(outcome), notices });
-  return redirect('/organization?done=notices');
+  return redirect(`${ORGANIZATION_URL}?done=notices`);
 }
 
 /** Not a number, for any other text. */
@@ -112,7 +109,7 @@ ${policyForm(context, { values, problem, lackingAddresses: counts.lackingAddress
 <section class="card" aria-labelledby="notices"><h2 id="notices">Unused keys and notices</h2>
 <p class="quiet">It applies to all keys of the organization.</p>
 ${noticeForm(context, noticeValues, problem)}</section>`;
-  return page(context, { title: 'Organization', main, problem, formUrl: '/organization' });
+  return page(context, { title: 'Organization', main, problem, formUrl: ORGANIZATION_URL });
 }
 
 function status(suspendedAt: OrganizationRecord['suspendedAt']): Html {
@@ -132,7 +129,7 @@ type FormProps = { readonly values: Values; readonly problem: Problem | null; re
 
 function policyForm({ formToken }: SignedInContext, { values, problem, lackingAddresses }: FormProps): Html {
   return postForm(
-    { action: '/organization', formToken },
+    { action: ORGANIZATION_URL, formToken },
     html`${box('members_may_create_keys', values.membersMayCreateKeys, 'Members may create API keys', 'Otherwise only managers and administrators may.')}
 ${field(
   {

@@ -1,12 +1,11 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/role.ts';
+import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZATION_USAGE_URL } from '../addresses.ts';
 import { auditLogPages } from '../audit-log/routes.ts';
 import { form, type Section } from '../http/page-routes.ts';
-import { ORGANIZATION_KEYS_URL } from '../keys/find.ts';
 import { FILTER_FIELDS } from '../keys/organization-list.ts';
 import { provenForm } from '../proof/proven.ts';
 import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
-import { ORGANIZATION_USAGE_URL } from './head.ts';
-import { NOTICE_SETTINGS_URL, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
+import { saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
 import { showOrganizationUsage } from './usage.ts';
 
 /** For administrators. */
@@ -14,7 +13,7 @@ export const organizationSection: Section = {
   mayEnter: mayGovern,
   pages: [
     {
-      path: '/organization',
+      path: ORGANIZATION_URL,
       get: showPolicy,
       post: provenForm(
         'change the policy for API keys',

@@ -5,6 +5,7 @@ import { mailLink } from '../../service/accounts/link-mail.ts';
 import type { AccessLink } from '../../service/accounts/make-link.ts';
 import { invalid } from '../../service/outcome.ts';
 import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+import { userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, readFormId } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
@@ -14,7 +15,7 @@ import { page } from '../markup/layout.ts';
 import { copyField, emailText, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 export async function sendLink(context: SignedInContext, form: Form<'kind' | 'form_id'>): Promise<View> {
   const { dashboard, actor, now } = context;

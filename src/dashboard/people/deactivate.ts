@@ -7,6 +7,7 @@ import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
+import { userKeysUrl, userUrl } from '../addresses.ts';
 import { doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -19,7 +20,7 @@ import { beside, head, postForm, problemSummary } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';
 import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './new-owner.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userKeysUrl, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 export async function showDeactivation(context: SignedInContext): Promise<View> {
   return deactivationPage(context, null);
@@ -44,7 +45,7 @@ async function deactivationPage(
 <li>Every session and every open link of ${user.name} ends.</li></ul></div>
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
 ${postForm(
-  { action: `${url}/deactivate`, formToken },
+  { action: userUrl(user.id, 'deactivate'), formToken },
   html`${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: retry?.newOwner ?? (isSelf ? '' : actor.email), problem })}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}

@@ -3,6 +3,7 @@ import { html } from '../../html/html.ts';
 import { canWithdraw, correctEmail, withdrawInvitation } from '../../service/accounts/invitations.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
+import { USERS_URL, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -13,7 +14,7 @@ import { page } from '../markup/layout.ts';
 import { emailText, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { linkPage } from './access-link.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 // What can be done about an invitation that nobody has accepted.
 
@@ -52,7 +53,7 @@ async function emailPage(
 ${problemSummary(problem, { email: 'E-mail' })}
 <div class="card narrow"><p>${user.name} has not accepted the invitation. The links to the former e-mail stop working, and the new one gets an invitation.</p>
 ${postForm(
-  { action: `${url}/email`, formToken: context.formToken },
+  { action: userUrl(user.id, 'email'), formToken: context.formToken },
   html`${hidden('form_id', newFormId(context))}
 ${field({ name: 'email', label: 'E-mail', errors: problem?.fields }, (attributes) => html`<input ${attributes} type="email" value="${retry?.email ?? user.email}" maxlength="254" autocomplete="off" required>`)}
 <div class="actions"><button class="button primary">Change and invite</button><a class="button plain" href="${url}">Cancel</a></div>`,
@@ -69,11 +70,11 @@ export async function showWithdrawal(context: SignedInContext): Promise<View> {
   const content = isPossible
     ? html`<div class="notice danger"><p><strong>As soon as you press Withdraw, ${user.name} is no longer a user.</strong> The links to ${emailText(user.email)} stop working. You can invite the user again.</p></div>
 ${postForm(
-  { action: `${url}/withdraw`, formToken: context.formToken },
+  { action: userUrl(user.id, 'withdraw'), formToken: context.formToken },
   html`<div class="actions"><button class="button danger">Withdraw</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`
     : html`<p>${user.name} has API keys or integrations, whose history stays. Deactivate the user instead.</p>
-<p class="actions"><a class="button danger-plain" href="${url}/deactivate">Deactivate</a><a class="button plain" href="${url}">Cancel</a></p>`;
+<p class="actions"><a class="button danger-plain" href="${userUrl(user.id, 'deactivate')}">Deactivate</a><a class="button plain" href="${url}">Cancel</a></p>`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 <div class="card narrow">${content}</div>`;
   return page(context, { title, main });
@@ -82,7 +83,7 @@ ${postForm(
 export async function withdraw(context: SignedInContext): Promise<View> {
   const outcome = await withdrawInvitation(context.dashboard.db, context.actor, { userId: userIdOf(context) });
   if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
-  return redirect('/people/users?done=withdrawn');
+  return redirect(`${USERS_URL}?done=withdrawn`);
 }
 
 /** `null` for somebody who has accepted. */

@@ -4,6 +4,7 @@ import { html } from '../../html/html.ts';
 import { inviteUser } from '../../service/accounts/invitations.ts';
 import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
 import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
+import { INVITE_URL, USERS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -36,7 +37,7 @@ export async function invite(
     case 'conflict':
       return invitePage(context, { problem: problemOf(outcome), values });
     case 'already-sent':
-      return alreadySentPage(context, 'invitation', { name: 'See the users', href: '/people/users' });
+      return alreadySentPage(context, 'invitation', { name: 'See the users', href: USERS_URL });
   }
 }
 
@@ -53,7 +54,7 @@ async function invitePage(context: SignedInContext, { problem, values }: Props):
     ? 'They get a link with which they sign in at your identity provider.'
     : 'They get a link with which they choose a password.';
   const errors = problem?.fields;
-  const main = html`${head({ title, up: { name: 'Users', href: '/people/users' }, lead })}
+  const main = html`${head({ title, up: { name: 'Users', href: USERS_URL }, lead })}
 ${problemSummary(problem, LABELS)}
 ${beside({
   title: 'What happens then',
@@ -62,12 +63,12 @@ ${beside({
 <li>The user opens it and ${isRequired ? 'continues at your identity provider' : 'chooses a password'}.</li>
 <li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
   content: postForm(
-    { action: '/people/users/invite', formToken: context.formToken },
+    { action: INVITE_URL, formToken: context.formToken },
     html`${hidden('form_id', newFormId(context))}
 <div class="field-row">${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
 ${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}</div>
 ${roleField({ actorRole: actor.role, chosen: values.role, problem, followsGroups })}
-<div class="actions"><button class="button primary">Invite</button><a class="button plain" href="/people/users">Cancel</a></div>`,
+<div class="actions"><button class="button primary">Invite</button><a class="button plain" href="${USERS_URL}">Cancel</a></div>`,
   ),
 })}`;
   return page(context, { title, main, problem });

@@ -2,8 +2,8 @@ import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
+import { integrationUrl } from '../addresses.ts';
 import type { Problem } from '../http/problem.ts';
-import { integrationUrl } from '../integrations/urls.ts';
 import { field } from '../markup/parts.ts';
 
 export const NEW_OWNER_LABEL = 'New owner of the integrations';

@@ -4,18 +4,18 @@ import { changeRole } from '../../service/accounts/change-user.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
+import { urlOf, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './new-owner.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 export async function setRole(context: SignedInContext, form: Form<'role' | typeof NEW_OWNER>): Promise<View> {
   const userId = userIdOf(context);
@@ -26,7 +26,7 @@ export async function setRole(context: SignedInContext, form: Form<'role' | type
   const problem = problemOf(outcome);
   if (problem.fields[NEW_OWNER] === undefined) return userPage(context, problem);
   // The form of the user's page does not ask for a new owner.
-  if (newOwner === undefined) return redirect(urlOf(`${userUrl(userId)}/role`, { role }));
+  if (newOwner === undefined) return redirect(urlOf(userUrl(userId, 'role'), { role }));
   return demotionPage(context, { role, newOwner, problem });
 }
 
@@ -50,7 +50,7 @@ async function demotionPage(context: SignedInContext, { role, newOwner, problem 
 ${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
 <div class="card narrow"><p>From <strong>${ROLE_WORDS[user.role].name}</strong> to <strong>${ROLE_WORDS[role].name}</strong>. It applies at once, to all keys of ${user.name} too.</p>
 ${postForm(
-  { action: `${url}/role`, formToken },
+  { action: userUrl(user.id, 'role'), formToken },
   html`${hidden('role', role)}${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: newOwner, problem }, `The e-mail of an active user. ${user.name} stays the owner with ${user.email}.`)}
 <div class="actions"><button class="button primary">Change role</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;

@@ -4,6 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { resetSecondFactor } from '../../service/accounts/reset-second-factor.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
+import { SECOND_FACTOR_URL, userUrl } from '../addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -11,13 +12,13 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm } from '../markup/parts.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 /** For another user's second factor and passkeys. One's own are changed under My profile. */
 export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
-  if (user.id === actor.userId) return redirect('/profile/second-factor');
+  if (user.id === actor.userId) return redirect(SECOND_FACTOR_URL);
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
   const title = `Remove the second factor and the passkeys of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: user.email })}
@@ -48,7 +49,7 @@ function removalForm(user: UserDetails, formToken: string): Html {
 <li>Every session of ${name} ends.</li></ul></div>
 <p>First make sure that the request comes from ${name}: somebody who has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
 ${postForm(
-  { action: `${url}/second-factor`, formToken },
+  { action: userUrl(id, 'second-factor'), formToken },
   html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
 }

@@ -1,9 +1,10 @@
 import { unlinkUser } from '../../service/single-sign-on/enforcement.ts';
+import { userUrl } from '../addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { userPage } from './user.ts';
-import { userIdOf, userUrl } from './user-head.ts';
+import { userIdOf } from './user-head.ts';
 
 export async function unlink(context: SignedInContext): Promise<View> {
   const userId = userIdOf(context);

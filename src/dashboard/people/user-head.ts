@@ -1,18 +1,10 @@
 import type { Role } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getUser } from '../../service/accounts/people.ts';
+import { USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-
-export function userUrl(userId: string): string {
-  return `/people/users/${userId}`;
-}
-
-/** The list of the user's keys. */
-export function userKeysUrl(userId: string): string {
-  return `${userUrl(userId)}/api-keys`;
-}
 
 /** The id in the path. */
 export function userIdOf({ params }: SignedInContext): string {
@@ -35,7 +27,7 @@ export function userHead({ user, current, isSelf }: HeadProps): Html {
   const url = userUrl(user.id);
   return head({
     title: user.name,
-    up: { name: 'Users', href: '/people/users' },
+    up: { name: 'Users', href: USERS_URL },
     lead: html`${emailText(user.email ?? '')} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
     tabs: {
       label: `Pages of ${user.name}`,

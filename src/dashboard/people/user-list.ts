@@ -5,16 +5,15 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/accounts/people.ts';
 import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/people/user-lists.ts';
+import { INVITE_URL, USERS_URL, urlOf, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { findKeyUrl, withoutKey } from '../keys/find.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, head, hidden, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
-import { userUrl } from './user-head.ts';
 
 export async function showUsers(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query } = context;
@@ -26,9 +25,9 @@ export async function showUsers(context: SignedInContext): Promise<View> {
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
   const done = query.get('done') === 'withdrawn' ? 'The invitation is withdrawn.' : undefined;
   const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state, search) } })}${doneNotice(done)}
-<div class="toolbar"><form role="search" method="post" action="/people/users" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
+<div class="toolbar"><form role="search" method="post" action="${USERS_URL}" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
 <input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
-${mayInvite && html`<a class="button primary" href="/people/users/invite">${icon('invite')}Invite a user</a>`}</div>
+${mayInvite && html`<a class="button primary" href="${INVITE_URL}">${icon('invite')}Invite a user</a>`}</div>
 ${users.length === 0 ? nobodyFound(search, state, isFirst) : userTable(users, actor.userId)}
 ${pager({
   isFirst,
@@ -58,7 +57,7 @@ function tabs(current: UserState, search: string) {
 }
 
 function listUrl(state: UserState, query: Readonly<Record<string, string>> = {}): string {
-  return urlOf('/people/users', { state: state === 'all' ? null : state, ...query });
+  return urlOf(USERS_URL, { state: state === 'all' ? null : state, ...query });
 }
 
 /** "26–50 of 5,000". */
@@ -76,7 +75,7 @@ const NOBODY: Record<UserState, string> = {
 
 function nobodyFound(search: string, state: UserState, isFirst: boolean): Html {
   if (!isFirst) return html`<section class="card empty"><p>There are no more users.</p></section>`;
-  return html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? NOBODY[state] : `No name or e-mail contains “${search}”.`}</p><p><a class="button" href="/people/users">Show everybody</a></p></section>`;
+  return html`<section class="card empty"><h2>Nobody found</h2><p>${search === '' ? NOBODY[state] : `No name or e-mail contains “${search}”.`}</p><p><a class="button" href="${USERS_URL}">Show everybody</a></p></section>`;
 }
 
 function userTable(users: readonly UserDetails[], actorId: string): Html {

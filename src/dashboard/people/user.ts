@@ -8,19 +8,18 @@ import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
+import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
 import { newFormId } from '../http/one-time-form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
-import { keysUrlOf } from '../integrations/urls.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { roleField } from './role-field.ts';
-import { userHead, userIdOf, userUrl } from './user-head.ts';
+import { userHead, userIdOf } from './user-head.ts';
 import { userState } from './user-list.ts';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
@@ -90,16 +89,15 @@ function accountSection(
   { problem, followsGroups }: { readonly problem: Problem | null; readonly followsGroups: boolean },
 ): Html {
   const { actor, formToken } = context;
-  const url = userUrl(user.id);
   if (user.deactivatedAt !== null) {
     return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting"><div><h3>Reactivate</h3><p class="quiet">The user may sign in again, with the same password and role.</p></div>
-${postForm({ action: `${url}/reactivate`, formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div></section>`;
+${postForm({ action: userUrl(user.id, 'reactivate'), formToken }, html`<button class="button">${icon('rotate')}Reactivate</button>`)}</div></section>`;
   }
   const isSelf = user.id === actor.userId;
   return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting">${postForm(
-    { action: `${url}/role`, formToken },
+    { action: userUrl(user.id, 'role'), formToken },
     html`${roleField({ actorRole: actor.role, chosen: user.role, problem, followsGroups })}<button class="button">Change role</button>`,
   )}</div>
 ${!isSelf && linkSetting(context, user)}
@@ -107,27 +105,27 @@ ${
   (user.hasSecondFactor || user.passkeys > 0) &&
   !isSelf &&
   html`<div class="setting"><div><h3>Second factor and passkeys</h3><p class="quiet">For a user who lost the authenticator and has no recovery codes, or whose passkey somebody else may have.</p></div>
-<a class="button danger-plain" href="${url}/second-factor">${icon('second-factor')}Remove<span class="unseen"> the second factor and the passkeys</span></a></div>`
+<a class="button danger-plain" href="${userUrl(user.id, 'second-factor')}">${icon('second-factor')}Remove<span class="unseen"> the second factor and the passkeys</span></a></div>`
 }
 ${
   user.isLinked &&
   html`<div class="setting"><div><h3>Single sign-on</h3><p class="quiet">Unlink a user who has a new account at the identity provider. Their next sign-in there must be confirmed again.</p></div>
-${postForm({ action: `${url}/unlink`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Unlink</button>`)}</div>`
+${postForm({ action: userUrl(user.id, 'unlink'), formToken }, html`<button class="button danger-plain">${icon('revoke')}Unlink</button>`)}</div>`
 }
-${user.hasAccepted ? deactivateSetting(url) : invitedSettings(url)}</section>`;
+${user.hasAccepted ? deactivateSetting(user.id) : invitedSettings(user.id)}</section>`;
 }
 
-function deactivateSetting(url: string): Html {
+function deactivateSetting(id: string): Html {
   return html`<div class="setting"><div><h3>Deactivate</h3><p class="quiet">Signs the user out everywhere and revokes the user’s API keys, at once.</p></div>
-<a class="button danger-plain" href="${url}/deactivate">${icon('revoke')}Deactivate</a></div>`;
+<a class="button danger-plain" href="${userUrl(id, 'deactivate')}">${icon('revoke')}Deactivate</a></div>`;
 }
 
 /** Of somebody who has not accepted the invitation. */
-function invitedSettings(url: string): Html {
+function invitedSettings(id: string): Html {
   return html`<div class="setting"><div><h3>E-mail</h3><p class="quiet">For an invitation to the wrong e-mail. The right one gets a new link.</p></div>
-<a class="button" href="${url}/email">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
+<a class="button" href="${userUrl(id, 'email')}">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
 <div class="setting"><div><h3>Withdraw the invitation</h3><p class="quiet">Removes the user, who has not accepted it. The links stop working.</p></div>
-<a class="button danger-plain" href="${url}/withdraw">${icon('revoke')}Withdraw<span class="unseen"> the invitation</span></a></div>`;
+<a class="button danger-plain" href="${userUrl(id, 'withdraw')}">${icon('revoke')}Withdraw<span class="unseen"> the invitation</span></a></div>`;
 }
 
 function linkSetting(context: SignedInContext, user: FoundUser): Html {
@@ -146,7 +144,7 @@ function linkSetting(context: SignedInContext, user: FoundUser): Html {
       };
   return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
 ${postForm(
-  { action: `${userUrl(user.id)}/link`, formToken: context.formToken },
+  { action: userUrl(user.id, 'link'), formToken: context.formToken },
   html`${hidden('kind', link.kind)}${hidden('form_id', newFormId(context))}<button class="button">${icon('link')}${link.button}</button>`,
 )}</div>`;
 }

@@ -9,6 +9,7 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../service/passkeys/passkeys.ts';
+import { NEW_PASSKEY_OPTIONS_URL, NEW_PASSKEY_URL, PROFILE_URL, passkeyUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -23,11 +24,7 @@ import { askedBy, noPasskeys, relyingPartyOf } from '../passkeys/relying-party.t
 
 // One's own passkeys: a list on the page "My profile", and a page for each.
 
-const PASSKEYS_URL = '/profile/passkeys';
-export const NEW_PASSKEY_URL = `${PASSKEYS_URL}/new`;
-export const PASSKEY_OPTIONS_URL = `${PASSKEYS_URL}/options`;
-export const ONE_PASSKEY = `${PASSKEYS_URL}/:passkeyId`;
-const UP = { name: 'My profile', href: '/profile' };
+const UP = { name: 'My profile', href: PROFILE_URL };
 const LABELS = { name: 'Name' };
 
 /** For the page "My profile". `isSignIn`: whether the organization lets the person sign in with a passkey. */
@@ -47,7 +44,7 @@ ${passkeys.map((passkey) => passkeyLine(passkey, context.now))}</section>`;
 function passkeyLine({ id, name, isBackedUp, lastUsedAt, createdAt }: Passkey, now: Date): Html {
   return html`<div class="setting"><div><h3>${name}${isBackedUp && html` ${badge('neutral', 'Synced')}`}</h3>
 <p class="quiet">${lastUsedAt === null ? 'Never used' : html`Last used ${since(lastUsedAt, now)}`} · Added ${day(createdAt)}</p></div>
-<a class="button" href="${PASSKEYS_URL}/${id}">${icon('rename')}Manage<span class="unseen"> the passkey ${name}</span></a></div>`;
+<a class="button" href="${passkeyUrl(id)}">${icon('rename')}Manage<span class="unseen"> the passkey ${name}</span></a></div>`;
 }
 
 /** What the script of the page for a new passkey needs. */
@@ -68,7 +65,7 @@ export async function add(context: SignedInContext, form: Form<'name' | 'credent
   const passkey = { credential: form.text('credential'), name, token, relyingParty, browser: askedBy(context), now };
   const outcome = await addPasskey(dashboard.db, actor, passkey);
   if (outcome.kind !== 'done') return newPage(context, { name, problem: problemOf(outcome) });
-  return redirect('/profile?done=passkey-added#passkeys');
+  return redirect(`${PROFILE_URL}?done=passkey-added#passkeys`);
 }
 
 type NewProps = { readonly name: string; readonly problem: Problem | null };
@@ -84,10 +81,10 @@ function newPage(context: SignedInContext, { name, problem }: NewProps): View {
           action: NEW_PASSKEY_URL,
           formToken: context.formToken,
           use: 'create',
-          optionsUrl: PASSKEY_OPTIONS_URL,
+          optionsUrl: NEW_PASSKEY_OPTIONS_URL,
           purpose: 'to add a passkey',
           content: html`${nameField(name, problem)}
-<div class="actions"><button class="button primary">Add a passkey</button><a class="button plain" href="/profile">Cancel</a></div>`,
+<div class="actions"><button class="button primary">Add a passkey</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
         });
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, LABELS)}
@@ -122,14 +119,14 @@ export async function rename(context: SignedInContext, form: Form<'name'>): Prom
   const name = form.text('name');
   const outcome = await renamePasskey(context.dashboard.db, context.actor, { id: passkeyIdOf(context), name });
   if (outcome.kind !== 'done') return passkeyPage(context, { name, problem: problemOf(outcome) });
-  return redirect('/profile?done=passkey-renamed#passkeys');
+  return redirect(`${PROFILE_URL}?done=passkey-renamed#passkeys`);
 }
 
 export async function remove(context: SignedInContext): Promise<View> {
   const { dashboard, actor, token } = context;
   const outcome = await removePasskey(dashboard.db, actor, { id: passkeyIdOf(context), token });
   if (outcome.kind !== 'done') return passkeyPage(context, { name: null, problem: problemOf(outcome) });
-  return redirect('/profile?done=passkey-removed#passkeys');
+  return redirect(`${PROFILE_URL}?done=passkey-removed#passkeys`);
 }
 
 /** `retry`: a form was refused; `name`: what was sent, if it was the name. */
@@ -140,7 +137,7 @@ async function passkeyPage(
   const { dashboard, actor, formToken, now } = context;
   const passkey = await getPasskey(dashboard.db, actor, passkeyIdOf(context));
   const problem = retry?.problem ?? null;
-  const url = `${PASSKEYS_URL}/${passkey.id}`;
+  const url = passkeyUrl(passkey.id);
   const main = html`${head({ title: passkey.name, up: UP })}
 ${problemSummary(problem, LABELS)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${facts([
@@ -154,6 +151,6 @@ ${problemSummary(problem, LABELS)}
     html`${nameField(retry?.name ?? passkey.name, problem)}<button class="button">Rename</button>`,
   )}</div>
 <div class="setting"><div><h3>Remove</h3><p class="quiet">It can no longer be used. Delete it on your device, too.</p></div>
-${postForm({ action: `${url}/remove`, formToken }, html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> the passkey</span></button>`)}</div></section>`;
+${postForm({ action: passkeyUrl(passkey.id, 'remove'), formToken }, html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> the passkey</span></button>`)}</div></section>`;
   return page(context, { title: passkey.name, main, problem, formUrl: url });
 }

@@ -2,6 +2,7 @@ import { passwordCharacters } from '../../domain/password.ts';
 import { html } from '../../html/html.ts';
 import { changePassword } from '../../service/accounts/change-password.ts';
 import { findOwnWaysIn, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { PASSWORD_URL, PROFILE_URL } from '../addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -21,7 +22,7 @@ export async function changeOwnPassword(context: SignedInContext, form: Form<'pa
     const { hasPassword } = await findOwnWaysIn(dashboard.db, actor);
     return passwordPage(context, { hasPassword, problem: problemOf(outcome) });
   }
-  return redirect('/profile?done=password', { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
+  return redirect(`${PROFILE_URL}?done=password`, { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
 }
 
 function passwordPage(
@@ -30,10 +31,10 @@ function passwordPage(
 ): View {
   const { actor, formToken } = context;
   const title = hasPassword ? 'Change password' : 'Set password';
-  const main = html`${head({ title, up: { name: 'My profile', href: '/profile' } })}
+  const main = html`${head({ title, up: { name: 'My profile', href: PROFILE_URL } })}
 ${problemSummary(problem, { password: 'New password' })}
 <div class="card narrow">${postForm(
-    { action: '/profile/password', formToken },
+    { action: PASSWORD_URL, formToken },
     html`<input type="hidden" autocomplete="username" value="${actor.email}">
 ${passwordField({
   name: 'password',
@@ -42,7 +43,7 @@ ${passwordField({
   hint: `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
   errors: problem?.fields,
 })}
-<div class="actions"><button class="button primary">${title}</button><a class="button plain" href="/profile">Cancel</a></div>`,
+<div class="actions"><button class="button primary">${title}</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });
 }

@@ -5,15 +5,20 @@ import { icon } from '../../html/icons.ts';
 import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
 import { listPasskeys } from '../../service/passkeys/passkeys.ts';
 import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import {
+  OWN_KEYS_URL,
+  PASSWORD_URL,
+  PROFILE_URL,
+  RECOVERY_CODES_URL,
+  SECOND_FACTOR_URL,
+  SESSIONS_URL,
+} from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { passkeySection } from './passkeys.ts';
-import { RECOVERY_CODES_URL } from './recovery-codes.ts';
-
-export const SESSIONS_URL = '/profile/sessions';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
 const DONE = new Map<string, (actor: Actor) => string | undefined>([
@@ -30,8 +35,8 @@ export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html 
     tabs: {
       label: 'Profile pages',
       tabs: [
-        { name: 'Details', href: '/profile', isCurrent: current === 'details' },
-        { name: 'API keys', href: '/profile/api-keys', isCurrent: current === 'api-keys' },
+        { name: 'Details', href: PROFILE_URL, isCurrent: current === 'details' },
+        { name: 'API keys', href: OWN_KEYS_URL, isCurrent: current === 'api-keys' },
         { name: 'Sessions', href: SESSIONS_URL, isCurrent: current === 'sessions' },
       ],
     },
@@ -41,7 +46,7 @@ export function profileHead(current: 'details' | 'api-keys' | 'sessions'): Html 
 function passwordSetting({ hasPassword, mayUsePassword }: OwnWaysIn): Html {
   if (!mayUsePassword)
     return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${NO_PASSWORD}</p></div></div>`;
-  return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${hasPassword ? 'Changing it' : 'You have none. Setting one'} ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="/profile/password">${icon('password')}${hasPassword ? 'Change' : 'Set'} password</a></div>`;
+  return html`<div class="setting"><div><h3>Password</h3><p class="quiet">${hasPassword ? 'Changing it' : 'You have none. Setting one'} ends your <a href="${SESSIONS_URL}">other sessions</a>.</p></div><a class="button" href="${PASSWORD_URL}">${icon('password')}${hasPassword ? 'Change' : 'Set'} password</a></div>`;
 }
 
 export async function showProfile(context: SignedInContext): Promise<View> {
@@ -66,7 +71,7 @@ ${
   (hasSecondFactor || ways.hasPassword) &&
   html`<div class="setting"><div><h3>Second factor ${hasSecondFactor ? badge('good', 'On') : badge('neutral', 'Off')}</h3>
 <p class="quiet">${hasSecondFactor ? 'Sign-in asks for a code from your authenticator.' : 'A code from your phone, in addition to the password, keeps others out even if they learn the password.'}</p></div>
-<a class="button" href="/profile/second-factor">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>`
+<a class="button" href="${SECOND_FACTOR_URL}">${icon('second-factor')}${hasSecondFactor ? 'Turn off' : 'Set up'}<span class="unseen"> the second factor</span></a></div>`
 }
 ${
   ways.mayUsePassword &&

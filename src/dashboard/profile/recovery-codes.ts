@@ -2,6 +2,7 @@ import { formatInstant } from '../../domain/format.ts';
 import { RECOVERY_CODES } from '../../domain/recovery-code.ts';
 import { html } from '../../html/html.ts';
 import { renewRecoveryCodes } from '../../service/accounts/second-factor.ts';
+import { PROFILE_URL, RECOVERY_CODES_URL, SECOND_FACTOR_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -10,8 +11,7 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 
-export const RECOVERY_CODES_URL = '/profile/second-factor/recovery-codes';
-const UP = { name: 'My profile', href: '/profile' };
+const UP = { name: 'My profile', href: PROFILE_URL };
 
 export async function showRenew(context: SignedInContext): Promise<View> {
   return renewPage(context, null);
@@ -32,14 +32,14 @@ export async function renew(context: SignedInContext, form: Form<'form_id'>): Pr
 }
 
 function renewPage(context: SignedInContext, problem: Problem | null): View {
-  if (!context.actor.hasSecondFactor) return redirect('/profile/second-factor');
+  if (!context.actor.hasSecondFactor) return redirect(SECOND_FACTOR_URL);
   const title = 'Regenerate recovery codes';
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem, {})}
 <div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
 ${postForm(
   { action: RECOVERY_CODES_URL, formToken: context.formToken },
-  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });
 }
@@ -55,7 +55,7 @@ ${codes.join('\n')}
 <div class="card narrow" data-secret>
 <div class="notice warn"><p><strong>These recovery codes will not be shown again.</strong> Each opens your account once, in case you lose your authenticator. Do not keep them on your phone.</p></div>
 ${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}
-<p class="actions"><a class="button" href="${fileUrl(text)}" download="charter-recovery-codes.txt">Download as a text file</a><a class="button primary" href="/profile">I have kept them</a></p></div>`;
+<p class="actions"><a class="button" href="${fileUrl(text)}" download="charter-recovery-codes.txt">Download as a text file</a><a class="button primary" href="${PROFILE_URL}">I have kept them</a></p></div>`;
   return page(context, { title, main });
 }
 

@@ -1,7 +1,24 @@
+import {
+  CONFIRM_SECOND_FACTOR_URL,
+  DISMISS_URL,
+  NEW_PASSKEY_OPTIONS_URL,
+  NEW_PASSKEY_URL,
+  OWN_KEYS_URL,
+  PASSWORD_URL,
+  PROFILE_URL,
+  PROOF_OPTIONS_URL,
+  PROVIDER_PROOF_URL,
+  passkeyUrl,
+  RECOVERY_CODES_URL,
+  REMOVE_SECOND_FACTOR_URL,
+  SECOND_FACTOR_URL,
+  SESSIONS_URL,
+  SIGN_OUT_EVERYWHERE_URL,
+  SIGN_OUT_URL,
+} from '../addresses.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
-import { DISMISS_URL } from '../markup/key-notices.ts';
-import { PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, sendProofOptions } from '../proof/page.ts';
+import { sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
 import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
@@ -9,9 +26,6 @@ import { needsPassword } from './needs-password.ts';
 import { dismiss } from './notices.ts';
 import {
   add,
-  NEW_PASSKEY_URL,
-  ONE_PASSKEY,
-  PASSKEY_OPTIONS_URL,
   passkeyNameOf,
   remove as removePasskey,
   rename,
@@ -20,31 +34,33 @@ import {
   showPasskey,
 } from './passkeys.ts';
 import { changeOwnPassword, showPassword } from './password.ts';
-import { profileHead, SESSIONS_URL, showProfile } from './profile.ts';
-import { RECOVERY_CODES_URL, renew, showRenew } from './recovery-codes.ts';
+import { profileHead, showProfile } from './profile.ts';
+import { renew, showRenew } from './recovery-codes.ts';
 import { begin, confirm, remove, showSecondFactor } from './second-factor.ts';
 import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
+
+const PASSKEY_ID = ':passkeyId';
 
 /** One's own account, for every role. */
 export const profileSection: Section = {
   pages: [
-    { path: '/sign-out', postsDuringMove: true, post: form([], submitSignOut) },
-    { path: '/profile', get: showProfile },
+    { path: SIGN_OUT_URL, postsDuringMove: true, post: form([], submitSignOut) },
+    { path: PROFILE_URL, get: showProfile },
     {
-      path: '/profile/password',
+      path: PASSWORD_URL,
       get: needsPassword(showPassword),
       post: provenForm('change your password', ['password'], changeOwnPassword),
     },
     {
-      path: '/profile/second-factor',
+      path: SECOND_FACTOR_URL,
       get: needsPassword(showSecondFactor),
       post: provenForm('set up a second factor', [], begin),
     },
     {
-      path: '/profile/second-factor/confirm',
+      path: CONFIRM_SECOND_FACTOR_URL,
       post: provenForm('turn on your second factor', ['code', 'secret'], confirm),
     },
-    { path: '/profile/second-factor/remove', post: provenForm('turn off your second factor', [], remove) },
+    { path: REMOVE_SECOND_FACTOR_URL, post: provenForm('turn off your second factor', [], remove) },
     {
       path: RECOVERY_CODES_URL,
       get: needsPassword(showRenew),
@@ -55,10 +71,10 @@ export const profileSection: Section = {
       get: provenPage('add a passkey', showNewPasskey),
       post: provenForm('add a passkey', ['name', 'credential'], add),
     },
-    { path: PASSKEY_OPTIONS_URL, post: form([], sendNewOptions) },
-    { path: ONE_PASSKEY, get: showPasskey, post: form(['name'], rename) },
+    { path: NEW_PASSKEY_OPTIONS_URL, post: form([], sendNewOptions) },
+    { path: passkeyUrl(PASSKEY_ID), get: showPasskey, post: form(['name'], rename) },
     {
-      path: `${ONE_PASSKEY}/remove`,
+      path: passkeyUrl(PASSKEY_ID, 'remove'),
       post: provenForm('remove the passkey', [], removePasskey, { nameOf: passkeyNameOf }),
     },
     {
@@ -68,13 +84,13 @@ export const profileSection: Section = {
     { path: PROOF_OPTIONS_URL, post: form([], sendProofOptions) },
     { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
     { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },
-    { path: `${SESSIONS_URL}/sign-out-everywhere`, post: form([], signOutEverywhere) },
+    { path: SIGN_OUT_EVERYWHERE_URL, post: form([], signOutEverywhere) },
     ...keyPages({
-      root: '/profile',
+      listPath: OWN_KEYS_URL,
       isOfIntegrations: false,
       locate: ({ actor }) => ({
         holderId: actor.userId,
-        listUrl: '/profile/api-keys',
+        listUrl: OWN_KEYS_URL,
         head: () => profileHead('api-keys'),
       }),
     }),

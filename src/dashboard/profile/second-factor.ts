@@ -8,6 +8,7 @@ import {
   findPendingSecret,
   removeSecondFactor,
 } from '../../service/accounts/second-factor.ts';
+import { CONFIRM_SECOND_FACTOR_URL, PROFILE_URL, REMOVE_SECOND_FACTOR_URL, SECOND_FACTOR_URL } from '../addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import { formTokenOf } from '../http/form-token.ts';
 import type { Form } from '../http/forms.ts';
@@ -20,8 +21,7 @@ import { codesPage } from './recovery-codes.ts';
 
 // One's own second factor: secret for the authenticator -> first code -> recovery codes.
 
-const SECOND_FACTOR_URL = '/profile/second-factor';
-const UP = { name: 'My profile', href: '/profile' };
+const UP = { name: 'My profile', href: PROFILE_URL };
 
 export async function showSecondFactor(context: SignedInContext): Promise<View> {
   return secondFactorPage(context, null);
@@ -51,7 +51,7 @@ export async function remove(context: SignedInContext): Promise<View> {
   const { dashboard, actor, token } = context;
   const outcome = await removeSecondFactor(dashboard.db, actor, { token });
   if (outcome.kind !== 'done') return secondFactorPage(context, problemOf(outcome));
-  return redirect('/profile?done=factor-off');
+  return redirect(`${PROFILE_URL}?done=factor-off`);
 }
 
 function secondFactorPage(context: SignedInContext, problem: Problem | null): View {
@@ -64,8 +64,8 @@ ${problemSummary(problem, {})}
 function removeForm({ formToken }: SignedInContext): Html {
   return html`<p>Sign-in asks for a code from your authenticator. After you turn this off, your password alone opens your account. One shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
 ${postForm(
-  { action: '/profile/second-factor/remove', formToken },
-  html`<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  { action: REMOVE_SECOND_FACTOR_URL, formToken },
+  html`<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
 )}`;
 }
 
@@ -74,7 +74,7 @@ function beginForm({ formToken }: SignedInContext): Html {
 <p>You get a secret for it, then confirm with a first code. After that, each sign-in with the password asks for a code, too. Turning it on ends your other sessions.</p>
 ${postForm(
   { action: SECOND_FACTOR_URL, formToken },
-  html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="/profile">Cancel</a></div>`,
+  html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
 )}`;
 }
 
@@ -96,7 +96,7 @@ ${
 ${copyField({ id: 'secret', label: 'Secret', text: authenticator.secret.replace(/.{4}(?=.)/g, '$& ') })}`
 }
 ${postForm(
-  { action: '/profile/second-factor/confirm', formToken: context.formToken },
+  { action: CONFIRM_SECOND_FACTOR_URL, formToken: context.formToken },
   html`${hidden('secret', authenticator?.secret ?? '')}${field(
     {
       name: 'code',
@@ -107,7 +107,7 @@ ${postForm(
     (attributes) =>
       html`<input ${attributes} class="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="10" required>`,
   )}
-<div class="actions"><button class="button primary">Turn on</button><a class="button plain" href="/profile/second-factor">Start again</a></div>`,
+<div class="actions"><button class="button primary">Turn on</button><a class="button plain" href="${SECOND_FACTOR_URL}">Start again</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem, formUrl: SECOND_FACTOR_URL });
 }

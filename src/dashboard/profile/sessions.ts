@@ -3,6 +3,7 @@ import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/accounts/sessions.ts';
 import type { ListedSession } from '../../store/people/sessions.ts';
+import { PASSWORD_URL, SESSIONS_URL, SIGN_OUT_EVERYWHERE_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -11,7 +12,7 @@ import { page } from '../markup/layout.ts';
 import { badge, doneNotice, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
-import { profileHead, SESSIONS_URL } from './profile.ts';
+import { profileHead } from './profile.ts';
 
 // One's own sessions: the browsers that are signed in to the account.
 
@@ -44,11 +45,11 @@ async function sessionsPage(context: SignedInContext, problem: Problem | null): 
 <section aria-labelledby="sessions"><div class="section-head"><h2 id="sessions">Sessions</h2>${
     sessions.length > 1 &&
     postForm(
-      { action: `${SESSIONS_URL}/sign-out-everywhere`, formToken },
+      { action: SIGN_OUT_EVERYWHERE_URL, formToken },
       html`<button class="button danger-plain">Sign out everywhere else</button>`,
     )
   }</div>
-<p class="quiet">These browsers are signed in to your account. A session ends ${SESSION_IDLE_MINUTES} minutes after its last request, and ${SESSION_HOURS} hours after the sign-in. If you do not know one, end it and <a href="/profile/password">change your password</a>.${sessions.length > 1 && ' “Sign out everywhere else” keeps this session and ends all others at once.'}${isCut && ` The list shows ${MAX_LISTED_SESSIONS} sessions; there are more.`}</p>
+<p class="quiet">These browsers are signed in to your account. A session ends ${SESSION_IDLE_MINUTES} minutes after its last request, and ${SESSION_HOURS} hours after the sign-in. If you do not know one, end it and <a href="${PASSWORD_URL}">change your password</a>.${sessions.length > 1 && ' “Sign out everywhere else” keeps this session and ends all others at once.'}${isCut && ` The list shows ${MAX_LISTED_SESSIONS} sessions; there are more.`}</p>
 <div class="card flush">${table({
     name: 'sessions',
     label: 'Your sessions, this one first',

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findWaysToProve } from '../../service/accounts/prove.ts';
 import { optionsForProof } from '../../service/passkeys/use-passkey.ts';
+import { PROFILE_URL, PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, SIGN_OUT_URL } from '../addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -15,9 +16,6 @@ import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 export const SEALED = 'sealed_form';
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
 export const PROOF_FIELDS = [SEALED, 'proof_password', 'proof_code', 'credential'] as const;
-
-export const PROVIDER_PROOF_URL = '/profile/proof/provider';
-export const PROOF_OPTIONS_URL = '/profile/proof/options';
 
 /** What the script of the page needs to ask for a passkey. */
 export async function sendProofOptions(context: SignedInContext): Promise<View> {
@@ -97,8 +95,8 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
 
 /** For somebody without any way to prove it. */
 function signInAgain(formToken: string): Html {
-  return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="/profile">My profile</a>, spares you this.</p>
-${postForm({ action: '/sign-out', formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;
+  return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="${PROFILE_URL}">My profile</a>, spares you this.</p>
+${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;
 }
 
 function passkeyPart(context: SignedInContext, { action, sealed }: { action: string; sealed: string }): Html {

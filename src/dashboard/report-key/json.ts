@@ -6,6 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
 import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
 import type { Done } from '../../service/outcome.ts';
+import { REPORT_KEY_URL } from '../addresses.ts';
 import { mediaTypeOf, readBody } from '../http/forms.ts';
 import { answerPrograms } from '../http/json-requests.ts';
 import { problemOf } from '../http/problem.ts';
@@ -20,7 +21,7 @@ import { MAX_REPORT } from './size.ts';
 export function jsonReports(dashboard: Dashboard): Router {
   const report = answerPrograms(dashboard, { answer, bodyOfError: (message) => ({ message }) });
   const router = Router({ caseSensitive: true, strict: true });
-  router.all('/report-key', (req, res, next) =>
+  router.all(REPORT_KEY_URL, (req, res, next) =>
     req.method === 'POST' && mediaTypeOf(req) === 'application/json' ? report(req, res, next) : next(),
   );
   return router;

@@ -4,6 +4,7 @@ import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
 import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';
 import { invalid } from '../../service/outcome.ts';
+import { REPORT_KEY_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -42,7 +43,7 @@ function reportPage(context: RequestContext, problem: Problem | null): View {
 <p>Have you found an API key of Charter where it does not belong, such as in a repository, a log or a chat? Report it, and it is revoked at once. You need no account.</p>
 ${problemSummary(problem, { text: LABEL })}
 ${postForm(
-  { action: '/report-key', formToken: context.formToken },
+  { action: REPORT_KEY_URL, formToken: context.formToken },
   html`${field(
     {
       name: 'text',
@@ -73,9 +74,9 @@ function reportedPage(context: RequestContext, { reported, left, unreached }: Re
 ${
   unreached.length > 0 &&
   html`<div class="notice danger" role="alert"><p><strong>The report did not reach every part of Charter.</strong> Report ${reported === 1 ? 'the key' : 'the keys'} there, too:</p>
-<ul>${unreached.map(({ title, url }) => html`<li><a href="${url}/report-key">${title}</a></li>`)}</ul></div>`
+<ul>${unreached.map(({ title, url }) => html`<li><a href="${url}${REPORT_KEY_URL}">${title}</a></li>`)}</ul></div>`
 }
 ${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')}.</strong> Only the first ${MAX_REPORTED_KEYS} were reported. Report the others separately.</p>`}
-<p class="aside"><a href="/report-key">Report another key</a></p></section>`;
+<p class="aside"><a href="${REPORT_KEY_URL}">Report another key</a></p></section>`;
   return page(context, { title: 'Thank you', main });
 }

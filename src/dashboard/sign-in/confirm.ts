@@ -2,6 +2,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type Confirmation, confirmAccount, openConfirmation } from '../../service/single-sign-on/confirm.ts';
 import type { GivenForAccount } from '../../service/single-sign-on/confirmation-proof.ts';
+import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -13,7 +14,6 @@ import { passkeyForm } from '../passkeys/form.ts';
 import { askedBy, noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
-import { PASSKEY_OPTIONS_URL } from './sign-in.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
 // Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
@@ -65,17 +65,17 @@ ${found.by !== 'none' && proofForm(context, found, problem)}
 ${found.by !== 'none' && found.hasPasskey && html`<div class="or"><span>or</span></div>`}
 ${found.hasPasskey && passkeyPart(context, found)}
 ${WITHOUT_PROOF[found.by](found)}
-<p class="aside">Not your account? <a href="/sign-in">Go back to the sign-in</a>, and tell an administrator of your organization.</p></section>`;
+<p class="aside">Not your account? <a href="${SIGN_IN_URL}">Go back to the sign-in</a>, and tell an administrator of your organization.</p></section>`;
   return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
 }
 
 /** What helps people who cannot give what the page asks for. */
 const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
   password: () =>
-    html`<p class="aside"><a href="/forgotten-password">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
+    html`<p class="aside"><a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
   link: () => false,
   none: ({ hasPasskey }) =>
-    html`<p>${hasPasskey ? 'Without the passkey:' : 'It has no password.'} <a href="/forgotten-password">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`,
+    html`<p>${hasPasskey ? 'Without the passkey:' : 'It has no password.'} <a href="${FORGOTTEN_PASSWORD_URL}">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`,
 };
 
 /** The options name no passkey: that the account is theirs is not known yet. */
@@ -87,7 +87,7 @@ function passkeyPart(context: RequestContext, { by }: Confirmation): Html {
     action: context.path,
     formToken: context.formToken,
     use: 'get',
-    optionsUrl: PASSKEY_OPTIONS_URL,
+    optionsUrl: SIGN_IN_PASSKEY_OPTIONS_URL,
     purpose: 'to confirm with a passkey',
     content: html`${by === 'none' && html`<p>Confirm it once with a passkey of the account. From then on you sign in by single sign-on.</p>`}
 <div class="actions"><button class="button wide">${icon('passkey')}Confirm with a passkey</button></div>`,

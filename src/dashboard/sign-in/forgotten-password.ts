@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html/html.ts';
 import { requestReset } from '../../service/accounts/request-reset.ts';
+import { FORGOTTEN_PASSWORD_URL, SIGN_IN_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -33,7 +34,7 @@ function forgottenPage(context: RequestContext, props: Props): View {
   const canMail = publicUrl !== undefined && outbox.canSend;
   const main = html`<section class="card guest-card"><h1>Forgotten password</h1>
 ${canMail ? requestForm(context, props) : html`<p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, on your page.</p>`}
-<p class="aside"><a href="/sign-in">Back to the sign-in</a></p>${cellNote(context)}</section>`;
+<p class="aside"><a href="${SIGN_IN_URL}">Back to the sign-in</a></p>${cellNote(context)}</section>`;
   return page(context, { title: 'Forgotten password', main, problem: props.problem });
 }
 
@@ -41,7 +42,7 @@ function requestForm({ formToken }: RequestContext, { email, problem }: Props): 
   return html`<p>We send you a link with which you choose a new password. It works once, within an hour.</p>
 ${problemSummary(problem, {})}
 ${postForm(
-  { action: '/forgotten-password', formToken },
+  { action: FORGOTTEN_PASSWORD_URL, formToken },
   html`${field(
     { name: 'email', label: 'E-mail' },
     (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
@@ -54,6 +55,6 @@ ${postForm(
 function requestedPage(context: RequestContext): View {
   const main = html`<section class="card guest-card"><h1>Check your mail</h1>
 <p>If the e-mail belongs to an account here, a link is on its way. If nothing arrives within a few minutes, ask an administrator of your organization.</p>
-<p class="aside"><a href="/sign-in">Back to the sign-in</a></p></section>`;
+<p class="aside"><a href="${SIGN_IN_URL}">Back to the sign-in</a></p></section>`;
   return page(context, { title: 'Check your mail', main });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
+import { singleSignOnUrl } from '../addresses.ts';
 import { type MaxSize, mediaTypeOf, readBody } from '../http/forms.ts';
 import { answerPrograms } from '../http/json-requests.ts';
 import type { Dashboard, RequestContext } from '../http/request-context.ts';
@@ -15,7 +16,7 @@ const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
  */
 export function backChannelLogout(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.post('/single-sign-on/:organizationId/logout', answerPrograms(dashboard, { answer, bodyOfError }));
+  router.post(singleSignOnUrl(':organizationId', 'logout'), answerPrograms(dashboard, { answer, bodyOfError }));
   return router;
 }
 

@@ -1,13 +1,12 @@
-/** Where sign-in leads without a page that was asked for. */
-export const PROFILE = '/profile';
-/** As long as it can be stored. */
+import { isBelow, PROFILE_URL, SECTION_URLS } from '../addresses.ts';
+
+/** The longest path that can be stored. */
 const MAX_CHARACTERS = 2000;
-const SECTIONS = /^\/(profile|people|organization)(\/|$)/;
 
 /** Where sign-in leads: a path of the dashboard, or the profile for anything else, such as another site's address. */
 export function safeNext(text: string | null): string {
   const url = URL.parse(text ?? '', 'http://ours.invalid');
-  if (url === null || url.origin !== 'http://ours.invalid' || !SECTIONS.test(url.pathname)) return PROFILE;
+  if (url === null || url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;
   const path = url.pathname + url.search;
-  return path.length > MAX_CHARACTERS ? PROFILE : path;
+  return path.length > MAX_CHARACTERS ? PROFILE_URL : path;
 }

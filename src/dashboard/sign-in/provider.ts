@@ -3,6 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { confirmationUrl, PROFILE_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -94,7 +95,7 @@ ${postForm(
   html`${hidden('email', query.get('login_hint') ?? '')}${hidden('next', next)}
 <div class="actions"><button class="button primary wide">Continue</button></div>`,
 )}
-<p class="aside"><a href="/profile">Cancel</a></p></section>`;
+<p class="aside"><a href="${PROFILE_URL}">Cancel</a></p></section>`;
   return page(context, { title: 'Sign in to Charter?', main });
 }
 
@@ -115,7 +116,7 @@ export async function comeBack(context: RequestContext): Promise<View> {
     case 'after-proof':
       return showAfterProof(context, completion);
     case 'to-confirm':
-      return redirect(`/single-sign-on/${connection.scope.organizationId}/confirm/${completion.token}`);
+      return redirect(confirmationUrl(connection.scope.organizationId, completion.token));
     case 'lost': {
       const signedIn = await findSignedIn(context);
       return signedIn === null ? lostPage(context) : overPage(signedIn);

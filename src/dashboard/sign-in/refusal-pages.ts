@@ -11,17 +11,16 @@ import type {
 } from '../../service/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
 import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
-import { PROFILE } from './next.ts';
 import { passwordLink } from './password-link.ts';
 
 // Why a sign-in at the provider does not lead on. After a proof, `back` is the form that leads back to the other kinds of proof.
 
-const AGAIN = { name: 'Go to the sign-in', href: '/sign-in' };
+const AGAIN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
 /** Without a proof to go back to, somebody who has a password here can use it: it needs no provider. */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
@@ -43,7 +42,7 @@ export function overPage(context: SignedInContext): View {
     status: 400,
     title: 'This sign-in is over',
     message: `${LOST} You are signed in. If you were about to do something, begin it again: for ${PROOF_MINUTES} minutes after a proof, no page asks for another one.`,
-    link: { name: 'Go to My profile', href: PROFILE },
+    link: { name: 'Go to My profile', href: PROFILE_URL },
   });
 }
 
@@ -59,7 +58,7 @@ export function requiredPage(
   { organizationId, email }: SingleSignOnRequired,
   next: string,
 ): View {
-  const href = urlOf(`/single-sign-on/${organizationId}/start`, { login_hint: email, target_link_uri: next });
+  const href = urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
   return errorPage(context, {
     status: 403,
     title: 'Your organization requires single sign-on',
@@ -96,7 +95,7 @@ function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
 <p>${own === '' ? 'Ask' : 'If you cannot, ask'} an administrator or a manager of your organization for a new link. They make it under <strong>People</strong>, on your page. Open the link, continue with single sign-on and, within ${PROOF_MINUTES} minutes, add a passkey under <strong>My profile</strong>. From then on, the passkey is your proof.</p>`;
 }
 
-const FOR_ADMINISTRATORS = html`<p>For administrators: the guide <a href="/docs/single-sign-on#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
+const FOR_ADMINISTRATORS = html`<p>For administrators: the guide <a href="${guideUrl('single-sign-on')}#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
 
 /** `ways`: `null` unless a form of the person waits, to which `back` leads. */
 export function notProvenPage(

@@ -1,10 +1,10 @@
 import { html } from '../../html/html.ts';
 import { giveSecondFactor } from '../../service/accounts/sign-in.ts';
+import { SIGN_IN_CODE_URL, SIGN_IN_URL, urlOf } from '../addresses.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, hidden, postForm, problemSummary } from '../markup/parts.ts';
@@ -30,7 +30,7 @@ export async function giveCode(context: RequestContext, form: Form<'code' | 'nex
       tellBreakGlass(context, result, 'password');
       return startInBrowser(context, { token: result.token, next });
     case 'ended':
-      return redirect('/sign-in?done=ended', { cookies: [endedSessionCookie(dashboard.isHttps)] });
+      return redirect(`${SIGN_IN_URL}?done=ended`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
     case 'wrong':
       return codePage(context, { next, problem: formProblem('The code is not right, or was used already.') });
     case 'rate-limited':
@@ -44,7 +44,7 @@ function codePage(context: RequestContext, { next, problem }: Props): View {
   const main = html`<section class="card guest-card"><h1>Second factor</h1>
 ${problemSummary(problem, {})}
 ${postForm(
-  { action: '/sign-in/second-factor', formToken: context.formToken },
+  { action: SIGN_IN_CODE_URL, formToken: context.formToken },
   html`${hidden('next', next)}
 ${field(
   {
@@ -57,6 +57,6 @@ ${field(
 )}
 <div class="actions"><button class="button primary wide">Sign in</button></div>`,
 )}
-<p class="aside"><a href="/sign-in">Start again</a></p></section>`;
-  return page(context, { title: 'Second factor', main, problem, formUrl: urlOf('/sign-in/second-factor', { next }) });
+<p class="aside"><a href="${SIGN_IN_URL}">Start again</a></p></section>`;
+  return page(context, { title: 'Second factor', main, problem, formUrl: urlOf(SIGN_IN_CODE_URL, { next }) });
 }

@@ -5,11 +5,19 @@ import { icon } from '../../html/icons.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
 import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
+import {
+  FORGOTTEN_PASSWORD_URL,
+  SIGN_IN_CODE_URL,
+  SIGN_IN_PASSKEY_OPTIONS_URL,
+  SIGN_IN_PASSKEY_URL,
+  SIGN_IN_URL,
+  urlOf,
+  welcomeUrl,
+} from '../addresses.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
@@ -21,9 +29,6 @@ import { passwordLink } from './password-link.ts';
 import { goToProvider } from './provider.ts';
 import { requiredPage } from './refusal-pages.ts';
 import { startInBrowser } from './start-in-browser.ts';
-
-export const PASSKEY_URL = '/sign-in/passkey';
-export const PASSKEY_OPTIONS_URL = `${PASSKEY_URL}/options`;
 
 const DONE = new Map([
   ['signed-out', 'You are signed out.'],
@@ -95,9 +100,9 @@ async function signInWithPassword(
       tellBreakGlass(context, result, 'password');
       return startInBrowser(context, { token: result.token, next });
     case 'second-factor':
-      return startInBrowser(context, { token: result.token, next: urlOf('/sign-in/second-factor', { next }) });
+      return startInBrowser(context, { token: result.token, next: urlOf(SIGN_IN_CODE_URL, { next }) });
     case 'new-password':
-      return redirect(`/welcome/${result.token}?why=length`);
+      return redirect(`${welcomeUrl(result.token)}?why=length`);
     case 'single-sign-on-required':
       return requiredPage(context, result, next);
     case 'passkey-needed': {
@@ -118,7 +123,7 @@ async function signInWithPassword(
 /** Not among the public pages, because its form carries the token of the session. */
 export async function submitSignOut({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, auditSource);
-  return redirect('/sign-in?done=signed-out', { cookies: [endedSessionCookie(dashboard.isHttps)] });
+  return redirect(`${SIGN_IN_URL}?done=signed-out`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 
 type Props = {
@@ -136,15 +141,15 @@ export function signInPage(context: RequestContext, { email, next, problem, step
   const main = html`<section class="card guest-card"><h1>Sign in</h1>
 ${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem, {})}
 ${postForm(
-  { action: '/sign-in', formToken: context.formToken },
+  { action: SIGN_IN_URL, formToken: context.formToken },
   html`${hidden('next', next)}${step === 'email' && hidden('step', 'email')}
 ${emailField({ email, hasFocus: problem === null && step !== 'password', isInCell: context.dashboard.common != null })}
 ${step !== 'email' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hasFocus: problem === null && step === 'password' })}
 <div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
 ${passkeySignIn(context, next)}
-<p class="aside">${step === 'email' ? passwordLink(next) : html`<a href="/forgotten-password">Forgotten your password?</a>`}</p>${cellNote(context)}</section>`;
-  return page(context, { title: 'Sign in', main, problem, formUrl: urlOf('/sign-in', { next }), hasPasskeyForm });
+<p class="aside">${step === 'email' ? passwordLink(next) : html`<a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a>`}</p>${cellNote(context)}</section>`;
+  return page(context, { title: 'Sign in', main, problem, formUrl: urlOf(SIGN_IN_URL, { next }), hasPasskeyForm });
 }
 
 function passkeySignIn(context: RequestContext, next: string): Html {
@@ -152,10 +157,10 @@ function passkeySignIn(context: RequestContext, next: string): Html {
   if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeys(site)}</p>`;
   return passkeyForm({
     site: site.relyingParty,
-    action: PASSKEY_URL,
+    action: SIGN_IN_PASSKEY_URL,
     formToken: context.formToken,
     use: 'autofill',
-    optionsUrl: PASSKEY_OPTIONS_URL,
+    optionsUrl: SIGN_IN_PASSKEY_OPTIONS_URL,
     purpose: 'to sign in with a passkey',
     content: html`${hidden('next', next)}<div class="or"><span>or</span></div>
 <button class="button wide">${icon('passkey')}Sign in with a passkey</button>`,

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { type OpenLink, openLink, setPassword } from '../../service/accounts/access-links.ts';
 import { NO_PASSWORD } from '../../service/single-sign-on/requirement.ts';
 import { findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -28,7 +29,7 @@ export async function choosePassword(context: RequestContext, form: Form<'passwo
   });
   switch (outcome.kind) {
     case 'done':
-      return redirect('/sign-in?done=password&with=password');
+      return redirect(`${SIGN_IN_URL}?done=password&with=password`);
     case 'invalid':
       return welcomePage(context, problemOf(outcome));
     case 'conflict':
@@ -52,7 +53,7 @@ export async function welcomeByProvider(context: RequestContext): Promise<View> 
   });
   if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);
   const { link, connection } = found;
-  return goToProvider(context, connection, { email: link.email, next: '/profile', linkHash: hashToken(token) });
+  return goToProvider(context, connection, { email: link.email, next: PROFILE_URL, linkHash: hashToken(token) });
 }
 
 function tokenOf({ params }: RequestContext): string {
@@ -71,7 +72,7 @@ async function welcomePage(context: RequestContext, problem: Problem | null): Pr
 ${isTooShort && html`<p>Your second factor was removed, and without one your password is too short. Choose a longer one, then sign in with it.</p>`}
 ${problemSummary(problem, { password: 'Password' })}
 ${postForm(
-  { action: `/welcome/${token}`, formToken: context.formToken },
+  { action: welcomeUrl(token), formToken: context.formToken },
   html`<input type="hidden" autocomplete="username" value="${email}">
 ${passwordField({
   name: 'password',
@@ -96,7 +97,7 @@ ${providerForm(context, { isPrimary: true })}</section>`;
 }
 
 function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boolean }): Html {
-  const action = `/welcome/${tokenOf(context)}/single-sign-on`;
+  const action = welcomeUrl(tokenOf(context), 'single-sign-on');
   return postForm(
     { action, formToken: context.formToken },
     html`<div class="actions"><button class="button ${isPrimary && 'primary '}wide">Continue with single sign-on</button></div>`,
@@ -105,13 +106,13 @@ function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boole
 
 /** The e-mail has become that of another account or organization since the invitation. */
 function refusedPage(context: RequestContext, message: string): View {
-  const link = { name: 'Go to the sign-in', href: '/sign-in' };
+  const link = { name: 'Go to the sign-in', href: SIGN_IN_URL };
   return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link });
 }
 
 function deadLinkPage(context: RequestContext): View {
   const title = 'This link no longer works';
   const message = 'It was used before, or has expired. Ask the person who sent it for a new one.';
-  const link = { name: 'Go to the sign-in', href: '/sign-in' };
+  const link = { name: 'Go to the sign-in', href: SIGN_IN_URL };
   return errorPage(context, { status: 404, title, message, link });
 }

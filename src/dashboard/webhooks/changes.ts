@@ -8,6 +8,7 @@ import {
 } from '../../service/webhooks/changes.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
+import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -15,9 +16,8 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm, problemSummary } from '../markup/parts.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
 import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
-import { endpointIdOf, endpointUrl, hostOf } from './context.ts';
+import { endpointIdOf, hostOf } from './context.ts';
 
 // Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
 
@@ -52,7 +52,7 @@ async function changePage(
   const url = endpointUrl(endpoint.id);
   const problem = retry?.problem ?? null;
   const content = postForm(
-    { action: `${url}/change`, formToken: context.formToken },
+    { action: endpointUrl(endpoint.id, 'change'), formToken: context.formToken },
     html`${contentFields(retry?.values ?? endpoint, problem)}
 <p class="quiet">Deliveries that wait go to the new URL. Its receiver needs the same secret.</p>
 <div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
@@ -79,7 +79,7 @@ export async function showDisable(context: SignedInContext): Promise<View> {
   const url = endpointUrl(endpoint.id);
   const content = html`<p>Charter sends nothing to a disabled endpoint. Deliveries that wait are kept, and are sent when you enable it again. Changes while it is disabled are not sent later: read them from the feed of events.</p>
 ${postForm(
-  { action: `${url}/disable`, formToken: context.formToken },
+  { action: endpointUrl(endpoint.id, 'disable'), formToken: context.formToken },
   html`<div class="actions"><button class="button danger">Disable</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
   return confirmationPage(context, endpoint, { title: 'Disable the endpoint', content });
@@ -109,7 +109,7 @@ export async function showDelete(context: SignedInContext): Promise<View> {
   const url = endpointUrl(endpoint.id);
   const content = html`<div class="notice danger"><p><strong>As soon as you press Delete, Charter sends nothing to this endpoint any more.</strong> Its deliveries, its attempts and its secret are deleted with it. This cannot be undone.</p></div>
 ${postForm(
-  { action: `${url}/delete`, formToken: context.formToken },
+  { action: endpointUrl(endpoint.id, 'delete'), formToken: context.formToken },
   html`<div class="actions"><button class="button danger">Delete</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
   return confirmationPage(context, endpoint, { title: 'Delete the endpoint', content });

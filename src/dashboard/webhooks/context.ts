@@ -1,6 +1,5 @@
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
 
 /** The id in the path, as it was sent. */
 export function endpointIdOf({ params }: SignedInContext): string {
@@ -9,14 +8,6 @@ export function endpointIdOf({ params }: SignedInContext): string {
 
 export function messageIdOf({ params }: SignedInContext): string {
   return params['messageId'] ?? '';
-}
-
-export function endpointUrl(id: string): string {
-  return `${WEBHOOKS_URL}/${id}`;
-}
-
-export function deliveryUrl(endpointId: string, messageId: string): string {
-  return `${endpointUrl(endpointId)}/deliveries/${messageId}`;
 }
 
 /** A short name of an endpoint: the host of its URL. */

@@ -2,6 +2,7 @@ import { EVENT_TYPES, MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { createWebhookEndpoint } from '../../service/webhooks/creation.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
+import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -9,11 +10,8 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { environmentBadge, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
 import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
 import { secretPage } from './secret.ts';
-
-export const NEW_WEBHOOK_URL = `${WEBHOOKS_URL}/new`;
 
 export async function showNewWebhook(context: SignedInContext): Promise<View> {
   return newWebhookPage(context, { problem: null, values: { url: '', eventTypes: EVENT_TYPES } });

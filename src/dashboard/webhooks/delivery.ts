@@ -7,6 +7,7 @@ import { icon } from '../../html/icons.ts';
 import { resendDelivery, sendTestEvent } from '../../service/webhooks/sending.ts';
 import { type DeliveryDetails, getDelivery } from '../../service/webhooks/webhooks.ts';
 import { MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../store/webhooks/webhook-history.ts';
+import { deliveryUrl, endpointUrl } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -15,7 +16,7 @@ import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant, instant } from '../markup/words.ts';
 import { breakable, deliveryState, eventName, isUnderWay, responseWords } from './cells.ts';
-import { deliveryUrl, endpointIdOf, endpointUrl, hostOf, messageIdOf } from './context.ts';
+import { endpointIdOf, hostOf, messageIdOf } from './context.ts';
 
 /** Confirms an action, by "done" in the query. */
 const DONE = new Map([
@@ -28,10 +29,12 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query, now } = context;
   const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
   const delivery = await getDelivery(dashboard.db, actor, ids);
-  const url = deliveryUrl(ids.endpointId, ids.messageId);
   const resend =
     mayGovern(actor.role) &&
-    postForm({ action: `${url}/resend`, formToken }, html`<button class="button">${icon('rotate')}Resend</button>`);
+    postForm(
+      { action: deliveryUrl(ids.endpointId, ids.messageId, 'resend'), formToken },
+      html`<button class="button">${icon('rotate')}Resend</button>`,
+    );
   const title = eventName(delivery);
   const main = html`${head({
     title: breakable(title),

@@ -6,15 +6,14 @@ import { icon } from '../../html/icons.ts';
 import { type DeliveryListPage, getWebhook, listDeliveries } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { ListedWebhookDelivery } from '../../store/webhooks/webhook-history.ts';
+import { deliveryUrl, endpointUrl, urlOf, WEBHOOKS_URL } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { urlOf } from '../http/url.ts';
 import type { View } from '../http/view.ts';
 import { chartFigure } from '../markup/chart.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, head, pager, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
 import {
   breakable,
   DISABLED_WORDS,
@@ -25,7 +24,7 @@ import {
   lastDay,
   responseWords,
 } from './cells.ts';
-import { deliveryUrl, endpointIdOf, endpointUrl, hostOf } from './context.ts';
+import { endpointIdOf, hostOf } from './context.ts';
 
 /** Confirms an action, by "done" in the query, unless the endpoint contradicts it: a link can claim anything. */
 const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | undefined>([
@@ -65,12 +64,14 @@ ${deliverySection(context, { endpoint, deliveries, isFirst: after === null && be
 }
 
 function actions({ formToken }: SignedInContext, { id, disabledAt }: WebhookEndpointDetails): Html {
-  const url = endpointUrl(id);
   const turn =
     disabledAt === null
-      ? html`<a class="button" href="${url}/disable">${icon('revoke')}Disable</a>`
-      : postForm({ action: `${url}/enable`, formToken }, html`<button class="button primary">Enable</button>`);
-  return html`<div class="actions">${turn}<a class="button" href="${url}/change">${icon('rename')}Change</a><a class="button" href="${url}/rotate">${icon('rotate')}Rotate secret</a><a class="button danger-plain" href="${url}/delete">Delete</a></div>`;
+      ? html`<a class="button" href="${endpointUrl(id, 'disable')}">${icon('revoke')}Disable</a>`
+      : postForm(
+          { action: endpointUrl(id, 'enable'), formToken },
+          html`<button class="button primary">Enable</button>`,
+        );
+  return html`<div class="actions">${turn}<a class="button" href="${endpointUrl(id, 'change')}">${icon('rename')}Change</a><a class="button" href="${endpointUrl(id, 'rotate')}">${icon('rotate')}Rotate secret</a><a class="button danger-plain" href="${endpointUrl(id, 'delete')}">Delete</a></div>`;
 }
 
 function repairNotice(reason: 'gone' | 'failing'): Html {
@@ -126,7 +127,10 @@ function deliverySection(
   const url = endpointUrl(endpoint.id);
   const test =
     mayGovern(actor.role) &&
-    postForm({ action: `${url}/test`, formToken }, html`<button class="button">Send a test event</button>`);
+    postForm(
+      { action: endpointUrl(endpoint.id, 'test'), formToken },
+      html`<button class="button">Send a test event</button>`,
+    );
   const none = isFirst
     ? 'Nothing was sent yet. Charter sends an event at the next change of a parent program, or when an administrator sends a test event.'
     : 'There are no more deliveries.';

@@ -4,14 +4,15 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
+import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { organizationHead, WEBHOOKS_URL } from '../organization/head.ts';
+import { organizationHead } from '../organization/head.ts';
 import { breakable, endpointState, eventTypeWords, lastDay } from './cells.ts';
-import { endpointUrl, hostOf, pathOf } from './context.ts';
+import { hostOf, pathOf } from './context.ts';
 
 /** The webhook endpoints of the organization, at most ten. */
 export async function showWebhooks(context: SignedInContext): Promise<View> {
@@ -23,8 +24,8 @@ ${endpoints.length === 0 ? noEndpoints(context) : endpointList(context, endpoint
   return page(context, { title: 'Webhooks', main });
 }
 
-const ADD: Html = html`<a class="button primary" href="${WEBHOOKS_URL}/new">${icon('create')}Add an endpoint</a>`;
-const GUIDE: Html = html`<a href="/docs/managing-webhooks">About webhooks</a>`;
+const ADD: Html = html`<a class="button primary" href="${NEW_WEBHOOK_URL}">${icon('create')}Add an endpoint</a>`;
+const GUIDE: Html = html`<a href="${guideUrl('managing-webhooks')}">About webhooks</a>`;
 
 function noEndpoints({ actor }: SignedInContext): Html {
   return html`<section class="card empty" aria-labelledby="webhooks">${WEBHOOK_ICON}

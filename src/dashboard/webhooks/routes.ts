@@ -1,19 +1,19 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
+import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { form, type Section } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
 import { endpointIdOf, hostOf } from './context.ts';
-import { createWebhook, NEW_WEBHOOK_URL, showNewWebhook } from './create.ts';
+import { createWebhook, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
 import { showWebhook } from './endpoint.ts';
 import { showWebhooks } from './list.ts';
 import { rotateSecret, showRotateSecret } from './secret.ts';
 
-const ENDPOINT = `${WEBHOOKS_URL}/:endpointId`;
-const DELIVERY = `${ENDPOINT}/deliveries/:messageId`;
+const ENDPOINT = ':endpointId';
+const MESSAGE = ':messageId';
 
 const nameOf = async (context: SignedInContext) =>
   hostOf(await getWebhook(context.dashboard.db, context.actor, endpointIdOf(context)));
@@ -28,24 +28,24 @@ export const webhookChangesSection: Section = {
       post: provenForm('add a webhook endpoint', ['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
     },
     {
-      path: `${ENDPOINT}/change`,
+      path: endpointUrl(ENDPOINT, 'change'),
       get: showChange,
       post: provenForm('change the webhook endpoint', ['url'], change, { lists: ['event_types'], nameOf }),
     },
     {
-      path: `${ENDPOINT}/rotate`,
+      path: endpointUrl(ENDPOINT, 'rotate'),
       get: showRotateSecret,
       post: provenForm('rotate the secret of the webhook endpoint', ['form_id'], rotateSecret, { nameOf }),
     },
-    { path: `${ENDPOINT}/disable`, get: showDisable, post: form([], disable) },
-    { path: `${ENDPOINT}/enable`, post: form([], enable) },
+    { path: endpointUrl(ENDPOINT, 'disable'), get: showDisable, post: form([], disable) },
+    { path: endpointUrl(ENDPOINT, 'enable'), post: form([], enable) },
     {
-      path: `${ENDPOINT}/delete`,
+      path: endpointUrl(ENDPOINT, 'delete'),
       get: showDelete,
       post: provenForm('delete the webhook endpoint', [], remove, { nameOf }),
     },
-    { path: `${ENDPOINT}/test`, post: form([], sendTest) },
-    { path: `${DELIVERY}/resend`, post: form([], resend) },
+    { path: endpointUrl(ENDPOINT, 'test'), post: form([], sendTest) },
+    { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), post: form([], resend) },
   ],
 };
 
@@ -54,7 +54,7 @@ export const webhooksSection: Section = {
   mayEnter: maySeeWebhooks,
   pages: [
     { path: WEBHOOKS_URL, get: showWebhooks },
-    { path: ENDPOINT, get: showWebhook },
-    { path: DELIVERY, get: showDelivery },
+    { path: endpointUrl(ENDPOINT), get: showWebhook },
+    { path: deliveryUrl(ENDPOINT, MESSAGE), get: showDelivery },
   ],
 };

@@ -2,6 +2,7 @@ import { PREVIOUS_SECRET_HOURS } from '../../domain/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/secret.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
+import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -9,8 +10,7 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, environmentBadge, facts, head, hidden, postForm } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
-import { WEBHOOKS_URL } from '../organization/head.ts';
-import { endpointIdOf, endpointUrl, hostOf } from './context.ts';
+import { endpointIdOf, hostOf } from './context.ts';
 
 /** The only page that shows a secret. */
 export function secretPage(context: SignedInContext, { id, url, secret, previousUntil }: WebhookSecretIssued): View {
@@ -44,7 +44,7 @@ ${
   html`<div class="notice warn"><p><strong>The secret was rotated less than ${PREVIOUS_SECRET_HOURS} hours ago.</strong> The one before it signs until ${instant(previousSecretUntil)}. As soon as you press Rotate, it signs no more: a receiver that still has it refuses events.</p></div>`
 }
 ${postForm(
-  { action: `${url}/rotate`, formToken },
+  { action: endpointUrl(endpoint.id, 'rotate'), formToken },
   html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Rotate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main });

@@ -9,6 +9,7 @@ import {
   saveConnection,
   tryConnection,
 } from '../../../service/single-sign-on/settings.ts';
+import { REMOVE_CONNECTION_URL, SIGN_IN_SETTINGS_URL, SIGN_IN_URL } from '../../addresses.ts';
 import type { Form } from '../../http/forms.ts';
 import { formProblem, problemOf } from '../../http/problem.ts';
 import { findSignedIn, type SignedInContext } from '../../http/request-context.ts';
@@ -16,9 +17,7 @@ import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { page } from '../../markup/layout.ts';
 import { head, postForm } from '../../markup/parts.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import { depsOf } from '../provider.ts';
-import { CONNECTION_URL } from './connection-section.ts';
 import { settingsPage } from './page.ts';
 
 function done(what: string): View {
@@ -28,7 +27,7 @@ function done(what: string): View {
 /** A change of the connection ends the sessions by it, which can include the administrator's own. */
 async function connectionDone(context: SignedInContext, what: 'connection' | 'removed'): Promise<View> {
   if ((await findSignedIn(context)) !== null) return done(what);
-  return redirect(`/sign-in?done=${what === 'connection' ? 'connection-saved' : 'connection-removed'}`);
+  return redirect(`${SIGN_IN_URL}?done=${what === 'connection' ? 'connection-saved' : 'connection-removed'}`);
 }
 
 /** Saves nothing that does not work. */
@@ -73,7 +72,7 @@ export async function showRemoval(context: SignedInContext): Promise<View> {
 <li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li>
 <li>The settings under New people and groups are deleted: the role of new people, the claim with groups and the roles by group.</li></ul></div>
 <p>API keys and verified domains stay.</p>
-${postForm({ action: `${CONNECTION_URL}/remove`, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
+${postForm({ action: REMOVE_CONNECTION_URL, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
   return page(context, { title, main });
 }
 

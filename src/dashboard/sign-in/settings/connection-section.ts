@@ -2,12 +2,11 @@ import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import { connectionUrls } from '../../../service/single-sign-on/scope.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
+import { CONNECTION_URL, guideUrl, REMOVE_CONNECTION_URL } from '../../addresses.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import { copyField, field, passwordField, postForm } from '../../markup/parts.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import type { Retry } from './retry.ts';
 
-export const CONNECTION_URL = `${SIGN_IN_SETTINGS_URL}/connection`;
 export const CONNECTION_LABELS = { issuer: 'Issuer', client_id: 'Client ID', client_secret: 'Client secret' };
 
 export function connectionSection(
@@ -25,7 +24,7 @@ export function connectionSection(
         html`<input ${attributes} type="${name === 'issuer' ? 'url' : 'text'}" value="${value}" maxlength="500" autocomplete="off" autocapitalize="none" spellcheck="false" required>`,
     );
   return html`<section class="card" aria-labelledby="connection"><h2 id="connection">Single sign-on</h2>
-<p class="quiet">People sign in at the identity provider of your organization, by OpenID Connect: Entra ID, Okta, Google Workspace, Keycloak and others. The guide <a href="/docs/single-sign-on">Single sign-on</a> has the steps for each.</p>
+<p class="quiet">People sign in at the identity provider of your organization, by OpenID Connect: Entra ID, Okta, Google Workspace, Keycloak and others. The guide <a href="${guideUrl('single-sign-on')}">Single sign-on</a> has the steps for each.</p>
 ${addresses(context, connection !== null)}
 ${
   publicUrl !== undefined &&
@@ -44,7 +43,7 @@ ${passwordField({
       : 'It is stored encrypted, and never shown again. Leave it empty to keep the one that is stored.',
   errors,
 })}
-<div class="actions"><button class="button primary" name="act" value="save">Try and save</button><button class="button" name="act" value="try">Try only</button>${connection !== null && html`<a class="button danger-plain" href="${CONNECTION_URL}/remove">${icon('revoke')}Remove<span class="unseen"> the connection</span></a>`}</div>`,
+<div class="actions"><button class="button primary" name="act" value="save">Try and save</button><button class="button" name="act" value="try">Try only</button>${connection !== null && html`<a class="button danger-plain" href="${REMOVE_CONNECTION_URL}">${icon('revoke')}Remove<span class="unseen"> the connection</span></a>`}</div>`,
   )
 }</section>`;
 }

@@ -3,12 +3,11 @@ import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
 import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
+import { domainsUrl } from '../../addresses.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import { badge, copyField, field, hidden, postForm } from '../../markup/parts.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import type { Retry } from './retry.ts';
 
-export const DOMAINS_URL = `${SIGN_IN_SETTINGS_URL}/domains`;
 export const DOMAIN_LABELS = { domain: 'Domain' };
 
 export function domainsSection(
@@ -22,7 +21,7 @@ ${domains.map((each, i) => domainSetting(context, each, i))}
 ${
   domains.length < MAX_DOMAINS &&
   postForm(
-    { action: DOMAINS_URL, formToken: context.formToken },
+    { action: domainsUrl(), formToken: context.formToken },
     html`${field(
       { name: 'domain', label: DOMAIN_LABELS.domain, hint: 'Such as example.org.', errors: problem?.fields },
       (attributes) =>
@@ -35,8 +34,8 @@ ${
 function domainSetting({ formToken }: SignedInContext, record: SsoDomainRecord, i: number): Html {
   const { domain, verifiedAt } = record;
   const { name, value } = txtRecordOf(record);
-  const button = (action: string, content: Html) =>
-    postForm({ action: `${DOMAINS_URL}/${action}`, formToken }, html`${hidden('domain', domain)}${content}`);
+  const button = (action: 'check' | 'remove', content: Html) =>
+    postForm({ action: domainsUrl(action), formToken }, html`${hidden('domain', domain)}${content}`);
   return html`<div class="setting"><div><h3><span class="breakable">${domain}</span> ${verifiedAt === null ? badge('warn', 'Not verified') : badge('good', 'Verified')}</h3>
 ${
   verifiedAt === null &&

@@ -1,10 +1,11 @@
 import { html } from '../../../html/html.ts';
 import { getSignInSettings } from '../../../service/single-sign-on/settings.ts';
+import { SIGN_IN_SETTINGS_URL } from '../../addresses.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import type { View } from '../../http/view.ts';
 import { page } from '../../markup/layout.ts';
 import { doneNotice, problemSummary } from '../../markup/parts.ts';
-import { organizationHead, SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
+import { organizationHead } from '../../organization/head.ts';
 import { CONNECTION_LABELS, connectionSection } from './connection-section.ts';
 import { DOMAIN_LABELS, domainsSection } from './domains-section.ts';
 import { REQUIREMENT_LABELS, requirementSection } from './requirement-section.ts';

@@ -1,15 +1,13 @@
 import { formatCount } from '../../../domain/format.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
+import { ALLOW_PASSWORDS_URL, PROFILE_URL, REQUIRE_URL } from '../../addresses.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import { noMailWords } from '../../markup/key-notices.ts';
 import { badge, emailText, field, postForm } from '../../markup/parts.ts';
 import { instant } from '../../markup/words.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import type { Retry } from './retry.ts';
 
-export const REQUIRE_URL = `${SIGN_IN_SETTINGS_URL}/require`;
-export const ALLOW_PASSWORDS_URL = `${SIGN_IN_SETTINGS_URL}/allow-passwords`;
 export const REQUIREMENT_LABELS = { break_glass: 'Break-glass administrator' };
 
 export function requirementSection(
@@ -27,7 +25,7 @@ export function requirementSection(
 ${shutOutNotice(shutOut, isRequired)}
 ${
   candidates.length === 0
-    ? html`<p>That needs an administrator with a password and a passkey, and there is none yet. Administrators add passkeys under <a href="/profile">My profile</a>.</p>`
+    ? html`<p>That needs an administrator with a password and a passkey, and there is none yet. Administrators add passkeys under <a href="${PROFILE_URL}">My profile</a>.</p>`
     : postForm(
         { action: REQUIRE_URL, formToken },
         html`${field(

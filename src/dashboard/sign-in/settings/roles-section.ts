@@ -1,13 +1,12 @@
 import { MAX_GROUP_ROLES, NEW_PEOPLE_ROLES } from '../../../domain/single-sign-on.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { SignInSettings } from '../../../service/single-sign-on/settings.ts';
+import { ROLES_URL } from '../../addresses.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import { field, postForm } from '../../markup/parts.ts';
 import { ROLE_WORDS } from '../../markup/words.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import type { Retry } from './retry.ts';
 
-export const ROLES_URL = `${SIGN_IN_SETTINGS_URL}/roles`;
 export const ROLES_LABELS = {
   new_people: 'New people',
   groups_claim: 'Claim with groups',

@@ -1,7 +1,15 @@
 import { mayGovern } from '../../../domain/role.ts';
+import {
+  ALLOW_PASSWORDS_URL,
+  CONNECTION_URL,
+  domainsUrl,
+  REMOVE_CONNECTION_URL,
+  REQUIRE_URL,
+  ROLES_URL,
+  SIGN_IN_SETTINGS_URL,
+} from '../../addresses.ts';
 import type { Section } from '../../http/page-routes.ts';
 import { redirect } from '../../http/view.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../organization/head.ts';
 import { provenForm } from '../../proof/proven.ts';
 import {
   add,
@@ -14,11 +22,7 @@ import {
   requireIt,
   showRemoval,
 } from './changes.ts';
-import { CONNECTION_URL } from './connection-section.ts';
-import { DOMAINS_URL } from './domains-section.ts';
 import { settingsPage } from './page.ts';
-import { ALLOW_PASSWORDS_URL, REQUIRE_URL } from './requirement-section.ts';
-import { ROLES_URL } from './roles-section.ts';
 
 const takesTurns = true;
 /** The address of a form, which is shown after it was refused, leads to the page that contains the form. */
@@ -40,13 +44,13 @@ export const signInSettingsSection: Section = {
       ),
     },
     {
-      path: `${CONNECTION_URL}/remove`,
+      path: REMOVE_CONNECTION_URL,
       get: showRemoval,
       post: provenForm('remove the connection to your identity provider', [], remove),
     },
-    { path: DOMAINS_URL, get, post: provenForm('add a domain', ['domain'], add) },
-    { path: `${DOMAINS_URL}/check`, get, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
-    { path: `${DOMAINS_URL}/remove`, get, post: provenForm('remove a domain', ['domain'], removeOne) },
+    { path: domainsUrl(), get, post: provenForm('add a domain', ['domain'], add) },
+    { path: domainsUrl('check'), get, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
+    { path: domainsUrl('remove'), get, post: provenForm('remove a domain', ['domain'], removeOne) },
     {
       path: ROLES_URL,
       get,

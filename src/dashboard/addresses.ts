@@ -1,0 +1,190 @@
+import { type Holder, isIntegration } from '../domain/holder.ts';
+
+// Every path of the dashboard. The routes name their paths with the same functions as the links, with a parameter in place of
+// an id: `userUrl(':userId', 'role')`.
+
+/** Adds a query to a path; empty and null values are left out. */
+export function urlOf(path: string, query: Readonly<Record<string, string | null>>): string {
+  const pairs = Object.entries(query).flatMap(([name, text]): [string, string][] =>
+    text === null || text === '' ? [] : [[name, text]],
+  );
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+}
+
+const at = (url: string, page: string | undefined) => (page === undefined ? url : `${url}/${page}`);
+
+export const START_URL = '/';
+export const ASSETS_URL = '/assets';
+export const DOCUMENTATION_URL = '/docs';
+
+export function guideUrl(guide: string): string {
+  return `${DOCUMENTATION_URL}/${guide}`;
+}
+
+// Pages for everybody.
+
+export const REPORT_KEY_URL = '/report-key';
+export const SIGN_OUT_URL = '/sign-out';
+export const FORGOTTEN_PASSWORD_URL = '/forgotten-password';
+export const SIGN_IN_URL = '/sign-in';
+export const SIGN_IN_CODE_URL = `${SIGN_IN_URL}/second-factor`;
+export const SIGN_IN_PASSKEY_URL = `${SIGN_IN_URL}/passkey`;
+export const SIGN_IN_PASSKEY_OPTIONS_URL = `${SIGN_IN_PASSKEY_URL}/options`;
+
+const WELCOME_URL = '/welcome';
+const SINGLE_SIGN_ON_URL = '/single-sign-on';
+
+/** The page to which an access link leads. */
+export function welcomeUrl(token: string, page?: 'single-sign-on'): string {
+  return at(`${WELCOME_URL}/${token}`, page);
+}
+
+export function singleSignOnUrl(organizationId: string, page: 'start' | 'callback' | 'logout'): string {
+  return at(`${SINGLE_SIGN_ON_URL}/${organizationId}`, page);
+}
+
+/** The page that asks for the proof that an account belongs to the person whom the provider names. */
+export function confirmationUrl(organizationId: string, token: string): string {
+  return `${SINGLE_SIGN_ON_URL}/${organizationId}/confirm/${token}`;
+}
+
+// One's own account.
+
+export const PROFILE_URL = '/profile';
+export const OWN_KEYS_URL = keysUrlBelow(PROFILE_URL);
+export const PASSWORD_URL = `${PROFILE_URL}/password`;
+export const SESSIONS_URL = `${PROFILE_URL}/sessions`;
+export const SIGN_OUT_EVERYWHERE_URL = `${SESSIONS_URL}/sign-out-everywhere`;
+export const DISMISS_URL = `${PROFILE_URL}/notices/dismiss`;
+export const PROVIDER_PROOF_URL = `${PROFILE_URL}/proof/provider`;
+export const PROOF_OPTIONS_URL = `${PROFILE_URL}/proof/options`;
+export const SECOND_FACTOR_URL = `${PROFILE_URL}/second-factor`;
+export const CONFIRM_SECOND_FACTOR_URL = `${SECOND_FACTOR_URL}/confirm`;
+export const REMOVE_SECOND_FACTOR_URL = `${SECOND_FACTOR_URL}/remove`;
+export const RECOVERY_CODES_URL = `${SECOND_FACTOR_URL}/recovery-codes`;
+
+const PASSKEYS_URL = `${PROFILE_URL}/passkeys`;
+export const NEW_PASSKEY_URL = `${PASSKEYS_URL}/new`;
+export const NEW_PASSKEY_OPTIONS_URL = `${PASSKEYS_URL}/options`;
+
+export function passkeyUrl(id: string, page?: 'remove'): string {
+  return at(`${PASSKEYS_URL}/${id}`, page);
+}
+
+// The users of the organization.
+
+export const PEOPLE_URL = '/people';
+export const USERS_URL = `${PEOPLE_URL}/users`;
+export const INVITE_URL = `${USERS_URL}/invite`;
+
+type UserPage = 'role' | 'link' | 'deactivate' | 'email' | 'withdraw' | 'unlink' | 'reactivate' | 'second-factor';
+
+export function userUrl(id: string, page?: UserPage): string {
+  return at(`${USERS_URL}/${id}`, page);
+}
+
+// The organization.
+
+/** The page of the policy. */
+export const ORGANIZATION_URL = '/organization';
+export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
+export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
+export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
+export const AUDIT_LOG_URL = `${ORGANIZATION_URL}/audit-log`;
+export const AUDIT_LOG_FILE_URL = `${AUDIT_LOG_URL}.csv`;
+
+export const SIGN_IN_SETTINGS_URL = `${ORGANIZATION_URL}/sign-in`;
+export const CONNECTION_URL = `${SIGN_IN_SETTINGS_URL}/connection`;
+export const REMOVE_CONNECTION_URL = `${CONNECTION_URL}/remove`;
+export const ROLES_URL = `${SIGN_IN_SETTINGS_URL}/roles`;
+export const REQUIRE_URL = `${SIGN_IN_SETTINGS_URL}/require`;
+export const ALLOW_PASSWORDS_URL = `${SIGN_IN_SETTINGS_URL}/allow-passwords`;
+
+export function domainsUrl(page?: 'check' | 'remove'): string {
+  return at(`${SIGN_IN_SETTINGS_URL}/domains`, page);
+}
+
+export const INTEGRATIONS_URL = `${ORGANIZATION_URL}/integrations`;
+export const NEW_INTEGRATION_URL = `${INTEGRATIONS_URL}/new`;
+
+type IntegrationPage = 'change' | 'suspend' | 'reactivate' | 'take';
+
+export function integrationUrl(id: string, page?: IntegrationPage): string {
+  return at(`${INTEGRATIONS_URL}/${id}`, page);
+}
+
+export const WEBHOOKS_URL = `${ORGANIZATION_URL}/webhooks`;
+export const NEW_WEBHOOK_URL = `${WEBHOOKS_URL}/new`;
+
+type EndpointPage = 'change' | 'rotate' | 'disable' | 'enable' | 'delete' | 'test';
+
+export function endpointUrl(id: string, page?: EndpointPage): string {
+  return at(`${WEBHOOKS_URL}/${id}`, page);
+}
+
+export function deliveryUrl(endpointId: string, messageId: string, page?: 'resend'): string {
+  return at(`${endpointUrl(endpointId)}/deliveries/${messageId}`, page);
+}
+
+// API keys. Those of a user or an integration are below the page of their holder.
+
+function keysUrlBelow(url: string): string {
+  return `${url}/api-keys`;
+}
+
+export function userKeysUrl(userId: string): string {
+  return keysUrlBelow(userUrl(userId));
+}
+
+export function integrationKeysUrl(id: string): string {
+  return keysUrlBelow(integrationUrl(id));
+}
+
+/** The page of a user or an integration. */
+export function holderUrl(holder: Pick<Holder, 'id' | 'email'>): string {
+  return isIntegration(holder) ? integrationUrl(holder.id) : userUrl(holder.id);
+}
+
+/** The list of the keys of a user or an integration. */
+export function keysUrlOf(holder: Pick<Holder, 'id' | 'email'>): string {
+  return keysUrlBelow(holderUrl(holder));
+}
+
+export function newKeyUrl(listUrl: string): string {
+  return `${listUrl}/new`;
+}
+
+/** A page that asks for the confirmation of an action. */
+export type KeyPage = 'rotate' | 'rename' | 'restrict' | 'move' | 'revoke';
+
+/** Where the pages of a key are, and which list they lead back to. */
+export type KeyUrls = {
+  /** The list of the holder's keys, such as "/profile/api-keys". */
+  readonly listUrl: string;
+  /** The organization's list, as backFrom describes it; `null` for the list of the holder's keys. */
+  readonly back: string | null;
+};
+
+/** The key's own page, or the page for an action. */
+export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUrls, page?: KeyPage): string {
+  return urlOf(at(`${listUrl}/${id}`, page), { back });
+}
+
+// Sections of the dashboard.
+
+/** The sections for people who are signed in. */
+export const SECTION_URLS: readonly string[] = [PROFILE_URL, PEOPLE_URL, ORGANIZATION_URL];
+
+/** Pages for everybody that belong to a cell, because its people have their sessions there. */
+export const GUEST_URLS: readonly string[] = [
+  SIGN_OUT_URL,
+  SIGN_IN_URL,
+  SINGLE_SIGN_ON_URL,
+  FORGOTTEN_PASSWORD_URL,
+  WELCOME_URL,
+];
+
+/** Whether the path is one of the URLs, or below one of them. */
+export function isBelow(path: string, urls: readonly string[]): boolean {
+  return urls.some((url) => path === url || path.startsWith(`${url}/`));
+}
