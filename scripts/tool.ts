@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 export const root = join(import.meta.dirname, '..');
 const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript-native' } as const;
@@ -42,4 +43,13 @@ export async function tryTool(
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, printed, stdout };
+}
+
+/** Runs npm without requests to a registry, and resolves to what it prints. */
+export async function runNpm(parameters: readonly string[], folder: string): Promise<string> {
+  // npm sets npm_execpath for its scripts; without it, npm is looked up in PATH.
+  const script = process.env['npm_execpath'];
+  const [command, first] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
+  const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
+  return (await promisify(execFile)(command, [...first, ...parameters, '--offline'], options)).stdout;
 }

@@ -3,8 +3,7 @@ import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { root } from '../tool.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
-import { packageOf, readManifest } from './packages.ts';
-import { filesLoadedBy } from './traced.ts';
+import { filesLoadedBy, packageOf, readManifest } from './traced.ts';
 
 /** A file of the artifact, copied or written here, or a symbolic link. */
 export type Entry =
@@ -71,7 +70,7 @@ export async function contentOf({ version, hasPostgres }: Variant): Promise<Cont
   for (const name of MONITORING) copy(join('src/observability/monitoring', name), join('deploy/monitoring', name));
   entries.set('package.json', textOf(`${JSON.stringify(manifestOf(version), null, 2)}\n`));
   if (hasPostgres) addPostgres(entries);
-  entries.set('sbom.cdx.json', textOf(billOfMaterials([...entries.keys()], version)));
+  entries.set('sbom.cdx.json', textOf(await billOfMaterials([...entries.keys()], version)));
   entries.set('SHA256SUMS', textOf(checksumsOf(entries)));
   return new Map([...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { readArguments } from '../arguments.ts';
 import { root } from '../tool.ts';
 import { type Content, contentOf, nameOf, type Variant } from './content.ts';
-import { readManifest } from './packages.ts';
 import { writeTar } from './tar.ts';
+import { readManifest } from './traced.ts';
 
 const HELP = `npm run dist   makes generated/dist: Charter as a folder and as a tar file, which run with Node alone
 

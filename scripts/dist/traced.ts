@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../tool.ts';
@@ -92,4 +92,14 @@ function pathOf(file: string): string {
   ] as const)
     if (file.startsWith(`${folder}/`)) return join(name, file.slice(folder.length + 1));
   throw new Error(`${file} is not in the checkout.`);
+}
+
+/** The folder of the package that a file belongs to, such as node_modules/@prisma/client; null for our own files. */
+export function packageOf(file: string): string | null {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? null;
+}
+
+/** A package.json, or a file like it; the path starts at the root of the checkout. */
+export function readManifest(path: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }

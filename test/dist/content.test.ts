@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { billOfMaterials } from '../../scripts/dist/bill-of-materials.ts';
 import type { Content } from '../../scripts/dist/content.ts';
-import { packageOf, readManifest } from '../../scripts/dist/packages.ts';
 import { writeTar } from '../../scripts/dist/tar.ts';
-import { filesLoadedBy } from '../../scripts/dist/traced.ts';
+import { filesLoadedBy, packageOf, readManifest } from '../../scripts/dist/traced.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'charter-tar-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -37,22 +36,23 @@ test('everything that the server and the admin command can load is known', async
   expect(ofTraces).toContain('node_modules/@opentelemetry/sdk-trace/dist/index.mjs');
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1_000_000);
 
-  const bill: Bill = JSON.parse(billOfMaterials(files, '1.2.3'));
-  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+  const bill: Bill = JSON.parse(await billOfMaterials(files, '1.2.3'));
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' });
+  expect(await billOfMaterials(files, '1.2.3')).toBe(JSON.stringify(bill, null, 2).concat('\n'));
   expect(bill.components.length).toBe(new Set(bill.components.map((each) => each['bom-ref'])).size);
-  expect(bill.components).toContainEqual({
-    type: 'library',
-    'bom-ref': expect.stringMatching(/^pkg:npm\/express@\d/),
-    name: 'express',
-    version: Object(readManifest('package.json')['dependencies']).express,
-    purl: expect.stringMatching(/^pkg:npm\/express@\d/),
-    licenses: [{ license: { id: 'MIT' } }],
-    hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
-  });
+  const { version } = readManifest('node_modules/express/package.json');
+  expect(bill.components).toContainEqual(
+    expect.objectContaining({
+      'bom-ref': `express@${version}`,
+      purl: `pkg:npm/express@${version}`,
+      licenses: [{ license: { id: 'MIT' } }],
+      hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
+    }),
+  );
   const refs = new Set(bill.components.map((each) => each['bom-ref']));
-  // Everything but Charter itself is needed by something.
   const needed = new Set(bill.dependencies.flatMap(({ dependsOn }) => dependsOn));
-  expect([...refs].filter((ref) => !needed.has(ref))).toEqual([]);
+  // Something needs each of them. npm does not know that debug loads supports-color where it is installed.
+  expect([...refs].filter((ref) => !needed.has(ref))).toEqual([expect.stringMatching(/^supports-color@/)]);
   expect([...needed].filter((ref) => !refs.has(ref))).toEqual([]);
 });
 
