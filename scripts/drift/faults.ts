@@ -141,7 +141,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'src/store/resources/events.ts',
     find: 'where organization_id = $1 and ${conditions}',
     replace: 'where $1::uuid is not null and ${conditions}',
-    caughtBy: 'test/contract/two-organizations.test.ts',
+    caughtBy: 'test/api/feed.test.ts',
   },
   // The API.
   {
@@ -219,14 +219,14 @@ export const FAULTS: readonly Fault[] = [
   // Events, webhooks and the client.
   {
     title: 'the ids of events are in the order of their creation, not of the commits',
-    file: 'prisma/migrations/20261125000000_events_of_a_table/migration.sql',
-    find: '"event_id"(o."version", row_number() OVER ())',
-    replace: '"event_id"((extract(epoch FROM now()) * 1000000)::bigint, row_number() OVER ())',
+    file: 'prisma/migrations/20261201110000_order_events_of_a_batch/migration.sql',
+    find: '"event_id"(v."version",',
+    replace: '"event_id"((extract(epoch FROM now()) * 1000000)::bigint,',
     caughtBy: 'test/store/events.test.ts',
   },
   {
     title: 'a deletion has no event',
-    file: 'prisma/migrations/20261125000000_events_of_a_table/migration.sql',
+    file: 'prisma/migrations/20261201110000_order_events_of_a_batch/migration.sql',
     find: `format('SELECT %L AS "type_of_event", b.* FROM "before" b'`,
     replace: `format('SELECT %L AS "type_of_event", b.* FROM "before" b WHERE false'`,
     caughtBy: 'test/store/events.test.ts',

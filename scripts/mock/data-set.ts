@@ -1,11 +1,11 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { JSONSchemaFaker } from 'json-schema-faker';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
 import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
-import { inServerOrder } from './written-body.ts';
+import { inServerOrder, uuidOf } from './written-body.ts';
 
 /** Where the data of responses come from: the contract's examples or, with a seed, the schemas. */
 export type DataSet = {
@@ -164,12 +164,6 @@ function laterId(id: string, days: number): string {
   const milliseconds = Number.parseInt(time.replace('-', ''), 16) + days * DAY_MS;
   const hex = milliseconds.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${rest.slice(0, 5)}${other.slice(18)}`;
-}
-
-/** A UUID in the form of version 7, the same for the same text. */
-export function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 function itemsIn(body: unknown): Json[] {

@@ -3,10 +3,9 @@ import { invalidTextsIn, Violations } from '../../src/api/violations.ts';
 import { closed } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
-import { uuidOf } from './data-set.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
 import { type Items, MAX_ITEMS, UniqueField } from './store.ts';
-import { emptyValueOf, inServerOrder } from './written-body.ts';
+import { emptyValueOf, inServerOrder, uuidOf } from './written-body.ts';
 
 /** Reads the items that a mock begins with. Throws a 422 that names every mistake. */
 export type ReadSeed = (seed: unknown) => Items;

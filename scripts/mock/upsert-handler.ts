@@ -3,11 +3,11 @@ import type { OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/json.ts';
-import { type Collection, uuidOf } from './data-set.ts';
+import type { Collection } from './data-set.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import { isTagFor, refuseStale, statelessTagOf } from './operation-handler.ts';
 import type { Store } from './store.ts';
-import { emptyValueOf, schemaOfMember } from './written-body.ts';
+import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 
 export type UpsertDeps = {
   readonly operations: readonly Operation[];

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { ErrorObject } from 'ajv';
 import { readInstant } from '../../src/api/instant.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { inJsonbOrder } from '../../src/domain/json.ts';
-import { uuidOf } from './data-set.ts';
 
 /** What a write has sent, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
@@ -92,4 +92,10 @@ export function inServerOrder<T>(value: T, schema: Schema): T {
   ]);
   const object = Object.fromEntries(members);
   return typeof schema.additionalProperties === 'object' ? inJsonbOrder(object) : object;
+}
+
+/** A UUID in the form of version 7, the same for the same text. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
