@@ -277,8 +277,8 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'a page does not check the role',
     file: 'src/dashboard/http/page-routes.ts',
-    find: "if (!('kind' in entered) && !gate.isAllowed(entered)) {",
-    replace: "if (!('kind' in entered) && !gate.isAllowed(entered) && req.method === 'PUT') {",
+    find: 'if (!gate.mayEnter(entry.context, page)) throw',
+    replace: "if (!gate.mayEnter(entry.context, page) && req.method === 'PUT') throw",
     caughtBy: 'test/dashboard/roles.test.ts',
   },
   {

@@ -13,9 +13,10 @@ import {
   urlOf,
 } from './addresses.ts';
 import { serveAssets } from './assets.ts';
+import { auditLogPages } from './audit-log/routes.ts';
 import { commonAddressRoutes } from './common-address/routes.ts';
 import { errorView, reportError } from './http/errors.ts';
-import { publicRoutes, sectionRoutes } from './http/page-routes.ts';
+import { publicRoutes, signedInRoutes } from './http/page-routes.ts';
 import {
   contextOf,
   type Dashboard,
@@ -26,18 +27,28 @@ import {
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import { redirect, sendView } from './http/view.ts';
-import { integrationChangesSection, integrationsSection } from './integrations/routes.ts';
-import { organizationKeysSection, organizationSection } from './organization/routes.ts';
-import { peopleSection } from './people/routes.ts';
-import { profileSection } from './profile/routes.ts';
+import { integrationPages } from './integrations/routes.ts';
+import { organizationPages } from './organization/routes.ts';
+import { peoplePages } from './people/routes.ts';
+import { profilePages } from './profile/routes.ts';
 import { jsonReports } from './report-key/json.ts';
 import { reportPages } from './report-key/routes.ts';
 import { backChannelLogout } from './sign-in/logout.ts';
 import { signInPages } from './sign-in/routes.ts';
-import { signInSettingsSection } from './sign-in/settings/routes.ts';
-import { webhookChangesSection, webhooksSection } from './webhooks/routes.ts';
+import { signInSettingsPages } from './sign-in/settings/routes.ts';
+import { webhookPages } from './webhooks/routes.ts';
 
 export type { DashboardDeps };
+
+const SIGNED_IN_PAGES = [
+  ...profilePages,
+  ...peoplePages,
+  ...organizationPages,
+  ...signInSettingsPages,
+  ...integrationPages,
+  ...webhookPages,
+  ...auditLogPages,
+];
 
 /** The dashboard's pages. Requests for other paths go on to what is mounted next. */
 export function dashboardRoutes(deps: DashboardDeps): Router {
@@ -54,15 +65,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(backChannelLogout(dashboard));
   router.use(jsonReports(dashboard));
   router.use(publicRoutes(dashboard, reportPages));
-  router.use(sectionRoutes(dashboard, profileSection));
-  router.use(sectionRoutes(dashboard, peopleSection));
-  router.use(sectionRoutes(dashboard, organizationKeysSection));
-  router.use(sectionRoutes(dashboard, webhookChangesSection));
-  router.use(sectionRoutes(dashboard, webhooksSection));
-  router.use(sectionRoutes(dashboard, signInSettingsSection));
-  router.use(sectionRoutes(dashboard, integrationChangesSection));
-  router.use(sectionRoutes(dashboard, integrationsSection));
-  router.use(sectionRoutes(dashboard, organizationSection));
+  router.use(signedInRoutes(dashboard, SIGNED_IN_PAGES));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
   // Express refuses a path with malformed percent-encoding before it looks for a route.
   router.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {

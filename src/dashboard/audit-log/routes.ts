@@ -1,5 +1,6 @@
+import { mayGovern } from '../../domain/role.ts';
 import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../addresses.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect } from '../http/view.ts';
 import { proofOf, provenPage } from '../proof/proven.ts';
@@ -13,10 +14,11 @@ const toLog = ({ query }: SignedInContext) =>
 
 const PURPOSE = 'export the audit log';
 
-export const auditLogPages: Section['pages'] = [
-  { path: AUDIT_LOG_URL, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
+export const auditLogPages: readonly SignedInPage[] = [
+  { path: AUDIT_LOG_URL, mayEnter: mayGovern, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
   {
     path: AUDIT_LOG_FILE_URL,
+    mayEnter: mayGovern,
     get: provenPage(PURPOSE, downloadAuditLog),
     post: proofOf(PURPOSE, toLog),
   },

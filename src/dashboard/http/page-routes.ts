@@ -33,10 +33,13 @@ export type Page<Context> = {
 /** A page for people who are not signed in. */
 export type PublicPage = Page<RequestContext>;
 
-/** Pages for signed-in people whose role may enter; all roles by default. */
-export type Section = { readonly mayEnter?: (role: Role) => boolean; readonly pages: readonly Page<SignedInContext>[] };
+/** A page for people who are signed in and have a role that may enter. */
+export type SignedInPage = Page<SignedInContext> & { readonly mayEnter: (role: Role) => boolean };
 
-/** Handles a form with exactly these fields. `takesTurns`: as of a page. */
+/** For pages of every role. */
+export const anyRole = () => true;
+
+/** Handles a form with exactly these fields. With `takesTurns`, `handle` waits for another server and takes turns itself. */
 export function form<Context extends RequestContext, const Name extends string = never>(
   fields: readonly Name[],
   handle: (context: Context, form: Form<Name>) => Promise<View>,
@@ -49,35 +52,47 @@ export function form<Context extends RequestContext, const Name extends string =
 }
 
 export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[]): Router {
-  return routesTo(dashboard, pages, { isPublic: true, enter: async (context) => context, isAllowed: () => true });
+  const enter = async (context: RequestContext) => ({ kind: 'admitted', context }) as const;
+  return routesTo(dashboard, pages, { isPublic: true, enter, mayEnter: () => true });
 }
 
-export function sectionRoutes(dashboard: Dashboard, { mayEnter = () => true, pages }: Section): Router {
-  return routesTo(dashboard, pages, {
+/** The pages can have any order: a path such as "/new" is tried before "/:id", which would match it, too. */
+export function signedInRoutes(dashboard: Dashboard, pages: readonly SignedInPage[]): Router {
+  const ordered = pages.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1));
+  return routesTo<SignedInContext, SignedInPage>(dashboard, ordered, {
     isPublic: false,
     enter: async (context, page) => {
       const allowedDuringMove = page.postsDuringMove === true && context.method === 'POST';
       const visitor = await findVisitor(context, { allowedDuringMove });
-      if (visitor.kind === 'signed-in') return visitor.context;
+      if (visitor.kind === 'signed-in') return { kind: 'admitted', context: visitor.context };
       await dashboard.throttle(context.auditSource.ip);
-      return redirect(signInUrl(context, page, visitor.end));
+      return { kind: 'sent-away', view: redirect(signInUrl(context, page, visitor.end)) };
     },
-    isAllowed: ({ actor }) => mayEnter(actor.role),
+    mayEnter: ({ actor }, page) => page.mayEnter(actor.role),
   });
 }
 
-type Gate<Context extends RequestContext> = {
+/** A tilde sorts after every letter of a path. */
+function sortKeyOf({ path }: { readonly path: string }): string {
+  return path.replaceAll(/:\w+/g, '~');
+}
+
+type Entry<Context> =
+  | { readonly kind: 'admitted'; readonly context: Context }
+  /** The person has to sign in first. */
+  | { readonly kind: 'sent-away'; readonly view: View };
+
+type Gate<Context extends RequestContext, P extends Page<Context>> = {
   /** Whether the pages need no session, so that anybody can request them. */
   readonly isPublic: boolean;
-  /** The context for the page, or a redirect. */
-  enter(context: RequestContext, page: Page<Context>): Promise<Context | View>;
-  isAllowed(context: Context): boolean;
+  enter(context: RequestContext, page: P): Promise<Entry<Context>>;
+  mayEnter(context: Context, page: P): boolean;
 };
 
-function routesTo<Context extends RequestContext>(
+function routesTo<Context extends RequestContext, P extends Page<Context>>(
   dashboard: Dashboard,
-  pages: readonly Page<Context>[],
-  gate: Gate<Context>,
+  pages: readonly P[],
+  gate: Gate<Context, P>,
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const page of pages) {
@@ -93,16 +108,15 @@ function routesTo<Context extends RequestContext>(
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
         if (req.method === 'POST') refuseForeign(req, context.origin);
         const enter = async () => {
-          const entered = await gate.enter(context, page);
-          if (!('kind' in entered) && !gate.isAllowed(entered)) {
-            known = entered;
-            throw new RequestError('not-allowed');
+          const entry = await gate.enter(context, page);
+          if (entry.kind === 'admitted') {
+            known = entry.context;
+            if (!gate.mayEnter(entry.context, page)) throw new RequestError('not-allowed');
           }
-          return entered;
+          return entry;
         };
-        const entered = await enter();
-        if (!('kind' in entered)) known = entered;
-        const view = 'kind' in entered ? entered : await respond(req, entered, { page, enter });
+        const entry = await enter();
+        const view = entry.kind === 'sent-away' ? entry.view : await respond(req, entry.context, { page, enter });
         await sendView(dashboard, res, { ...view, cookies: [...newCookies, ...(view.cookies ?? [])] });
       } catch (error) {
         const view = await errorViewWithContacts(error, known);
@@ -119,14 +133,14 @@ function routesTo<Context extends RequestContext>(
 async function respond<Context extends RequestContext>(
   req: Request,
   context: Context,
-  { page, enter }: { page: Page<Context>; enter: () => Promise<Context | View> },
+  { page, enter }: { page: Page<Context>; enter: () => Promise<Entry<Context>> },
 ): Promise<View> {
   const { get, post, takesTurns = false } = page;
   if (req.method === 'POST' && post !== undefined) {
     const act = await post(context, req);
     // A client can send the body long after the head, and the session may have ended meanwhile.
     const current = await enter();
-    return 'kind' in current ? current : act(current);
+    return current.kind === 'sent-away' ? current.view : act(current.context);
   }
   if (req.method !== 'POST' && get !== undefined) return takesTurns ? get(context) : context.inTurn(() => get(context));
   throw new RequestError('wrong-method');

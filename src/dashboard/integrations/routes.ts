@@ -1,7 +1,7 @@
 import { mayManageIntegrations } from '../../domain/role.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
-import type { Section } from '../http/page-routes.ts';
+import { anyRole, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
@@ -18,47 +18,47 @@ async function nameOf(context: SignedInContext): Promise<string> {
   return (await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now })).name;
 }
 
-/** For managers and administrators. Before the other section, whose paths have an id where these have "new". */
-export const integrationChangesSection: Section = {
-  mayEnter: mayManageIntegrations,
-  pages: [
-    {
-      path: NEW_INTEGRATION_URL,
-      get: showCreateIntegration,
-      post: provenForm('create an integration', [...FIELDS, 'form_id'], create),
-    },
-    {
-      path: integrationUrl(ID, 'change'),
-      get: showChangeIntegration,
-      post: provenForm('change the integration', FIELDS, change, { nameOf }),
-    },
-    {
-      path: integrationUrl(ID, 'suspend'),
-      postsDuringMove: true,
-      get: showSuspend,
-      post: provenForm('suspend the integration', [], suspend, { nameOf }),
-    },
-    {
-      path: integrationUrl(ID, 'reactivate'),
-      post: provenForm('reactivate the integration', [], reactivate, { nameOf }),
-    },
-    { path: integrationUrl(ID, 'take'), post: provenForm('become the owner of the integration', [], take, { nameOf }) },
-  ],
-};
-
-/** For every role: an owner sees the integrations that are theirs. The services decide again for each. */
-export const integrationsSection: Section = {
-  pages: [
-    { path: INTEGRATIONS_URL, get: showIntegrations },
-    { path: integrationUrl(ID), get: showIntegration },
-    ...keyPages({
-      listPath: integrationKeysUrl(ID),
-      isOfIntegrations: true,
-      locate: (context) => ({
-        holderId: integrationIdOf(context),
-        listUrl: integrationKeysUrl(integrationIdOf(context)),
-        head: (integration) => integrationHead({ integration, current: 'api-keys' }),
-      }),
+/** People of every role see the integrations that they own. The services decide again for each. */
+export const integrationPages: readonly SignedInPage[] = [
+  { path: INTEGRATIONS_URL, mayEnter: anyRole, get: showIntegrations },
+  { path: integrationUrl(ID), mayEnter: anyRole, get: showIntegration },
+  {
+    path: NEW_INTEGRATION_URL,
+    mayEnter: mayManageIntegrations,
+    get: showCreateIntegration,
+    post: provenForm('create an integration', [...FIELDS, 'form_id'], create),
+  },
+  {
+    path: integrationUrl(ID, 'change'),
+    mayEnter: mayManageIntegrations,
+    get: showChangeIntegration,
+    post: provenForm('change the integration', FIELDS, change, { nameOf }),
+  },
+  {
+    path: integrationUrl(ID, 'suspend'),
+    mayEnter: mayManageIntegrations,
+    postsDuringMove: true,
+    get: showSuspend,
+    post: provenForm('suspend the integration', [], suspend, { nameOf }),
+  },
+  {
+    path: integrationUrl(ID, 'reactivate'),
+    mayEnter: mayManageIntegrations,
+    post: provenForm('reactivate the integration', [], reactivate, { nameOf }),
+  },
+  {
+    path: integrationUrl(ID, 'take'),
+    mayEnter: mayManageIntegrations,
+    post: provenForm('become the owner of the integration', [], take, { nameOf }),
+  },
+  ...keyPages({
+    listPath: integrationKeysUrl(ID),
+    mayEnter: anyRole,
+    isOfIntegrations: true,
+    locate: (context) => ({
+      holderId: integrationIdOf(context),
+      listUrl: integrationKeysUrl(integrationIdOf(context)),
+      head: (integration) => integrationHead({ integration, current: 'api-keys' }),
     }),
-  ],
-};
+  }),
+];

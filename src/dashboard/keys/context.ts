@@ -3,6 +3,7 @@ import type { Html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { noSuchIntegration, noSuchUser } from '../../service/keys/key-authority.ts';
 import type { KeyUrls } from '../addresses.ts';
+import type { SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { backUrlOf, readBack } from './organization-list.ts';
 
@@ -24,6 +25,7 @@ export type KeyPlace = {
   readonly listPath: string;
   /** Whether it is about the keys of integrations, not of users. */
   readonly isOfIntegrations: boolean;
+  readonly mayEnter: SignedInPage['mayEnter'];
   locate(context: SignedInContext): Pick<KeyContext, 'holderId' | 'listUrl' | 'head'>;
 };
 

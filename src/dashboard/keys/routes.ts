@@ -1,5 +1,5 @@
 import { keyUrl, newKeyUrl } from '../addresses.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { provenForm } from '../proof/proven.ts';
@@ -15,16 +15,17 @@ import { revoke, showRevoke } from './revoke.ts';
 import { rotate, showRotate } from './rotate.ts';
 
 /** The pages for one's own keys, or for another user's. */
-export function keyPages(place: KeyPlace): Section['pages'] {
+export function keyPages(place: KeyPlace): SignedInPage[] {
   const get = (show: (context: KeyContext) => Promise<View>) => (context: SignedInContext) =>
     show(keyContext(context, place));
   const nameOf = async (context: SignedInContext) => (await readKey(keyContext(context, place))).key.name;
-  const list = place.listPath;
+  const { listPath: list, mayEnter } = place;
   const urls = { listUrl: list, back: null };
   const key = { id: ':keyId' };
   return [
     {
       path: list,
+      mayEnter,
       get: get(showList),
       post: provenForm(
         'create an API key',
@@ -33,10 +34,11 @@ export function keyPages(place: KeyPlace): Section['pages'] {
         { lists: ['permissions'] },
       ),
     },
-    { path: newKeyUrl(list), get: get(showCreate) },
-    { path: keyUrl(key, urls), get: get(showKey) },
+    { path: newKeyUrl(list), mayEnter, get: get(showCreate) },
+    { path: keyUrl(key, urls), mayEnter, get: get(showKey) },
     {
       path: keyUrl(key, urls, 'rotate'),
+      mayEnter,
       get: get(showRotate),
       post: provenForm(
         'rotate the API key',
@@ -47,11 +49,13 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     },
     {
       path: keyUrl(key, urls, 'rename'),
+      mayEnter,
       get: get(showRename),
       post: form(['name'], (context, sent) => rename(keyContext(context, place), sent)),
     },
     {
       path: keyUrl(key, urls, 'restrict'),
+      mayEnter,
       get: get(showRestrict),
       post: provenForm(
         'restrict the API key',
@@ -62,6 +66,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     },
     {
       path: keyUrl(key, urls, 'move'),
+      mayEnter,
       get: get(showMove),
       post: provenForm(
         'move the API key',
@@ -72,6 +77,7 @@ export function keyPages(place: KeyPlace): Section['pages'] {
     },
     {
       path: keyUrl(key, urls, 'revoke'),
+      mayEnter,
       postsDuringMove: true,
       get: get(showRevoke),
       post: provenForm(

@@ -1,7 +1,7 @@
 import { maySeePeople } from '../../domain/role.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { form, type SignedInPage } from '../http/page-routes.ts';
 import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
@@ -18,58 +18,67 @@ import { searchUsers, showUsers } from './user-list.ts';
 
 const ID = ':userId';
 
-/** For managers and administrators. The services decide again for each action. */
-export const peopleSection: Section = {
-  mayEnter: maySeePeople,
-  pages: [
-    { path: PEOPLE_URL, get: () => redirect(USERS_URL) },
-    { path: USERS_URL, get: showUsers, post: form(['search', 'state'], searchUsers) },
-    {
-      path: INVITE_URL,
-      get: showInvite,
-      post: provenForm('invite a user', ['name', 'email', 'role', 'form_id'], invite),
-    },
-    { path: userUrl(ID), get: showUser },
-    {
-      path: userUrl(ID, 'role'),
-      get: showDemotion,
-      post: provenForm('change the role of the user', ['role', NEW_OWNER], setRole, { nameOf }),
-    },
-    {
-      path: userUrl(ID, 'link'),
-      post: provenForm('make a link that sets the password of the user', ['kind', 'form_id'], sendLink, { nameOf }),
-    },
-    {
-      path: userUrl(ID, 'deactivate'),
-      postsDuringMove: true,
-      get: showDeactivation,
-      post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
-    },
-    {
-      path: userUrl(ID, 'email'),
-      get: showEmail,
-      post: provenForm('correct the e-mail of the user', ['email', 'form_id'], setEmail, { nameOf }),
-    },
-    {
-      path: userUrl(ID, 'withdraw'),
-      get: showWithdrawal,
-      post: provenForm('withdraw the invitation', [], withdraw),
-    },
-    { path: userUrl(ID, 'unlink'), post: provenForm('unlink the user', [], unlink, { nameOf }) },
-    { path: userUrl(ID, 'reactivate'), post: provenForm('reactivate the user', [], reactivate, { nameOf }) },
-    {
-      path: userUrl(ID, 'second-factor'),
-      get: showSecondFactorRemoval,
-      post: provenForm('remove the second factor and the passkeys of the user', [], removeSecondFactor, { nameOf }),
-    },
-    ...keyPages({
-      listPath: userKeysUrl(ID),
-      isOfIntegrations: false,
-      locate: (context) => ({
-        holderId: userIdOf(context),
-        listUrl: userKeysUrl(userIdOf(context)),
-        head: (user) => userHead({ user, current: 'api-keys', isSelf: user.id === context.actor.userId }),
-      }),
+/** The services decide again for each action. */
+export const peoplePages: readonly SignedInPage[] = [
+  { path: PEOPLE_URL, mayEnter: maySeePeople, get: () => redirect(USERS_URL) },
+  { path: USERS_URL, mayEnter: maySeePeople, get: showUsers, post: form(['search', 'state'], searchUsers) },
+  {
+    path: INVITE_URL,
+    mayEnter: maySeePeople,
+    get: showInvite,
+    post: provenForm('invite a user', ['name', 'email', 'role', 'form_id'], invite),
+  },
+  { path: userUrl(ID), mayEnter: maySeePeople, get: showUser },
+  {
+    path: userUrl(ID, 'role'),
+    mayEnter: maySeePeople,
+    get: showDemotion,
+    post: provenForm('change the role of the user', ['role', NEW_OWNER], setRole, { nameOf }),
+  },
+  {
+    path: userUrl(ID, 'link'),
+    mayEnter: maySeePeople,
+    post: provenForm('make a link that sets the password of the user', ['kind', 'form_id'], sendLink, { nameOf }),
+  },
+  {
+    path: userUrl(ID, 'deactivate'),
+    mayEnter: maySeePeople,
+    postsDuringMove: true,
+    get: showDeactivation,
+    post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
+  },
+  {
+    path: userUrl(ID, 'email'),
+    mayEnter: maySeePeople,
+    get: showEmail,
+    post: provenForm('correct the e-mail of the user', ['email', 'form_id'], setEmail, { nameOf }),
+  },
+  {
+    path: userUrl(ID, 'withdraw'),
+    mayEnter: maySeePeople,
+    get: showWithdrawal,
+    post: provenForm('withdraw the invitation', [], withdraw),
+  },
+  { path: userUrl(ID, 'unlink'), mayEnter: maySeePeople, post: provenForm('unlink the user', [], unlink, { nameOf }) },
+  {
+    path: userUrl(ID, 'reactivate'),
+    mayEnter: maySeePeople,
+    post: provenForm('reactivate the user', [], reactivate, { nameOf }),
+  },
+  {
+    path: userUrl(ID, 'second-factor'),
+    mayEnter: maySeePeople,
+    get: showSecondFactorRemoval,
+    post: provenForm('remove the second factor and the passkeys of the user', [], removeSecondFactor, { nameOf }),
+  },
+  ...keyPages({
+    listPath: userKeysUrl(ID),
+    mayEnter: maySeePeople,
+    isOfIntegrations: false,
+    locate: (context) => ({
+      holderId: userIdOf(context),
+      listUrl: userKeysUrl(userIdOf(context)),
+      head: (user) => userHead({ user, current: 'api-keys', isSelf: user.id === context.actor.userId }),
     }),
-  ],
-};
+  }),
+];

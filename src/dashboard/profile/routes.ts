@@ -16,7 +16,7 @@ import {
   SIGN_OUT_EVERYWHERE_URL,
   SIGN_OUT_URL,
 } from '../addresses.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { anyRole, form, type SignedInPage } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
@@ -41,58 +41,64 @@ import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
 
 const PASSKEY_ID = ':passkeyId';
 
-/** One's own account, for every role. */
-export const profileSection: Section = {
-  pages: [
-    { path: SIGN_OUT_URL, postsDuringMove: true, post: form([], submitSignOut) },
-    { path: PROFILE_URL, get: showProfile },
-    {
-      path: PASSWORD_URL,
-      get: needsPassword(showPassword),
-      post: provenForm('change your password', ['password'], changeOwnPassword),
-    },
-    {
-      path: SECOND_FACTOR_URL,
-      get: needsPassword(showSecondFactor),
-      post: provenForm('set up a second factor', [], begin),
-    },
-    {
-      path: CONFIRM_SECOND_FACTOR_URL,
-      post: provenForm('turn on your second factor', ['code', 'secret'], confirm),
-    },
-    { path: REMOVE_SECOND_FACTOR_URL, post: provenForm('turn off your second factor', [], remove) },
-    {
-      path: RECOVERY_CODES_URL,
-      get: needsPassword(showRenew),
-      post: provenForm('make new recovery codes', ['form_id'], renew),
-    },
-    {
-      path: NEW_PASSKEY_URL,
-      get: provenPage('add a passkey', showNewPasskey),
-      post: provenForm('add a passkey', ['name', 'credential'], add),
-    },
-    { path: NEW_PASSKEY_OPTIONS_URL, post: form([], sendNewOptions) },
-    { path: passkeyUrl(PASSKEY_ID), get: showPasskey, post: form(['name'], rename) },
-    {
-      path: passkeyUrl(PASSKEY_ID, 'remove'),
-      post: provenForm('remove the passkey', [], removePasskey, { nameOf: passkeyNameOf }),
-    },
-    {
-      path: PROVIDER_PROOF_URL,
-      post: form(PROVIDER_PROOF_FIELDS, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
-    },
-    { path: PROOF_OPTIONS_URL, post: form([], sendProofOptions) },
-    { path: SESSIONS_URL, get: showSessions, post: form(['session_id'], endOne) },
-    { path: DISMISS_URL, post: form(['notice', 'next'], dismiss) },
-    { path: SIGN_OUT_EVERYWHERE_URL, post: form([], signOutEverywhere) },
-    ...keyPages({
-      listPath: OWN_KEYS_URL,
-      isOfIntegrations: false,
-      locate: ({ actor }) => ({
-        holderId: actor.userId,
-        listUrl: OWN_KEYS_URL,
-        head: () => profileHead('api-keys'),
-      }),
+/** One's own account. */
+export const profilePages: readonly SignedInPage[] = [
+  { path: SIGN_OUT_URL, mayEnter: anyRole, postsDuringMove: true, post: form([], submitSignOut) },
+  { path: PROFILE_URL, mayEnter: anyRole, get: showProfile },
+  {
+    path: PASSWORD_URL,
+    mayEnter: anyRole,
+    get: needsPassword(showPassword),
+    post: provenForm('change your password', ['password'], changeOwnPassword),
+  },
+  {
+    path: SECOND_FACTOR_URL,
+    mayEnter: anyRole,
+    get: needsPassword(showSecondFactor),
+    post: provenForm('set up a second factor', [], begin),
+  },
+  {
+    path: CONFIRM_SECOND_FACTOR_URL,
+    mayEnter: anyRole,
+    post: provenForm('turn on your second factor', ['code', 'secret'], confirm),
+  },
+  { path: REMOVE_SECOND_FACTOR_URL, mayEnter: anyRole, post: provenForm('turn off your second factor', [], remove) },
+  {
+    path: RECOVERY_CODES_URL,
+    mayEnter: anyRole,
+    get: needsPassword(showRenew),
+    post: provenForm('make new recovery codes', ['form_id'], renew),
+  },
+  {
+    path: NEW_PASSKEY_URL,
+    mayEnter: anyRole,
+    get: provenPage('add a passkey', showNewPasskey),
+    post: provenForm('add a passkey', ['name', 'credential'], add),
+  },
+  { path: NEW_PASSKEY_OPTIONS_URL, mayEnter: anyRole, post: form([], sendNewOptions) },
+  { path: passkeyUrl(PASSKEY_ID), mayEnter: anyRole, get: showPasskey, post: form(['name'], rename) },
+  {
+    path: passkeyUrl(PASSKEY_ID, 'remove'),
+    mayEnter: anyRole,
+    post: provenForm('remove the passkey', [], removePasskey, { nameOf: passkeyNameOf }),
+  },
+  {
+    path: PROVIDER_PROOF_URL,
+    mayEnter: anyRole,
+    post: form(PROVIDER_PROOF_FIELDS, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
+  },
+  { path: PROOF_OPTIONS_URL, mayEnter: anyRole, post: form([], sendProofOptions) },
+  { path: SESSIONS_URL, mayEnter: anyRole, get: showSessions, post: form(['session_id'], endOne) },
+  { path: DISMISS_URL, mayEnter: anyRole, post: form(['notice', 'next'], dismiss) },
+  { path: SIGN_OUT_EVERYWHERE_URL, mayEnter: anyRole, post: form([], signOutEverywhere) },
+  ...keyPages({
+    listPath: OWN_KEYS_URL,
+    mayEnter: anyRole,
+    isOfIntegrations: false,
+    locate: ({ actor }) => ({
+      holderId: actor.userId,
+      listUrl: OWN_KEYS_URL,
+      head: () => profileHead('api-keys'),
     }),
-  ],
-};
+  }),
+];

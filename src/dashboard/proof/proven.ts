@@ -3,7 +3,7 @@ import { isProofFresh } from '../../domain/session.ts';
 import { prove } from '../../service/accounts/prove.ts';
 import { type Form, type FormOptions, formOf, MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
 import type { Page, Post } from '../http/page-routes.ts';
-import { problemOf } from '../http/problem.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -26,7 +26,7 @@ type Options<Name> = Omit<FormOptions<Name>, 'size'> & {
   readonly nameOf?: NameOf;
   /** The response to the proof that a page asked for; by default, a redirect to the page. */
   readonly then?: typeof toPage;
-  /** As of a form. */
+  /** `handle` waits for another server and takes turns itself. */
   readonly takesTurns?: boolean;
 };
 
@@ -47,9 +47,9 @@ export function provenForm<const Name extends string = never>(
     const kept = proof === null ? sent : openForm(context, proof.text(SEALED)).form;
     const form = kept === null ? null : formOf(kept, { fields, ...options });
     return async (current) => {
-      const act = async (proven: SignedInContext | View) => {
-        if ('kind' in proven) return proven;
-        return form === null ? then(proven) : handle(proven, form);
+      const act = async (proof: Proof) => {
+        if (proof.kind === 'missing') return proof.view;
+        return form === null ? then(proof.context) : handle(proof.context, form);
       };
       const proving = () => requireProof(current, { purpose, nameOf, kept, proof });
       return takesTurns ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
@@ -63,8 +63,8 @@ export function provenPage(
   get: (context: SignedInContext) => Promise<View>,
 ): NonNullable<Page<SignedInContext>['get']> {
   return async (context) => {
-    const proven = await requireProof(context, { purpose, nameOf: undefined, kept: null, proof: null });
-    return 'kind' in proven ? proven : get(proven);
+    const proof = await requireProof(context, { purpose, nameOf: undefined, kept: null, proof: null });
+    return proof.kind === 'missing' ? proof.view : get(proof.context);
   };
 }
 
@@ -87,22 +87,26 @@ type Asked = {
   readonly proof: Form<(typeof PROOF_FIELDS)[number]> | null;
 };
 
-/** The context with a fresh proof, or the page that asks for one. */
-async function requireProof(
-  context: SignedInContext,
-  { purpose, nameOf, kept, proof }: Asked,
-): Promise<SignedInContext | View> {
+type Proof =
+  | { readonly kind: 'fresh'; readonly context: SignedInContext }
+  /** The page asks for one. */
+  | { readonly kind: 'missing'; readonly view: View };
+
+async function requireProof(context: SignedInContext, { purpose, nameOf, kept, proof }: Asked): Promise<Proof> {
   const { dashboard, actor, token, now, provedAt } = context;
-  if (isProofFresh(provedAt, now)) return context;
-  const ask = async (problem: ReturnType<typeof problemOf> | null) => {
+  if (isProofFresh(provedAt, now)) return { kind: 'fresh', context };
+  const ask = async (problem: Problem | null): Promise<Proof> => {
     const named = await withName(context, { purpose, nameOf });
-    return proofPage(context, { purpose: named, sealed: sealForm(context, { purpose: named, form: kept }), problem });
+    const sealed = sealForm(context, { purpose: named, form: kept });
+    return { kind: 'missing', view: await proofPage(context, { purpose: named, sealed, problem }) };
   };
   if (proof === null) return ask(null);
   const given = givenIn(context, proof);
   if (given === null) return ask(null);
   const outcome = await prove(dashboard.db, actor, { given, token, now });
-  return outcome.kind === 'proven' ? { ...context, provedAt: now } : ask(problemOf(outcome));
+  return outcome.kind === 'proven'
+    ? { kind: 'fresh', context: { ...context, provedAt: now } }
+    : ask(problemOf(outcome));
 }
 
 /** People who may not see what the path names learn nothing about it, and are refused after the proof. */

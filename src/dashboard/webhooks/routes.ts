@@ -1,7 +1,7 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
-import { form, type Section } from '../http/page-routes.ts';
+import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
@@ -18,43 +18,37 @@ const MESSAGE = ':messageId';
 const nameOf = async (context: SignedInContext) =>
   hostOf(await getWebhook(context.dashboard.db, context.actor, endpointIdOf(context)));
 
-/** For administrators. Before the other section, whose paths have an id where these have "new". */
-export const webhookChangesSection: Section = {
-  mayEnter: mayGovern,
-  pages: [
-    {
-      path: NEW_WEBHOOK_URL,
-      get: showNewWebhook,
-      post: provenForm('add a webhook endpoint', ['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
-    },
-    {
-      path: endpointUrl(ENDPOINT, 'change'),
-      get: showChange,
-      post: provenForm('change the webhook endpoint', ['url'], change, { lists: ['event_types'], nameOf }),
-    },
-    {
-      path: endpointUrl(ENDPOINT, 'rotate'),
-      get: showRotateSecret,
-      post: provenForm('rotate the secret of the webhook endpoint', ['form_id'], rotateSecret, { nameOf }),
-    },
-    { path: endpointUrl(ENDPOINT, 'disable'), get: showDisable, post: form([], disable) },
-    { path: endpointUrl(ENDPOINT, 'enable'), post: form([], enable) },
-    {
-      path: endpointUrl(ENDPOINT, 'delete'),
-      get: showDelete,
-      post: provenForm('delete the webhook endpoint', [], remove, { nameOf }),
-    },
-    { path: endpointUrl(ENDPOINT, 'test'), post: form([], sendTest) },
-    { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), post: form([], resend) },
-  ],
-};
-
-/** For managers and administrators. */
-export const webhooksSection: Section = {
-  mayEnter: maySeeWebhooks,
-  pages: [
-    { path: WEBHOOKS_URL, get: showWebhooks },
-    { path: endpointUrl(ENDPOINT), get: showWebhook },
-    { path: deliveryUrl(ENDPOINT, MESSAGE), get: showDelivery },
-  ],
-};
+/** Managers see the webhooks; only administrators change them. */
+export const webhookPages: readonly SignedInPage[] = [
+  { path: WEBHOOKS_URL, mayEnter: maySeeWebhooks, get: showWebhooks },
+  { path: endpointUrl(ENDPOINT), mayEnter: maySeeWebhooks, get: showWebhook },
+  { path: deliveryUrl(ENDPOINT, MESSAGE), mayEnter: maySeeWebhooks, get: showDelivery },
+  {
+    path: NEW_WEBHOOK_URL,
+    mayEnter: mayGovern,
+    get: showNewWebhook,
+    post: provenForm('add a webhook endpoint', ['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
+  },
+  {
+    path: endpointUrl(ENDPOINT, 'change'),
+    mayEnter: mayGovern,
+    get: showChange,
+    post: provenForm('change the webhook endpoint', ['url'], change, { lists: ['event_types'], nameOf }),
+  },
+  {
+    path: endpointUrl(ENDPOINT, 'rotate'),
+    mayEnter: mayGovern,
+    get: showRotateSecret,
+    post: provenForm('rotate the secret of the webhook endpoint', ['form_id'], rotateSecret, { nameOf }),
+  },
+  { path: endpointUrl(ENDPOINT, 'disable'), mayEnter: mayGovern, get: showDisable, post: form([], disable) },
+  { path: endpointUrl(ENDPOINT, 'enable'), mayEnter: mayGovern, post: form([], enable) },
+  {
+    path: endpointUrl(ENDPOINT, 'delete'),
+    mayEnter: mayGovern,
+    get: showDelete,
+    post: provenForm('delete the webhook endpoint', [], remove, { nameOf }),
+  },
+  { path: endpointUrl(ENDPOINT, 'test'), mayEnter: mayGovern, post: form([], sendTest) },
+  { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), mayEnter: mayGovern, post: form([], resend) },
+];

@@ -8,7 +8,7 @@ import {
   ROLES_URL,
   SIGN_IN_SETTINGS_URL,
 } from '../../addresses.ts';
-import type { Section } from '../../http/page-routes.ts';
+import type { SignedInPage } from '../../http/page-routes.ts';
 import { redirect } from '../../http/view.ts';
 import { provenForm } from '../../proof/proven.ts';
 import {
@@ -28,39 +28,50 @@ const takesTurns = true;
 /** The address of a form, which is shown after it was refused, leads to the page that contains the form. */
 const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
-/** For administrators. All forms change how people sign in, so they need a fresh proof. */
-export const signInSettingsSection: Section = {
-  mayEnter: mayGovern,
-  pages: [
-    { path: SIGN_IN_SETTINGS_URL, get: (context) => settingsPage(context) },
-    {
-      path: CONNECTION_URL,
-      get,
-      post: provenForm(
-        'change the connection to your identity provider',
-        ['issuer', 'client_id', 'client_secret', 'act'],
-        changeConnection,
-        { takesTurns },
-      ),
-    },
-    {
-      path: REMOVE_CONNECTION_URL,
-      get: showRemoval,
-      post: provenForm('remove the connection to your identity provider', [], remove),
-    },
-    { path: domainsUrl(), get, post: provenForm('add a domain', ['domain'], add) },
-    { path: domainsUrl('check'), get, post: provenForm('verify a domain', ['domain'], check, { takesTurns }) },
-    { path: domainsUrl('remove'), get, post: provenForm('remove a domain', ['domain'], removeOne) },
-    {
-      path: ROLES_URL,
-      get,
-      post: provenForm(
-        'change the roles by single sign-on',
-        ['new_people', 'groups_claim', 'group_roles'],
-        changeRoles,
-      ),
-    },
-    { path: REQUIRE_URL, get, post: provenForm('require single sign-on', ['break_glass'], requireIt) },
-    { path: ALLOW_PASSWORDS_URL, get, post: provenForm('let people sign in with passwords', [], allowPasswords) },
-  ],
-};
+/** All forms change how people sign in, so they need a fresh proof. */
+export const signInSettingsPages: readonly SignedInPage[] = [
+  { path: SIGN_IN_SETTINGS_URL, mayEnter: mayGovern, get: (context) => settingsPage(context) },
+  {
+    path: CONNECTION_URL,
+    mayEnter: mayGovern,
+    get,
+    post: provenForm(
+      'change the connection to your identity provider',
+      ['issuer', 'client_id', 'client_secret', 'act'],
+      changeConnection,
+      { takesTurns },
+    ),
+  },
+  {
+    path: REMOVE_CONNECTION_URL,
+    mayEnter: mayGovern,
+    get: showRemoval,
+    post: provenForm('remove the connection to your identity provider', [], remove),
+  },
+  { path: domainsUrl(), mayEnter: mayGovern, get, post: provenForm('add a domain', ['domain'], add) },
+  {
+    path: domainsUrl('check'),
+    mayEnter: mayGovern,
+    get,
+    post: provenForm('verify a domain', ['domain'], check, { takesTurns }),
+  },
+  { path: domainsUrl('remove'), mayEnter: mayGovern, get, post: provenForm('remove a domain', ['domain'], removeOne) },
+  {
+    path: ROLES_URL,
+    mayEnter: mayGovern,
+    get,
+    post: provenForm('change the roles by single sign-on', ['new_people', 'groups_claim', 'group_roles'], changeRoles),
+  },
+  {
+    path: REQUIRE_URL,
+    mayEnter: mayGovern,
+    get,
+    post: provenForm('require single sign-on', ['break_glass'], requireIt),
+  },
+  {
+    path: ALLOW_PASSWORDS_URL,
+    mayEnter: mayGovern,
+    get,
+    post: provenForm('let people sign in with passwords', [], allowPasswords),
+  },
+];
