@@ -17,7 +17,7 @@ export type MockApiDeps = {
   /** The environment whose keys are accepted. */
   readonly environmentOf: (req: IncomingMessage) => Environment;
   /** Counts the request; see `ContractApiDeps.limit`. */
-  readonly limit: (request: ApiRequest, further?: number) => void;
+  readonly limit: (request: ApiRequest) => void;
   readonly send: Send;
 };
 

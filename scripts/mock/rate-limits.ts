@@ -53,9 +53,9 @@ export class MockRateLimits {
     this.#organization = undefined;
   }
 
-  /** Sets the fields of the response. Throws a 429 if a limit refuses the request. `further`: see `ContractApiDeps.limit`. */
-  limit(request: ApiRequest, further = 0): void {
-    const admission = this.#admit(hashKey(request.headers.authorization ?? ''), further);
+  /** Sets the fields of the response. Throws a 429 if a limit refuses the request, or the extra items of a batch. */
+  limit(request: ApiRequest): void {
+    const admission = this.#admit(hashKey(request.headers.authorization ?? ''), request.extraItems);
     if (admission !== null) applyAdmission(request, admission);
   }
 
@@ -71,20 +71,20 @@ export class MockRateLimits {
     return { 'RateLimit-Policy': policy, RateLimit: left };
   }
 
-  #admit(key: string, further: number): Admission | null {
+  #admit(key: string, extraItems: number): Admission | null {
     const at = this.#clock();
     const buckets = this.#bucketsOf(key, at);
     const [first] = buckets;
     if (first === undefined) return null;
     const limits = { ...this.#limits, isOwn: false, key: null, organization: null };
     // A batch is admitted whole, unless an earlier one has left fewer tokens than none.
-    const empty = buckets.find(({ bucket }) => bucket.tokens(at) < (further > 0 ? 0 : 1));
+    const empty = buckets.find(({ bucket }) => bucket.tokens(at) < (extraItems > 0 ? 0 : 1));
     if (empty !== undefined) {
       const { name: closest, bucket } = empty;
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens(at)) / bucket.rate));
       return { isAdmitted: false, limits, closest, remaining: 0, retryAfterSeconds };
     }
-    for (const { bucket } of buckets) bucket.take(further || 1);
+    for (const { bucket } of buckets) bucket.take(extraItems || 1);
     const closest = buckets.reduce((least, each) => (each.bucket.tokens(at) < least.bucket.tokens(at) ? each : least));
     const remaining = Math.max(0, Math.floor(closest.bucket.tokens(at)));
     return { isAdmitted: true, limits, closest: closest.name, remaining };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
-import { apiMiddleware } from '../../src/api/middleware.ts';
+import { apiMiddleware } from '../../src/api/contract-api.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { originFormOf } from '../../src/api/request-head.ts';
 import { createRefuse, createSend, type Refuse } from '../../src/api/send.ts';
@@ -211,7 +211,7 @@ export async function createMockListener(assets: Assets, options: MockListenerOp
     operations,
     handlerOf,
     environmentOf: () => environment,
-    limit: (request, further) => rateLimits.limit(request, further),
+    limit: (request) => rateLimits.limit(request),
     send,
   });
   const respondTo = createRefuse({ send, onFault });

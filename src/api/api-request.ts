@@ -43,8 +43,11 @@ export class ApiRequest {
   cached: RenderedResponse | undefined;
   /** True where the response comes from the cache and no header asks for anything that validation could refuse. */
   isKnownValid = false;
-  /** As how many requests this one counts. */
-  requests = 1;
+  /**
+   * The number of a batch's changes beyond the first one, for which the request itself was counted. It is 0 for every other
+   * request, and until the body has been read.
+   */
+  extraItems = 0;
   /** Records what becomes of the request. `undefined` if its key is not known, or the client has given up. */
   use: UseRecorder | undefined = undefined;
   /** Names and values of the rate limit headers in turn; empty if no limit applies, or the key is not accepted. */

@@ -1,8 +1,9 @@
 // The changes of a batch, as the server and the mock read and answer them.
 import type { Json } from '../contract/document.ts';
 import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
+import type { ApiRequest } from './api-request.ts';
 import { exceptionOf } from './exceptions.ts';
-import type { HandlerInput } from './operation.ts';
+import type { ContractOperation, HandlerInput } from './operation.ts';
 import { Violations } from './violations.ts';
 
 export type Action = 'create' | 'upsert' | 'update' | 'delete';
@@ -44,7 +45,7 @@ const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
  * What every change of a batch must have, from the schema of a change: a known action, and of the other members only known
  * ones of the right type. The batch is refused for anything else; the rest is validated for each change by itself.
  */
-export function structureOfChange({ oneOf, discriminator }: Json): Json {
+function structureOfChange({ oneOf, discriminator }: Json): Json {
   const action = String(Object(discriminator).propertyName);
   const branches = [oneOf].flat().map((branch) => Object.entries<Json>(Object(Object(branch).properties)));
   const members = Object.fromEntries(branches.flat().map(([name, { type }]) => [name, { type }]));
@@ -55,6 +56,21 @@ export function structureOfChange({ oneOf, discriminator }: Json): Json {
     properties: { ...members, [action]: { type: 'string', enum: actions } },
     additionalProperties: false,
   };
+}
+
+/** Has openapi-backend validate of a batch only what concerns the whole batch; each change is validated by itself. */
+export function loosenChanges({ countedField, requestBody }: ContractOperation): void {
+  if (countedField === undefined) return;
+  const { schema } = Object(requestBody).content['application/json'];
+  const changes = schema.properties[countedField];
+  changes.items = structureOfChange(changes.items);
+}
+
+/** The number of changes in a batch beyond the first one; 0 for a request that is no batch. Its body has been validated. */
+export function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest): number {
+  if (countedField === undefined) return 0;
+  const items: unknown = Object(requestBody)[countedField];
+  return Array.isArray(items) ? Math.max(0, items.length - 1) : 0;
 }
 
 /** Throws the 422 of the request that makes only this change, or one for a member that the action does not have. */

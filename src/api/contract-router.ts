@@ -1,14 +1,17 @@
 import { type Document, OpenAPIRouter, type Operation, type ParsedRequest, type Request } from 'openapi-backend';
+import { DomainError } from '../domain/errors.ts';
 import { ApiRequest } from './api-request.ts';
+import { HttpError } from './exceptions.ts';
 import { type ContractOperation, describeOperation } from './operation.ts';
 import { MAX_URL_BYTES, urlTooLong } from './request-head.ts';
 
 /** A path's operations by method, and the methods as the Allow header has them. */
 type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };
 
-/** openapi-backend tells the two apart by how the message begins. Thrown often, so created once. */
-const NOT_FOUND = new Error('404-notFound: no route matches request');
-const METHOD_NOT_ALLOWED = new Error('405-methodNotAllowed: this method is not registered for the route');
+/** Tells openapi-backend that there is no operation; `refuse` has the reason. It is thrown often, so it is created once. */
+const UNMATCHED = new Error('404-notFound: no route matches request');
+
+const SEE_DOCUMENT = 'See the paths in the API document.';
 
 /**
  * openapi-backend's router with what it does for each request done once at the start. Its own matchOperation compares a
@@ -46,12 +49,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
   override matchOperation(request: Request): Operation {
     const called = ApiRequest.of(request);
     if (this.matches(called)) return called.operation;
-    throw called.allow === '' ? NOT_FOUND : METHOD_NOT_ALLOWED;
-  }
-
-  /** The contract's path that fits this one, such as "/api/parent_programs/{id}". `path` has no query. */
-  templateOf(path: string): string | undefined {
-    return this.#tree.find(path)?.target.template;
+    throw UNMATCHED;
   }
 
   /** Finds the operation that a request calls and notes it there. Returns `false` if there is none. */
@@ -70,6 +68,31 @@ export class ContractRouter extends OpenAPIRouter<Document> {
   override parseRequest(request: Request): ParsedRequest {
     if (request.path.length > MAX_URL_BYTES) throw urlTooLong();
     return ApiRequest.of(request);
+  }
+  /** Throws the refusal of a request that has no operation: a 404 for its path, or a 405 for its method. */
+  refuse({ url, method, allow }: ApiRequest): never {
+    if (allow === '')
+      throw new DomainError(
+        'not_found',
+        `There is nothing at this path. ${this.#remedyFor(url.split('?', 1)[0] ?? '')}`,
+      );
+    throw new HttpError('method_not_allowed', `${method} is not allowed. Allowed methods: ${allow}.`, { Allow: allow });
+  }
+
+  #remedyFor(path: string): string {
+    // The lookbehind makes it linear: otherwise the search would start again at each slash of a run that is not at the end.
+    const shorter = path.replace(/(?<!\/)\/+$/, '');
+    if (shorter === path) return SEE_DOCUMENT;
+    const template = this.#templateOf(shorter);
+    const longer = this.#templateOf(`${path}x`);
+    // Without its value, "/by_external_id/{external_id}" looks like the value of another path, "/{id}".
+    if (template !== shorter && longer?.startsWith(path)) return `Its last part is empty: ${longer}`;
+    return template === undefined ? SEE_DOCUMENT : `Remove the slash at its end: ${shorter}`;
+  }
+
+  /** The contract's path that fits this one, such as "/api/parent_programs/{id}". `path` has no query. */
+  #templateOf(path: string): string | undefined {
+    return this.#tree.find(path)?.target.template;
   }
 }
 

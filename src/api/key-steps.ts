@@ -62,8 +62,8 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
         throw isFromForbidden ? TOO_MANY_FROM_FORBIDDEN_ADDRESS : TOO_MANY_WITHOUT_KEY;
       }
     },
-    limit(request, further) {
-      const admission = limiter.admitKey(request.key.record, further);
+    limit(request) {
+      const admission = limiter.admitKey(request.key.record, request.extraItems);
       if (admission instanceof Promise) return admission.then((decided) => applyAdmission(request, decided));
       if (admission !== null) applyAdmission(request, admission);
     },

@@ -116,7 +116,20 @@ export type OperationId = keyof Operations;
 export type HandlerDeps = { readonly db: Database; readonly keyUses: KeyUses };
 
 /** From the operation's valid input to one of the successes that the contract shows. Refusals are thrown. */
-export type Handler<Op extends OperationId> = (input: Input<Op>, deps: HandlerDeps) => Promise<Success<Op>>;
+export type Handler<Op extends OperationId> = {
+  (input: Input<Op>, deps: HandlerDeps): Promise<Success<Op>>;
+  /** `false` for a handler made by `withoutDatabase`. */
+  readonly usesDatabase?: false;
+};
+
+/**
+ * A handler that responds from its input alone. Its requests do not wait for their organization's turn to use the database.
+ */
+export function withoutDatabase<Op extends OperationId>(
+  handle: (input: Input<Op>) => Promise<Success<Op>>,
+): Handler<Op> {
+  return Object.assign(handle, { usesDatabase: false as const });
+}
 
 export type Handlers = { [Op in OperationId]: Handler<Op> };
 
@@ -168,7 +181,7 @@ type Declared<T> = { [Name in keyof T as string extends Name ? never : Name]: T[
 /** `{}` alone would accept any object where no header is declared. */
 type NothingElse<T> = [keyof T] extends [never] ? Readonly<Record<string, never>> : T;
 
-// The same without the operation's own types, for what treats all operations alike.
+// The code that treats all operations alike uses the following types, which do not depend on the operation.
 
 /** The validated request. */
 export type HandlerInput = {

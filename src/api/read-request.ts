@@ -8,22 +8,7 @@ import { invalidField } from '../domain/errors.ts';
 import { findRepeatedNames, parseJson } from '../domain/json.ts';
 import type { ApiRequest } from './api-request.ts';
 import { HttpError } from './exceptions.ts';
-import type { RenderedResponse } from './response.ts';
-import type { ResponseCache } from './response-cache.ts';
 import { MAX_FIELDS } from './violations.ts';
-
-/** Looks for a response that is still valid for the organization's version. */
-export function findCached(request: ApiRequest, cache: ResponseCache): void {
-  if (!request.operation.isCacheable) return;
-  request.cached = cache.find(request.caller, request.url);
-  request.isKnownValid = request.cached !== undefined && hasKnownHeaders(request.req, request.cached);
-}
-
-/** The URL was validated when the response was rendered, so only If-None-Match is left to judge. */
-function hasKnownHeaders(req: IncomingMessage, { entityTag }: RenderedResponse): boolean {
-  const { 'if-none-match': ifNoneMatch } = req.headers;
-  return ifNoneMatch === undefined || ifNoneMatch === entityTag;
-}
 
 /**
  * Decodes the URL, unless a cached response makes validation needless, and reads the body. Throws for faults that validation

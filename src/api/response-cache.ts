@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { AbandonedError } from '../domain/errors.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { RenderedResponse } from './response.ts';
 
 /** Memory that an entry takes besides its characters, its 304 included. */
@@ -129,6 +131,19 @@ export class ResponseCache {
     this.#young.set(name, response);
     this.#youngBytes += bytes;
   }
+}
+
+/** Notes in the request a cached response that is still valid for its organization's version. */
+export function findCached(request: ApiRequest, cache: ResponseCache | undefined): void {
+  if (cache === undefined || !request.operation.isCacheable) return;
+  request.cached = cache.find(request.caller, request.url);
+  request.isKnownValid = request.cached !== undefined && hasKnownHeaders(request.req, request.cached);
+}
+
+/** The URL was validated when the response was rendered, so only If-None-Match is left to judge. */
+function hasKnownHeaders(req: IncomingMessage, { entityTag }: RenderedResponse): boolean {
+  const { 'if-none-match': ifNoneMatch } = req.headers;
+  return ifNoneMatch === undefined || ifNoneMatch === entityTag;
 }
 
 /**

@@ -7,10 +7,9 @@ import type { Tracing } from '../observability/instruments/tracing.ts';
 import { findKeysIn, type RecordExpiry, recordExpiriesIn } from '../service/authenticate.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import { createContractApi } from './contract-api.ts';
+import { type ApiMiddleware, apiMiddleware, createContractApi } from './contract-api.ts';
 import { handlers as ourHandlers } from './handlers/index.ts';
 import { keySteps } from './key-steps.ts';
-import { type ApiMiddleware, apiMiddleware } from './middleware.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
@@ -67,25 +66,17 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
     throttle: (req) => traffic.throttle(clientAddressOf(req)),
     ...keySteps({ findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry }),
     cache,
-    runInTurn: ({ operation, caller, req, requests }, work) =>
+    runInTurn: ({ operation, caller, req, extraItems }, work) =>
       usingDatabase.has(operation.operationId)
-        ? traffic.queues.api.run(caller.scope.organizationId, req.socket, work, { turns: turnsOf(requests) })
+        ? traffic.queues.api.run(caller.scope.organizationId, req.socket, work, { extraItems })
         : work(),
     send,
   });
   return { ...apiMiddleware(api, createRefuse({ ...reporter, send })), prepare: api.prepare };
 }
 
-/** A change in a batch takes a tenth of the time that it takes as a request of its own. */
-const CHANGES_PER_TURN = 10;
-
-function turnsOf(requests: number): number {
-  return Math.ceil(requests / CHANGES_PER_TURN);
-}
-
-/** A handler whose only parameter is its input cannot use the database. */
 function operationsUsingDatabase(handlers: Handlers): ReadonlySet<string> {
-  const using = Object.entries(handlers).filter(([, handler]) => handler.length !== 1);
+  const using = Object.entries(handlers).filter(([, { usesDatabase = true }]) => usesDatabase);
   return new Set(using.map(([operationId]) => operationId));
 }
 

@@ -1,10 +1,15 @@
 import type { ErrorObject } from 'ajv';
+import type { Document, OpenAPIValidator } from 'openapi-backend';
+import { isObject } from '../contract/document.ts';
 import { maskKeys } from '../domain/api-key.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
 import { isText } from '../domain/text.ts';
+import type { ApiRequest } from './api-request.ts';
+import type { ContractRouter } from './contract-router.ts';
 import { clip, MAX_MESSAGE } from './exceptions.ts';
 import { impossiblePartOf } from './instant.ts';
+import type { RefusalOf } from './operation.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.
 
@@ -53,6 +58,44 @@ export class Violations {
     const message = `${first[0]}${/^[A-Z]/.test(problem) ? ':' : ''} ${problem}${more}`;
     return new DomainError(code, message, Object.fromEntries(this.#fields));
   }
+}
+
+/**
+ * Throws a 422 that names each field and the remedy, unless the request is valid. `found`: the errors that the schemas of the
+ * contract found.
+ */
+export function refuseInvalid(request: ApiRequest, found: readonly ErrorObject[]): void {
+  const { repeatedFields, isKnownValid, operation } = request;
+  // Schemas see neither a field that is repeated in the body, of which parsing keeps one value, nor what is no text.
+  const errors = isKnownValid ? found : [...found, ...textErrorsOf(request)];
+  if (errors.length === 0 && repeatedFields.length === 0) return;
+  const { repeated } = request;
+  const violations = new Violations();
+  for (const name of [...repeated, ...repeatedFields])
+    violations.add(name, 'is sent more than once. Send it only once.');
+  const places = new Set(repeated.map((name) => `/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
+  violations.addAll(
+    errors.filter(({ instancePath }) => !places.has(instancePath)),
+    operation,
+  );
+  violations.throwIfAny();
+  throw new Error('Validation failed without an error.');
+}
+
+/** Returns a function that validates the input of one of a batch's changes like a request of its own. */
+export function createRefusalOf(validator: OpenAPIValidator<Document>, router: ContractRouter): RefusalOf {
+  return (operationId, { path, headers, body }) => {
+    const operation = router.getOperation(operationId);
+    if (operation === undefined) throw new Error(`The contract has no operation ${operationId}.`);
+    const parts = { path, query: {}, header: headers, cookie: {}, ...(body !== undefined && { requestBody: body }) };
+    const found = (validator.getRequestValidatorsForOperation(operationId) ?? []).flatMap((validate) => {
+      validate(parts);
+      return validate.errors ?? [];
+    });
+    const violations = new Violations();
+    violations.addAll([...found, ...invalidTextsIn({ path, requestBody: body })], operation);
+    return violations.refusal();
+  };
 }
 
 /** An empty name is too short and does not match its pattern, for one cause: the first of these explains the others. */
@@ -175,6 +218,13 @@ function describe(schema: Record<string, unknown>): string {
   const { minimum, maximum } = schema;
   const range = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
   return `${kinds.join(' or ')}${range}`;
+}
+
+/** The errors of the request's texts. The texts of a batch's changes are left to the validation of each change. */
+function textErrorsOf({ params, query, requestBody, operation: { countedField } }: ApiRequest): ErrorObject[] {
+  const isBatch = countedField !== undefined && isObject(requestBody);
+  const body = isBatch ? { ...requestBody, [countedField]: undefined } : requestBody;
+  return invalidTextsIn({ path: params, query, requestBody: body });
 }
 
 const REMEDY = 'Remove NUL characters and unpaired surrogates.';

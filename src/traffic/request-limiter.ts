@@ -88,20 +88,20 @@ export class RequestLimiter {
    * Returns `null` if the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many
    * requests of the key or its organization wait for one.
    *
-   * `further`: not for a request, but for the requests that an admitted batch stands for beside its own. There can be more of
-   * them than a bucket holds. They are admitted whole, unless an earlier batch has emptied the buckets, and those after them
-   * are refused until the buckets are refilled.
+   * `extraItems`: 0 for a request, or the number of a batch's changes beyond the first one, for which the request was admitted
+   * before. There can be more of them than a bucket holds. They are admitted together, unless an earlier batch has emptied the
+   * buckets, and later requests are refused until the buckets are refilled.
    */
-  admitKey(key: LimitedKey, further = 0): Admission | null | Promise<Admission> {
+  admitKey(key: LimitedKey, extraItems = 0): Admission | null | Promise<Admission> {
     const at = this.#clock();
     const limits = this.#limitsOf(key, at);
     if (limits.key === null && limits.organization === null) return null;
-    const isAdmitted = this.#leases.tryTake(limits.key, limits.organization, at, further);
-    if (isAdmitted !== undefined) return this.#admissionOf(limits, { isAdmitted, at }, further);
+    const isAdmitted = this.#leases.tryTake(limits.key, limits.organization, at, extraItems);
+    if (isAdmitted !== undefined) return this.#admissionOf(limits, { isAdmitted, at }, extraItems);
     if (this.#isFull(limits.key) || this.#isFull(limits.organization)) throw OVERLOADED;
     return this.#leases
-      .wait(limits.key, limits.organization, further)
-      .then((settled) => this.#admissionOf(limits, settled, further));
+      .wait(limits.key, limits.organization, extraItems)
+      .then((settled) => this.#admissionOf(limits, settled, extraItems));
   }
 
   /**
@@ -170,14 +170,14 @@ export class RequestLimiter {
     for (const each of [this.#keys, this.#organizations, this.#addresses]) each.age();
   }
 
-  #admissionOf(limits: KeyLimits, { isAdmitted, at }: Settled, further: number): Admission {
+  #admissionOf(limits: KeyLimits, { isAdmitted, at }: Settled, extraItems: number): Admission {
     const byKey = limits.key?.remaining(at) ?? Number.POSITIVE_INFINITY;
     const byOrganization = limits.organization?.remaining(at) ?? Number.POSITIVE_INFINITY;
     if (isAdmitted) {
       const closest = byKey <= byOrganization ? 'key' : 'organization';
       return { isAdmitted, limits, closest, remaining: Math.min(byKey, byOrganization) };
     }
-    const closest = limits.key?.decide(at, further) === 'refused' ? 'key' : 'organization';
+    const closest = limits.key?.decide(at, extraItems) === 'refused' ? 'key' : 'organization';
     this.#refused[closest] += 1;
     const retryAfterSeconds = Math.max(1, Math.ceil(limits[closest]?.secondsUntilRefill(at) ?? 0));
     return { isAdmitted, limits, closest, remaining: 0, retryAfterSeconds };

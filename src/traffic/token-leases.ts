@@ -22,7 +22,7 @@ export type Settled = { readonly isAdmitted: boolean; readonly at: number };
 type Waiting = {
   readonly first: LeasedTokens | null;
   readonly second: LeasedTokens | null;
-  readonly owed: number;
+  readonly extraItems: number;
   readonly settle: (settled: Settled) => void;
 };
 
@@ -56,22 +56,22 @@ export class TokenLeases {
   }
 
   /**
-   * Takes a token of each, or of neither. `owed`: takes so many instead, which need not be there. Returns `undefined` if only a
-   * lease can tell.
+   * Takes a token of each, or of neither. `extraItems`: takes a token for each of these items of a batch instead, which need not
+   * be there. Returns `undefined` if only a lease can tell.
    */
-  tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number, owed = 0): boolean | undefined {
+  tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number, extraItems = 0): boolean | undefined {
     if (at < this.#openUntil) return true;
-    const byFirst = first === null ? 'admitted' : first.decide(at, owed);
-    const bySecond = second === null ? 'admitted' : second.decide(at, owed);
+    const byFirst = first === null ? 'admitted' : first.decide(at, extraItems);
+    const bySecond = second === null ? 'admitted' : second.decide(at, extraItems);
     if (byFirst === 'refused' || bySecond === 'refused') return false;
     if (byFirst === 'unknown' || bySecond === 'unknown') return undefined;
-    if (first !== null) this.#takeOf(first, at, owed);
-    if (second !== null) this.#takeOf(second, at, owed);
+    if (first !== null) this.#takeOf(first, at, extraItems);
+    if (second !== null) this.#takeOf(second, at, extraItems);
     return true;
   }
 
-  #takeOf(tokens: LeasedTokens, at: number, owed: number): void {
-    tokens.take(owed);
+  #takeOf(tokens: LeasedTokens, at: number, extraItems: number): void {
+    tokens.take(extraItems);
     if (tokens.isLow) this.#request(tokens, at);
   }
 
@@ -80,9 +80,9 @@ export class TokenLeases {
     this.#schedule(at);
   }
 
-  /** As `tryTake`. Resolves once a lease can tell. */
-  wait(first: LeasedTokens | null, second: LeasedTokens | null, owed = 0): Promise<Settled> {
-    return new Promise((settle) => this.#enqueue({ first, second, owed, settle }));
+  /** Takes tokens as `tryTake` does, once a lease can tell. */
+  wait(first: LeasedTokens | null, second: LeasedTokens | null, extraItems = 0): Promise<Settled> {
+    return new Promise((settle) => this.#enqueue({ first, second, extraItems, settle }));
   }
 
   #enqueue(waiting: Waiting): void {
@@ -155,7 +155,7 @@ export class TokenLeases {
     }
     const at = this.#clock();
     for (const each of waiting) {
-      const isAdmitted = this.tryTake(each.first, each.second, at, each.owed);
+      const isAdmitted = this.tryTake(each.first, each.second, at, each.extraItems);
       if (isAdmitted === undefined) this.#enqueue(each);
       else each.settle({ isAdmitted, at });
     }
@@ -200,9 +200,9 @@ export class LeasedTokens {
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
-  /** While the shared bucket holds less than none, after batches. */
+  /** Until then, the shared bucket holds less than no token, because of batches. */
   #indebtedUntil = 0;
-  /** Taken without a lease, for the next one to take from the shared bucket, or for the one that is under way. */
+  /** Tokens that were taken without a lease. The next lease, or the present one, takes them from the shared bucket. */
   #owed = 0;
 
   constructor(subject: string, rate: number) {
@@ -215,11 +215,11 @@ export class LeasedTokens {
   }
 
   /**
-   * Whether a token can be taken now. Takes none. `owed`: for so many tokens instead, which need not be there. They can be owed
-   * once what was owed before is paid.
+   * Decides whether a token can be taken now, and takes none. `extraItems`: decides about a token for each of these items of a
+   * batch instead. They need not be there: they can be owed once earlier debts are paid.
    */
-  decide(at: number, owed = 0): Decision {
-    if (owed > 0) return this.#decideToOwe(at);
+  decide(at: number, extraItems = 0): Decision {
+    if (extraItems > 0) return this.#decideToOwe(at);
     const held = this.#stock - this.#owed;
     if (held >= 1) return 'admitted';
     if (at < this.#emptyUntil) return 'refused';
@@ -231,19 +231,22 @@ export class LeasedTokens {
     return at < this.#indebtedUntil ? 'refused' : 'admitted';
   }
 
-  /** `owed`: takes so many tokens, which need not be there. Until the shared bucket is refilled, nobody gets any. */
-  take(owed = 0): void {
-    if (owed === 0) this.#stock -= 1;
-    this.#owed += owed;
+  /**
+   * Takes a token for a request, or one for each of a batch's `extraItems`. Those need not be there: nobody gets a token until
+   * the shared bucket is refilled.
+   */
+  take(extraItems = 0): void {
+    if (extraItems === 0) this.#stock -= 1;
+    this.#owed += extraItems;
     this.#payFromStock();
   }
 
-  /** What the next lease should ask for. */
+  /** The next lease should ask for this. */
   get request(): LeaseRequest {
     return { subject: this.subject, rate: this.rate, wanted: this.wanted, owed: this.#owed };
   }
 
-  /** After a lease that failed. */
+  /** Forgets the debts that a failed lease should have paid. */
   forgive({ owed }: LeaseRequest): void {
     this.#owed -= owed;
   }

@@ -1,10 +1,10 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import type { Caller } from '../../domain/caller.ts';
-import type { Handler } from '../operation.ts';
+import { type Handler, withoutDatabase } from '../operation.ts';
 
-export const getKey: Handler<'getKey'> = async ({ caller }) => {
+export const getKey: Handler<'getKey'> = withoutDatabase(async ({ caller }) => {
   return { status: 200, headers: {}, body: present(caller), version: caller.organizationVersion };
-};
+});
 
 /** A function with a declared return type, so that the compiler refuses a field that the contract does not have. */
 function present(caller: Caller): components['schemas']['Key'] {
