@@ -4,6 +4,7 @@ import { getSystemErrorMessage } from 'node:util';
 import type { Command } from 'commander';
 import { DomainError } from '../../src/domain/errors.ts';
 import { type Keyring, parseKeyring } from '../../src/domain/keyring.ts';
+import { commandLine } from '../../src/domain/release.ts';
 import {
   activateOrganizationFrom,
   cancelMoveById,
@@ -19,7 +20,6 @@ import { listDomainsOfCell } from '../../src/store/organizations/cell-domains.ts
 import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
 import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import { type Context, uuid } from './context.ts';
-import { afterActivation, afterCompletion, afterExport, afterImport } from './move-steps.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
@@ -296,4 +296,33 @@ function reasonOf(error: unknown): string {
 
 function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
+}
+
+// What to do after a command of a move, in words.
+
+const ADMIN = commandLine('admin');
+
+function afterExport({ id, file }: { id: string; file: string }): string {
+  return (
+    `Requests of the organization get 503 now. In the other installation, run ${ADMIN} import-organization --file ${file}. ` +
+    `To undo the move before that, run ${ADMIN} cancel-move --id ${id} --imported-nowhere here.`
+  );
+}
+
+function afterImport({ id }: { id: string }): string {
+  return (
+    `This installation does not serve the organization yet. In the old one, run ${ADMIN} complete-move --id ${id} --file FILE. ` +
+    `Then run ${ADMIN} activate-organization --file FILE here.`
+  );
+}
+
+function afterCompletion(file: string): string {
+  return `In the new installation, run ${ADMIN} activate-organization --file ${file}. It then serves the organization.`;
+}
+
+function afterActivation({ id, name, isCell }: { id: string; name: string; isCell: boolean }): string {
+  const send = isCell
+    ? `Run ${ADMIN} moved-keys --file moved-keys.map here, and reload HAProxy with that file.`
+    : 'Send the requests of the organization to this installation.';
+  return `${send} Then, in the old installation, run ${ADMIN} delete-organization --id ${id} --name ${JSON.stringify(name)}.`;
 }

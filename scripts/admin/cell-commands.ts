@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Cell } from '../../src/domain/cells.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { readReleases } from '../../src/domain/release.ts';
-import { type CellState, READY, stateOf } from './cell-state.ts';
-import { versionWarning } from './cell-versions.ts';
+import { readReleases, VERSION } from '../../src/domain/release.ts';
+import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/cell-metrics.ts';
+import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import type { Context } from './context.ts';
 
 export function addCellCommands(program: Command, { config, print, warn }: Context): void {
@@ -28,4 +28,101 @@ export function addCellCommands(program: Command, { config, print, warn }: Conte
 function rowOf({ name }: Cell, state: CellState | undefined) {
   const { organizations = null, parent_programs: programs = null, events = null } = state?.rows ?? {};
   return { cell: name, health: state?.health, version: state?.version ?? null, organizations, programs, events };
+}
+
+// What a cell says about itself: its health at its address, and the rest in its metrics.
+
+export type CellState = {
+  /** READY, or what is wrong. */
+  readonly health: string;
+  /** Of the server whose metrics were read; `null` if they were not. */
+  readonly version: string | null;
+  /** By table. */
+  readonly rows: Readonly<Record<string, number>>;
+};
+
+const READY = 'ready';
+
+/** Longer than /readyz takes, which is two seconds. */
+const TIMEOUT_MS = 5000;
+/** Several times what a server of 256 workers sends. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_HEALTH_CHARACTERS = 100;
+
+/** Never rejects: a cell that does not respond is one with a problem. */
+async function stateOf(cell: Cell): Promise<CellState> {
+  const [health, measured] = await Promise.all([healthOf(cell), metricsOf(cell)]);
+  return { ...measured, health: health === READY && measured.problem !== null ? measured.problem : health };
+}
+
+async function healthOf({ url }: Cell): Promise<string> {
+  const response = await get(`${url}/readyz`);
+  if (typeof response === 'string') return response;
+  if (response.status === 200) return READY;
+  return statusIn(response.text) ?? `/readyz responds with ${response.status}`;
+}
+
+/** The reason in the body of a 503 of /readyz. Another program may have sent it, so it is not printed as it is. */
+function statusIn(text: string): string | null {
+  try {
+    const status = memberOf(JSON.parse(text), 'status');
+    return typeof status === 'string' ? status.replaceAll(/\p{C}/gu, '').slice(0, MAX_HEALTH_CHARACTERS) : null;
+  } catch {
+    return null;
+  }
+}
+
+type Measured = Pick<CellState, 'version' | 'rows'> & { readonly problem: string | null };
+
+const INFO = new RegExp(`^${CELL_INFO}\\{name="([a-z0-9]+)",version="([\\w.+-]+)"`, 'm');
+const ROWS = new RegExp(`^${CELL_ROWS}\\{table="(\\w+)".*\\} (\\d+)$`, 'gm');
+
+async function metricsOf({ name, metricsUrl }: Cell): Promise<Measured> {
+  const unknown = { version: null, rows: {} };
+  if (metricsUrl === null) return { ...unknown, problem: null };
+  const response = await get(metricsUrl);
+  if (typeof response === 'string') return { ...unknown, problem: `${READY}, but its metrics: ${response}` };
+  const [, measured, version] = INFO.exec(response.text) ?? [];
+  if (measured === undefined || version === undefined)
+    return { ...unknown, problem: `${READY}, but its metrics are not those of a cell` };
+  if (measured !== name) return { ...unknown, problem: `${READY}, but its metrics are those of ${measured}` };
+  const rows = [...response.text.matchAll(ROWS)].map(([, table = '', count]) => [table, Number(count)] as const);
+  return { version, rows: Object.fromEntries(rows), problem: null };
+}
+
+/** The response, or why there is none. No URL is in it, which may contain a password. */
+async function get(url: string): Promise<{ readonly status: number; readonly text: string } | string> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { status: response.status, text: await textOf(response) };
+  } catch (error) {
+    if (memberOf(error, 'name') === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} seconds`;
+    return `no response (${codeOf(memberOf(error, 'cause')) || 'the request failed'})`;
+  }
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error('The response is too large.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * Two cells may differ by one release. Returns what to tell the operator if they differ by more, or else `null`. `releases`: the
+ * newest first.
+ */
+export function versionWarning(versions: ReadonlySet<string>, releases: readonly string[]): string | null {
+  if (versions.size < 2) return null;
+  const places = [...versions].map((version) => releases.indexOf(version));
+  const list = [...versions].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).join(', ');
+  if (places.includes(-1))
+    return `The cells have the versions ${list}, not all of which this command of version ${VERSION} knows. Run that of the newest one.`;
+  return Math.max(...places) - Math.min(...places) < 2
+    ? null
+    : `The versions of the cells differ by more than one release: ${list}. Upgrade the oldest one, one release at a time.`;
 }

@@ -1,9 +1,26 @@
 import type pg from 'pg';
-import type { Case, Servers } from './case.ts';
-import type { Data } from './data.ts';
-import { distinctPages, listsOfLarge, syncCases } from './list-cases.ts';
+import { sealCursor } from '../../src/api/list-page.ts';
+import { DAY_MS } from '../../src/domain/duration.ts';
+import { positionOf } from '../../src/store/resources/list.ts';
+import type { Case, Servers } from './compare.ts';
+import type { Data, Organization } from './data.ts';
+import { COMMON_WORD, RARE_WORD } from './data.ts';
 import type { Load } from './load.ts';
-import { creations, each, PATH, someIds, writes } from './requests.ts';
+import {
+  authorized,
+  creations,
+  each,
+  findRowsAt,
+  INSTANT,
+  PAGE_ROWS,
+  PATH,
+  type Place,
+  seal,
+  someIds,
+  split,
+  writes,
+} from './requests.ts';
+import type { RunningServer } from './servers.ts';
 import { addEndpoint, type Receiver } from './webhooks.ts';
 
 export type Sources = { readonly client: pg.Client; readonly receiver: Receiver };
@@ -106,4 +123,102 @@ export async function listCases(servers: Servers, data: Data, { client, receiver
 async function tagOf({ server, requests }: Load): Promise<string> {
   const [request] = requests(0, 1);
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
+}
+
+// Lists that no response cache serves: each request differs from those of the other connections.
+
+const DEEP_PAGE = 20_000;
+/** More than one pass requests. */
+const DISTINCT_PAGES = 16_000;
+const FEW_ROWS = 20;
+
+/** Returns a function from a server to its load: list pages that no two connections share. */
+async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Client) {
+  const { rows } = await client.query<Place>(
+    `select id, value from (
+       select id, ${INSTANT} as value, row_number() over (order by created_at, id) as place
+       from parent_programs where organization_id = $1 order by created_at, id limit $2
+     ) walked where place % $3 = 0`,
+    [large.id, DISTINCT_PAGES * PAGE_ROWS, PAGE_ROWS],
+  );
+  const headers = authorized(large);
+  const charterPages = rows.map((row) => ({
+    headers,
+    path: `${PATH}?cursor=${sealCursor(seal(large), positionOf(row, 'created_at'))}`,
+  }));
+  const rawPages = rows.map(({ id, value }) => ({ headers, path: `${PATH}?after=${value}&id=${id}` }));
+  return (server: RunningServer) => split(server, server === raw ? rawPages : charterPages);
+}
+
+/** First pages of what an integrator fetches to keep a copy in sync. No other case writes to these rows. */
+async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg.Client): Promise<Case[]> {
+  const unchanged = small.at(-1) ?? small[0];
+  const changes = await listChanges(client, unchanged);
+  const at = (index: number) => changes.at(index)?.getTime() ?? 0;
+  const pages = (sort: string, from: number, to: number): Load => {
+    const headers = authorized(unchanged);
+    const all = Array.from({ length: DISTINCT_PAGES }, (_, i) => {
+      const since = new Date(from + ((to - from) * i) / DISTINCT_PAGES).toISOString();
+      return { headers, path: `${PATH}?${new URLSearchParams({ sort, updated_since: since })}` };
+    });
+    return split(uncached, all);
+  };
+  const base = { title: 'raw, an unfiltered page', load: each(raw, [unchanged]) };
+  return [
+    {
+      base,
+      title: 'updated_since, in order of updated_at',
+      floor: 1,
+      subject: pages('updated_at', at(0), at(-PAGE_ROWS - 1)),
+    },
+    {
+      base,
+      title: 'updated_since, in the default order, all rows match',
+      floor: 0.65,
+      sameRows: true,
+      subject: pages('created_at', at(0) - DAY_MS, at(0)),
+    },
+    {
+      base,
+      title: `updated_since, in the default order, ${FEW_ROWS} of 1,000 rows match`,
+      floor: 0.75,
+      subject: pages('created_at', at(-FEW_ROWS - 1) + 1, at(-FEW_ROWS)),
+    },
+  ];
+}
+
+/** When the rows were last changed, in order of time. */
+async function listChanges(client: pg.Client, { id }: Organization): Promise<Date[]> {
+  const text = 'select updated_at as at from parent_programs where organization_id = $1 order by updated_at';
+  return (await client.query<{ at: Date }>(text, [id])).rows.map(({ at }) => at);
+}
+
+/** Lists of 1,000,000 rows. Each connection requests another number of rows, 25 on average. */
+async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
+  const { large } = data;
+  const [before, first] = await findRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
+  // One day before the last change, because the data may have been created earlier than today.
+  const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
+  const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();
+  const pages = (parameters: Record<string, string>): Load => ({
+    server: uncached,
+    requests: (connection, connections) => {
+      const limit = String(PAGE_ROWS + connection - Math.floor(connections / 2));
+      return [{ path: `${PATH}?${new URLSearchParams({ ...parameters, limit })}`, headers: authorized(large) }];
+    },
+  });
+  const base = { title: 'its first page', load: pages({}) };
+  const cursor = sealCursor(seal(large), positionOf(before, 'created_at'));
+  const title = (what: string) => `${what} on 1,000,000 rows`;
+  return [
+    { base, title: 'page 20,000 of 1,000,000 rows', floor: 0.9, firstId: first.id, subject: pages({ cursor }) },
+    { base, title: `${title('search')}, a rare word`, floor: 0.25, subject: pages({ search: RARE_WORD }) },
+    { base, title: `${title('search')}, a common word`, floor: 0.3, subject: pages({ search: COMMON_WORD }) },
+    {
+      base,
+      title: `${title('updated_since')}, a day`,
+      floor: 0.55,
+      subject: pages({ updated_since: since.toISOString() }),
+    },
+  ];
 }

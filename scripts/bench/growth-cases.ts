@@ -1,7 +1,7 @@
 import { sealCursor } from '../../src/api/list-page.ts';
 import { positionOf } from '../../src/store/resources/list.ts';
 import type { Organization } from './data.ts';
-import { COMMON_WORD, RARE_WORD } from './fill.ts';
+import { COMMON_WORD, RARE_WORD } from './data.ts';
 import type { GrownData } from './growth-data.ts';
 import type { RequestSpec } from './load.ts';
 import { authorized, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './requests.ts';

@@ -1,8 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { fillOrganizations, issueKeys, type Organization } from './data.ts';
-import { fillPrograms, WORDS } from './fill.ts';
+import { fillOrganizations, fillPrograms, issueKeys, type Organization, WORDS } from './data.ts';
 import { grouped } from './report.ts';
 
 export type Size = {

@@ -7,11 +7,12 @@ import { FIRST_ENDPOINT, listPendingEndpoints } from '../../src/store/webhooks/w
 import { quantile } from './compare.ts';
 import { KEYRING } from './data.ts';
 import { CONNECTIONS, GROWTH_CASES, type GrowthCase } from './growth-cases.ts';
-import type { GrownData, Size } from './growth-data.ts';
+import { type GrownData, SIZES, type Size, SMALL_ROWS } from './growth-data.ts';
 import { type Drive, prepareWithoutWaking } from './load.ts';
-import { privateBytes, residentBytes } from './processes.ts';
+import { grouped, markdownTable } from './report.ts';
 import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
+import { privateBytes, residentBytes } from './servers.ts';
 
 /** A database of one size, and a server of its own for it, without a response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
@@ -176,4 +177,50 @@ async function rowCosts({ client }: GrownData): Promise<RowCosts[]> {
   const programs = await client.query<{ count: string }>('select count(*) from parent_programs');
   const relations = await client.query<RowCosts>(RELATIONS, [Number(programs.rows[0]?.count)]);
   return [...relations.rows, ...(await client.query<RowCosts>(WHOLE_ROWS)).rows];
+}
+
+// The tables of the guide "Scaling", as Markdown. The guide's computed figures follow from them by the formulas that it shows.
+
+const MIB = 1024 ** 2;
+const GIGABYTE = 1e9;
+
+/** Each cost of one size, with the name of its row. */
+const COSTS: readonly (readonly [name: string, cell: (costs: SizeCosts) => string])[] = [
+  [
+    'size of the database',
+    ({ databaseBytes: bytes }) =>
+      bytes < GIGABYTE ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / GIGABYTE).toFixed(1)} GB`,
+  ],
+  [
+    'WAL of an update, right after a checkpoint',
+    ({ walBytesOfUpdate }) => `${(walBytesOfUpdate / 1024).toFixed(0)} KiB`,
+  ],
+  ['housekeeping, when nothing has expired', ({ housekeepingMs }) => `${housekeepingMs.toFixed(0)} ms`],
+  ['a poll for webhook deliveries, when none is due', ({ pollMs }) => `${pollMs.toFixed(1)} ms`],
+  ['private memory of a connection', ({ connectionBytes }) => `${(connectionBytes / MIB).toFixed(1)} MiB`],
+  ['memory of a process, without cached responses', ({ processBytes }) => `${(processBytes / MIB).toFixed(0)} MiB`],
+];
+
+export function growthTables({ growths, costs, rows }: GrowthRun): string {
+  const sizes = SIZES.map((size) => grouped(size.rows));
+  const organizations = SIZES.map((size) => grouped(size.organizations));
+  const latencies = (of: Growth['of']) =>
+    growths
+      .filter((growth) => growth.of === of)
+      .map(({ title, milliseconds }) => [title, ...milliseconds.map((ms) => ms.toFixed(ms < 10 ? 1 : 0))]);
+  return [
+    markdownTable(['p50 in ms, one organization with so many rows', ...sizes], latencies('large')),
+    markdownTable(
+      [`p50 in ms, so many organizations with ${SMALL_ROWS} rows each`, ...organizations],
+      latencies('small'),
+    ),
+    markdownTable(
+      ['of the same databases', ...sizes],
+      COSTS.map(([name, cell]) => [name, ...costs.map(cell)]),
+    ),
+    markdownTable(
+      ['bytes in the largest database', ''],
+      rows.map(({ name, bytes }) => [name, grouped(bytes)]),
+    ),
+  ].join('\n');
 }

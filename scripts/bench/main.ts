@@ -9,12 +9,11 @@ import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/
 import { migrate } from '../../src/postgres/migrate.ts';
 import { untilInterrupted } from '../interrupted.ts';
 import { root } from '../tool.ts';
-import type { Servers } from './case.ts';
 import { listCases } from './cases.ts';
+import type { Servers } from './compare.ts';
 import { prepareData } from './data.ts';
-import { type Grown, measureGrowth } from './growth.ts';
+import { type Grown, growthTables, measureGrowth } from './growth.ts';
 import { type GrownData, prepareGrownData } from './growth-data.ts';
-import { growthTables } from './growth-report.ts';
 import { measureCases, measureCosts, measureStart, type Peers } from './measure.ts';
 import { FULL, HELP, type Options, QUICK, readOptions } from './options.ts';
 import { measureOverload } from './overload.ts';

@@ -1,7 +1,7 @@
 // Measures the cases of the table, and what a first page costs each server.
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
-import type { Case, Servers } from './case.ts';
+import type { Case, Servers } from './compare.ts';
 import { alternate, compare, type Pair, summaryOf, wake, warmUp } from './compare.ts';
 import { type Data, vacuum } from './data.ts';
 import type { Drive, Load, Sample } from './load.ts';

@@ -5,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mintKey } from '../../src/domain/api-key.ts';
 import { quantile, rateOf } from './compare.ts';
 import type { Data, Organization } from './data.ts';
-import { WRITTEN } from './fill.ts';
+import { WRITTEN } from './data.ts';
 import { encode, keepBusy, merge, type Next, type Sample } from './load.ts';
-import { residentBytes } from './processes.ts';
 import { grouped, markdownTable } from './report.ts';
 import { authorized, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
+import { residentBytes } from './servers.ts';
 
 /** One load, what is promised to the others, and what was measured. */
 type Trial = { readonly load: string; readonly promise: string; readonly value: string; readonly isMissed: boolean };

@@ -1,7 +1,6 @@
 // The result as Markdown.
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { Case } from './case.ts';
-import type { Comparison, Summary } from './compare.ts';
+import type { Case, Comparison, Summary } from './compare.ts';
 import type { Proxied } from './proxy.ts';
 
 export type Result = { readonly measured: Case; readonly comparison: Comparison };

@@ -1,7 +1,7 @@
 // The requests that the cases send.
 import type pg from 'pg';
 import type { Data, Organization } from './data.ts';
-import { WRITTEN } from './fill.ts';
+import { WRITTEN } from './data.ts';
 import type { Load, RequestSpec } from './load.ts';
 import type { RunningServer } from './servers.ts';
 

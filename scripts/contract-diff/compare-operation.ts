@@ -1,11 +1,9 @@
 // Compares two operations: their security, their parameters, their bodies and their responses.
-
 import { isObject, type Json } from '../../src/contract/document.ts';
-import { compareContent } from './compare-content.ts';
-import { compareParameters } from './compare-parameters.ts';
-import { compareResponses } from './compare-responses.ts';
-import { compareSecurity } from './compare-security.ts';
+import { compareSchema } from './compare-schema.ts';
+import type { Resolve } from './comparison.ts';
 import {
+  atPart,
   type Comparison,
   compareDeprecation,
   compareFields,
@@ -13,10 +11,10 @@ import {
   type FieldRules,
   type Pair,
   resolvePair,
+  spotOf,
 } from './comparison.ts';
-import { listOf, objectOf } from './json.ts';
-import { atPart, spotOf } from './place.ts';
-import type { Direction } from './rules.ts';
+import { canonical, hasOwn, listOf, namesOf, objectOf } from './json.ts';
+import type { Direction, RuleName } from './rules.ts';
 
 /** An operation, with the parameters of its path and the document's default security. */
 export type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
@@ -89,4 +87,228 @@ function compareOperationId({ report }: Comparison, { spot, direction, ...pair }
   const [before, after] = [pair.before['operationId'], pair.after['operationId']];
   if (before === after) return;
   report(before === undefined ? 'operationId added' : 'operationId changed', spot, direction, { before, after });
+}
+
+/** One of the alternatives: the schemes that are required together, and their permissions. */
+type Way = { readonly schemes: string; readonly permissions: string };
+
+function compareSecurity({ report }: Comparison, { spot, direction, before, after }: Pair<unknown>): void {
+  const [olds, news] = [waysOf(before), waysOf(after)];
+  const [wasOpen, isOpen] = [isOpenTo(olds), isOpenTo(news)];
+  if (wasOpen !== isOpen) {
+    report(isOpen ? 'security removed' : 'security added', spot, direction);
+    return;
+  }
+
+  const removed = olds.filter((way) => !has(news, way));
+  const added = news.filter((way) => !has(olds, way));
+  const changed = removed.flatMap((way) => {
+    const successor = added.find(({ schemes }) => schemes === way.schemes);
+    return successor === undefined ? [] : [{ way, successor }];
+  });
+  for (const { way, successor } of changed)
+    report('permission changed', spot, direction, { before: way.permissions, after: successor.permissions });
+  for (const way of removed.filter((one) => changed.every((pair) => pair.way !== one)))
+    report('security way removed', spot, direction, { name: way.schemes });
+  for (const way of added.filter((one) => changed.every((pair) => pair.successor !== one)))
+    report('security way added', spot, direction, { name: way.schemes });
+}
+
+/** The requirements in a list are alternatives (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. */
+function waysOf(security: unknown): readonly Way[] {
+  const requirements = listOf(security).map(objectOf);
+  return (requirements.length === 0 ? [{}] : requirements).map((requirement) => {
+    const schemes = namesOf(requirement);
+    const permissions = schemes.flatMap((scheme) => listOf(requirement[scheme]).map(String).sort());
+    return { schemes: schemes.join(' and '), permissions: permissions.join(' and ') || 'no permission' };
+  });
+}
+
+function isOpenTo(ways: readonly Way[]): boolean {
+  return ways.some(({ schemes }) => schemes === '');
+}
+
+function has(ways: readonly Way[], way: Way): boolean {
+  return ways.some((other) => canonical(other) === canonical(way));
+}
+
+const PARAMETER: FieldRules = {
+  name: null,
+  in: null,
+  description: WORDS,
+  example: WORDS,
+  examples: WORDS,
+  required: null,
+  deprecated: null,
+  schema: null,
+  content: null,
+  style: 'serialization changed',
+  explode: 'serialization changed',
+  allowReserved: 'serialization changed',
+  allowEmptyValue: 'serialization changed',
+};
+
+type Parameter = { readonly written: unknown; readonly node: Json };
+type Parameters = ReadonlyMap<string, Parameter>;
+
+/** Parameters match by location and name. If only the name matches, the parameter has moved. */
+function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]>): void {
+  const { report } = comparison;
+  const olds = parametersOf(pair.before, comparison.before);
+  const news = parametersOf(pair.after, comparison.after);
+  const spotOf = ({ node }: Parameter) => atPart(pair.spot, `parameter ${node['name']}`);
+
+  for (const [key, old] of olds) {
+    const same = news.get(key) ?? namesake(old, news, olds);
+    if (same !== null)
+      compareParameter(comparison, { ...pair, spot: spotOf(old), before: old.written, after: same.written });
+    else report('parameter removed', spotOf(old), pair.direction, { wasDeprecated: old.node['deprecated'] === true });
+  }
+  for (const [key, added] of news) {
+    if (olds.has(key) || namesake(added, olds, news) !== null) continue;
+    const isRequired = added.node['required'] === true;
+    report(isRequired ? 'required parameter added' : 'parameter added', spotOf(added), pair.direction);
+  }
+}
+
+/** A parameter, or a header of a response. */
+export function compareParameter(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  const { spot, direction } = pair;
+  const [was, is] = [pair.before['in'], pair.after['in']];
+  if (was !== is) comparison.report('parameter moved', spot, direction, { before: was, after: is });
+  const [before, after] = [withDefaults(pair.before, was), withDefaults(pair.after, was)];
+  compareFields(comparison, { ...pair, before, after }, PARAMETER);
+  compareRequirement(comparison, pair);
+  compareDeprecation(comparison, pair);
+  compareContent(comparison, pair);
+  compareHeldSchema(comparison, pair);
+}
+
+/** A later parameter overrides an earlier one: the operation's that of the path (OpenAPI 3.1 section 4.8.10). */
+function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
+  return new Map(
+    list.map((written) => {
+      const { node } = resolve(written);
+      return [`${node['in']} ${node['name']}`, { written, node }];
+    }),
+  );
+}
+
+/** The parameter of that name that only the other document has. */
+function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
+  const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
+  return found?.[1] ?? null;
+}
+
+/** Fills in OpenAPI's defaults, so that writing a default down is no change. */
+function withDefaults(parameter: Json, place: unknown): Json {
+  const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
+  const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
+  return { explode: filled.style === 'form', ...filled };
+}
+
+const RESPONSE: FieldRules = { summary: 'words changed', description: 'words changed', headers: null, content: null };
+
+function compareResponses(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
+  for (const status of namesOf(before, after)) {
+    const within = atPart(spot, `response ${status}`);
+    if (!hasOwn(after, status)) comparison.report('status removed', within, direction);
+    else if (!hasOwn(before, status)) comparison.report(newStatusRule(status), within, direction);
+    else compareResponse(comparison, { direction, spot: within, before: before[status], after: after[status] });
+  }
+}
+
+export function compareResponse(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  compareFields(comparison, pair, RESPONSE);
+  compareHeaders(comparison, {
+    ...pair,
+    before: objectOf(pair.before['headers']),
+    after: objectOf(pair.after['headers']),
+  });
+  compareContent(comparison, pair);
+}
+
+/** Clients that send If-None-Match expect a 304, and every client must handle unknown errors. */
+function newStatusRule(status: string): RuleName {
+  return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
+}
+
+function compareHeaders(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
+  for (const name of namesOf(before, after)) {
+    const within = atPart(spot, `header ${name}`);
+    if (!hasOwn(before, name)) comparison.report('header added', within, direction);
+    else if (hasOwn(after, name)) {
+      const compare = name === 'Accept-Patch' ? compareAcceptedTypes : compareParameter;
+      compare(comparison, { direction, spot: within, before: before[name], after: after[name] });
+    } else {
+      const wasDeprecated = comparison.before(before[name]).node['deprecated'] === true;
+      comparison.report('header removed', within, direction, { wasDeprecated });
+    }
+  }
+}
+
+/**
+ * A header that lists the media types of requests: a longer list accepts more, which the contract announces, and a shorter
+ * one refuses what was accepted.
+ */
+function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  const { before, after } = pair;
+  compareParameter(comparison, { ...pair, after: { ...after, schema: before['schema'] } });
+  compareHeldSchema(comparison, { ...pair, direction: 'request', before: listed(before), after: listed(after) });
+}
+
+function listed({ schema }: Json): Json {
+  const { const: list, ...others } = objectOf(schema);
+  return { schema: typeof list === 'string' ? { ...others, enum: list.split(', ') } : schema };
+}
+
+const MEDIA_TYPE: FieldRules = { schema: null, examples: null, example: WORDS, encoding: 'serialization changed' };
+const EXAMPLE: FieldRules = { summary: WORDS, description: WORDS, value: WORDS, externalValue: WORDS };
+
+/** Compares the `content` of a body by media type. Places do not name application/json, the only one of this API. */
+function compareContent(comparison: Comparison, holder: Pair<Json>): void {
+  const { spot, direction } = holder;
+  const [before, after] = [objectOf(holder.before['content']), objectOf(holder.after['content'])];
+  for (const name of namesOf(before, after)) {
+    if (!hasOwn(before, name)) comparison.report('media type added', spot, direction, { name });
+    else if (!hasOwn(after, name)) comparison.report('media type removed', spot, direction, { name });
+    else {
+      const inner = name === 'application/json' ? spot : atPart(spot, name);
+      compareMediaType(comparison, {
+        direction,
+        spot: inner,
+        before: objectOf(before[name]),
+        after: objectOf(after[name]),
+      });
+    }
+  }
+}
+
+/** Compares the `schema` members; a missing one allows everything. */
+function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
+  compareSchema(comparison, { ...rest, before: before['schema'] ?? true, after: after['schema'] ?? true });
+}
+
+function compareMediaType(comparison: Comparison, pair: Pair<Json>): void {
+  compareFields(comparison, pair, MEDIA_TYPE);
+  compareExamples(comparison, {
+    ...pair,
+    before: objectOf(pair.before['examples']),
+    after: objectOf(pair.after['examples']),
+  });
+  compareHeldSchema(comparison, pair);
+}
+
+function compareExamples(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
+  for (const name of namesOf(before, after)) {
+    if (!hasOwn(before, name)) comparison.report('example added', spot, direction, { name });
+    else if (!hasOwn(after, name)) comparison.report('example removed', spot, direction, { name });
+    else {
+      const pair = { direction, spot: atPart(spot, `example ${name}`), before: before[name], after: after[name] };
+      compareFields(comparison, resolvePair(comparison, pair), EXAMPLE);
+    }
+  }
 }

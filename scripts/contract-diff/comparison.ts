@@ -1,10 +1,7 @@
 // The state of a comparison of two documents, and the comparison of plain fields.
-import type { Json } from '../../src/contract/document.ts';
-import type { Report } from './findings.ts';
-import { isSame, member, namesOf } from './json.ts';
-import { inComponent, type Spot } from './place.ts';
-import { type Resolve, type Resolved, resolverOf } from './resolve.ts';
-import type { Direction, RuleName } from './rules.ts';
+import { followReference, type Json, namesIn } from '../../src/contract/document.ts';
+import { isSame, member, namesOf, objectOf } from './json.ts';
+import { type Direction, RULES, type Rule, type RuleName, type Verdict } from './rules.ts';
 
 export type Comparison = {
   readonly before: Resolve;
@@ -69,4 +66,164 @@ export function compareDeprecation({ report }: Comparison, { spot, direction, be
 export function compareRequirement({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   const [was, is] = [before['required'] === true, after['required'] === true];
   if (was !== is) report(is ? 'requirement narrowed' : 'requirement widened', spot, direction);
+}
+
+// Collects the changes that a comparison finds. A change of a component is one change, however many operations use it.
+
+export type Change = {
+  readonly rule: RuleName;
+  readonly direction: Direction;
+  readonly verdict: Verdict;
+  readonly place: string;
+  /** `place` without the list of operations that use the component. */
+  readonly shortPlace: string;
+  readonly words: string;
+  /** Why it is breaking; otherwise empty. */
+  readonly why: string;
+  /** It removes something that should have been published as deprecated before. */
+  readonly lacksDeprecation: boolean;
+};
+
+export type Details = {
+  readonly name?: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** What is removed was deprecated in the old document. */
+  readonly wasDeprecated?: boolean;
+};
+export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
+
+type Found = Omit<Change, 'place' | 'shortPlace'> & { readonly within: Place; readonly places: Place[] };
+
+export function newFindings(): { readonly report: Report; readonly changes: () => Change[] } {
+  const found = new Map<string, Found>();
+  const report: Report = (name, spot, direction, details = {}) => {
+    const rule: Rule = RULES[name];
+    const { verdict } = rule[direction];
+    const words = fill(rule.says, details);
+    const key = JSON.stringify([wordsOf(spot.within), words, verdict, rule[direction].why]);
+    const one = found.get(key) ?? {
+      rule: name,
+      direction,
+      verdict,
+      words,
+      why: fill(rule[direction].why, details),
+      lacksDeprecation: verdict === 'breaking' && rule.needsDeprecation && details.wasDeprecated !== true,
+      within: spot.within,
+      places: [],
+    };
+    one.places.push(spot.at);
+    found.set(key, one);
+  };
+  return {
+    report,
+    changes: () =>
+      [...found.values()].map(({ within, places, ...change }) => ({ ...change, ...placeOf(within, places) })),
+  };
+}
+
+/** The place of the change or, for a component in several places, the component and the first few of its users. */
+function placeOf(within: Place, places: readonly Place[]): Pick<Change, 'place' | 'shortPlace'> {
+  const whole = [...new Set(places.map(wordsOf))];
+  if (whole.length === 1) return { place: whole.join(), shortPlace: whole.join() };
+  const users = [...new Set(places.map(userOf))];
+  const shown = users.length > 4 ? [...users.slice(0, 3), `${users.length - 3} more`] : users;
+  const shortPlace = wordsOf(within);
+  return { place: `${shortPlace} (${shown.join('; ')})`, shortPlace };
+}
+
+function fill(says: string, { name = '', before, after }: Details): string {
+  const words: Record<string, string> = { '{name}': name, '{before}': show(before), '{after}': show(after) };
+  return says.replaceAll(/\{(?:name|before|after)\}/g, (mark) => words[mark] ?? mark);
+}
+
+const LONGEST = 120;
+
+function show(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}
+
+export type Place = {
+  /** An operation, or a named component. */
+  readonly root: string;
+  readonly parts: readonly string[];
+  /** The path of a field, such as `data[].name`; empty for the whole value. */
+  readonly field: string;
+};
+
+/** One spot, seen twice: from the operation, and from the nearest named component. */
+export type Spot = { readonly at: Place; readonly within: Place };
+
+export function spotOf(root: string): Spot {
+  const place = { root, parts: [], field: '' };
+  return { at: place, within: place };
+}
+
+export function atPart(spot: Spot, part: string): Spot {
+  return both(spot, (place) => ({ ...place, parts: [...place.parts, part] }));
+}
+
+export function atField(spot: Spot, name: string): Spot {
+  return both(spot, (place) => ({ ...place, field: place.field === '' ? name : `${place.field}.${name}` }));
+}
+
+export function atItems(spot: Spot): Spot {
+  return both(spot, (place) => ({ ...place, field: `${place.field}[]` }));
+}
+
+/** The names of an object's fields, rather than their values. */
+export function atNames(spot: Spot): Spot {
+  return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
+}
+
+/** The spot is a whole component, which other operations may use too. */
+function inComponent(spot: Spot, component: string): Spot {
+  return { at: spot.at, within: spotOf(component).within };
+}
+
+function wordsOf({ root, parts, field }: Place): string {
+  return [root, ...parts, ...(field === '' ? [] : [`field ${field}`])].join(', ');
+}
+
+/** The part of an operation that uses it: "GET /api/key, response 200". */
+function userOf({ root, parts }: Place): string {
+  return [root, ...parts.slice(0, 1)].join(', ');
+}
+
+function both({ at, within }: Spot, change: (place: Place) => Place): Spot {
+  return { at: change(at), within: change(within) };
+}
+
+/** An object of the document and, where a reference led to it, the name of that component: "schema ParentProgram". */
+export type Resolved = { readonly node: Json; readonly component: string | null };
+export type Resolve = (value: unknown) => Resolved;
+
+/** The sections of `components`, and the word for one component of each. */
+export const SECTIONS: Readonly<Record<string, string>> = {
+  schemas: 'schema',
+  responses: 'response',
+  parameters: 'parameter',
+  headers: 'header',
+  requestBodies: 'request body',
+  examples: 'example',
+  securitySchemes: 'security scheme',
+  pathItems: 'path item',
+  links: 'link',
+  callbacks: 'callback',
+};
+
+function resolverOf(document: Json): Resolve {
+  return (value) => {
+    const { target, reference } = followReference(document, objectOf(value));
+    return { node: target, component: reference === null ? null : componentOf(reference) };
+  };
+}
+
+function componentOf(reference: string): string | null {
+  const [root, section = '', name, ...deeper] = namesIn(reference);
+  const kind = SECTIONS[section];
+  return root === 'components' && kind !== undefined && name !== undefined && deeper.length === 0
+    ? `${kind} ${name}`
+    : null;
 }

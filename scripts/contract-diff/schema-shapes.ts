@@ -1,8 +1,8 @@
 // The normal form of a schema: what it allows of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
 // reference to either have the same normal form, so that writing a schema differently is no change.
 import { isObject, type Json } from '../../src/contract/document.ts';
+import type { Resolve } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
-import type { Resolve } from './resolve.ts';
 
 /** Numbers are split into integers and fractions, so that "number" is "integer" and more. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;

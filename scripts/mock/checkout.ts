@@ -48,7 +48,7 @@ export type EditOptions = {
 };
 
 /** Bundles and serves the contract after every edit in the folder of its main file; resolves to a function that ends this. */
-export function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
+function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
   return onChange(dirname(mainFile), async () => {
     const problems = await serveEdited(mainFile, serve).catch((error) => [
       `${relative(root, mainFile)}: ${error instanceof Error ? error.message : error}`,

@@ -44,7 +44,7 @@ export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseS
 
 const ITEMS = 60;
 
-export function createCollections(operations: readonly Operation[], deps: CollectionDeps): readonly Collection[] {
+function createCollections(operations: readonly Operation[], deps: CollectionDeps): readonly Collection[] {
   const collections = operations.map((operation) =>
     createCollection(operation, { ...deps, examples: itemExamples(operations, operation) }),
   );
@@ -186,7 +186,7 @@ export type ResponseQuery = {
 /** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
 export type ResponseSource = (query: ResponseQuery) => ContractResponse;
 
-export function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
+function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
   return ({ operation, status, example, seedText }) => {
     const headers = headersOf(operation, status);
     const schema = schemaOf(operation, status);
@@ -211,7 +211,7 @@ const FIRST_MS = Date.UTC(2024, 0, 1);
 const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
 /** The first generated value that the schema allows, the same for the same seed; `undefined` if there was none. */
-export function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
+function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
   const narrow = narrowed(schema);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     JSONSchemaFaker.option({ alwaysFakeOptionals: true, maxItems: 10, random: randomOf(`${seed} ${attempt}`) });

@@ -98,7 +98,7 @@ export function idIn({ path }: HandlerInput): string {
 }
 
 /** A UUID may be sent in capitals; responses have it in lower case. */
-export function canonicalId(value: string): string {
+function canonicalId(value: string): string {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value.toLowerCase() : value;
 }
 

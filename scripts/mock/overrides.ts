@@ -91,7 +91,7 @@ export type Matched = {
   readonly body: unknown;
 };
 
-export function isMatch(match: Match = {}, { url, headers, body }: Matched): boolean {
+function isMatch(match: Match = {}, { url, headers, body }: Matched): boolean {
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
   const parameters = new URLSearchParams(query);
   return (

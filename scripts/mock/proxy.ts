@@ -127,7 +127,7 @@ const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
 const ALWAYS_ALLOWED = [401, 403, 429, 500, 503];
 
 /** Checks that a response is the contract's, and that the server refuses what the contract forbids and nothing else. */
-export async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
+async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
   const checkResponse = createConformityCheck({ ...document });
   const checkRequest = await createRequestCheck(document);
   return async ({ req, body, response }) => {
@@ -185,7 +185,7 @@ const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const TIMEOUT_SECONDS = 60;
 
 /** Sends the request to the server, with its headers unchanged, repeated ones included. Rejects without a response. */
-export function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
+function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
   const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
   const headers: Header[] = [
@@ -237,7 +237,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Header[] {
 }
 
 /** Counts requests and disagreements with the contract; equal disagreements are counted together. */
-export class Tally {
+class Tally {
   readonly #counts = new Map<string, number>();
   #requests = 0;
   #disagreements = 0;

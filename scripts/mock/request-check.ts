@@ -71,7 +71,7 @@ export async function readAhead({ req, res, exchange }: ApiRequest): Promise<Rea
 }
 
 /** The request with this body; its own stream has been read. */
-export function copyOf(
+function copyOf(
   { method, url, httpVersion, headers, headersDistinct, rawHeaders }: IncomingMessage,
   body: Buffer,
 ): IncomingMessage {

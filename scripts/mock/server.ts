@@ -157,7 +157,7 @@ type Chosen = { readonly operation: Operation; readonly stateless: OperationHand
 export type MockListener = { readonly listener: RequestListener; readonly control: Control };
 
 /** Responds as the server would, without a database. Rejects where the document cannot be served, or the seed is not valid. */
-export async function createMockListener(assets: Assets, options: MockListenerOptions): Promise<MockListener> {
+async function createMockListener(assets: Assets, options: MockListenerOptions): Promise<MockListener> {
   const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = options;
   const { document } = assets;
   const json = { ...document };

@@ -63,7 +63,7 @@ export function emptyValueOf({ type = [] }: Schema): unknown {
  * Applies a JSON merge patch (RFC 7396). Null empties a member where the schema has an empty value for it, and else
  * removes the member. Members that the schema does not know stay as they are.
  */
-export function mergePatch(current: Json, patch: Json, schema: Schema): Json {
+function mergePatch(current: Json, patch: Json, schema: Schema): Json {
   // A Map, because assigning to "__proto__" of an object would lose that member.
   const members = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(patch)) {

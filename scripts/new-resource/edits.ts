@@ -1,6 +1,6 @@
 // The changes of existing files. Each has its place, and the command fails if that place is gone.
 
-import { parseVersion, successorOf, written } from '../release-contract/version.ts';
+import { parseVersion, successorOf, written } from '../release-contract/decide.ts';
 import { operationIds } from './code.ts';
 import { model, targetsOf } from './database.ts';
 import { capital } from './names.ts';

@@ -1,7 +1,7 @@
 // The changelog of the contract, for its integrators.
-import type { Change } from '../contract-diff/findings.ts';
+import type { Change } from '../contract-diff/comparison.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
-import { type Version, written } from './version.ts';
+import { type Version, written } from './decide.ts';
 
 export const TITLES: Readonly<Record<Verdict, string>> = {
   breaking: 'Breaking',

@@ -3,9 +3,8 @@
 // Within /api only additive changes are promised. The changes determine the version: wording increases the patch number,
 // additive changes the minor number, and breaking changes the major number. Anything that can be `deprecated` must have
 // been published as deprecated before it is removed.
-import type { Change } from '../contract-diff/findings.ts';
+import type { Change } from '../contract-diff/comparison.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
-import { byOrder, FIRST, parseVersion, successorOf, type Version, written } from './version.ts';
 
 export type Decision =
   | { readonly kind: 'release'; readonly version: Version }
@@ -86,4 +85,30 @@ the headers Deprecation (RFC 9745) and Sunset (RFC 8594). Publish that (as ${wri
 
 function refused(message: string, remedy: string, isWrong = true): Decision {
   return { kind: 'refused', message, remedy, isWrong };
+}
+
+/** A version of the contract, by Semantic Versioning 2.0.0. */
+export type Version = { readonly major: number; readonly minor: number; readonly patch: number };
+
+const FIRST: Version = { major: 1, minor: 0, patch: 0 };
+
+/** Null for anything but three numbers: pre-releases are never published. */
+export function parseVersion(text: string): Version | null {
+  const [, major, minor, patch] = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/.exec(text) ?? [];
+  return major === undefined ? null : { major: Number(major), minor: Number(minor), patch: Number(patch) };
+}
+
+export function written({ major, minor, patch }: Version): string {
+  return `${major}.${minor}.${patch}`;
+}
+
+/** Negative if the first is smaller. */
+export function byOrder(one: Version, other: Version): number {
+  return one.major - other.major || one.minor - other.minor || one.patch - other.patch;
+}
+
+/** The version that changes of this verdict require. */
+export function successorOf({ major, minor, patch }: Version, largest: Verdict): Version {
+  if (largest === 'breaking') return { major: major + 1, minor: 0, patch: 0 };
+  return largest === 'additive' ? { major, minor: minor + 1, patch: 0 } : { major, minor, patch: patch + 1 };
 }

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
 import { readArguments } from '../arguments.ts';
 import { compareDocuments } from '../contract-diff/compare-documents.ts';
-import type { Change } from '../contract-diff/findings.ts';
+import type { Change } from '../contract-diff/comparison.ts';
 import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';
 import { TITLES, withEntry } from './changelog.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decide, written } from './decide.ts';
 import { findLastReleased, publish, readChangelog, readYaml } from './released.ts';
-import { written } from './version.ts';
 
 const HELP = `npm run release-contract                publishes the contract under its info.version
 npm run release-contract -- --dry-run   shows what would be published, and writes nothing

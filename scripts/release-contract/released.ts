@@ -6,7 +6,7 @@ import type { Json } from '../../src/contract/document.ts';
 import { bundleContract } from '../bundle.ts';
 import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';
-import { byOrder, parseVersion, type Version, written } from './version.ts';
+import { byOrder, parseVersion, type Version, written } from './decide.ts';
 
 const openapi = join(root, 'openapi');
 const folder = join(openapi, 'released');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { versionWarning } from '../../scripts/admin/cell-versions.ts';
+import { versionWarning } from '../../scripts/admin/cell-commands.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';

@@ -1,5 +1,5 @@
 // What integrators read about a release: sentences, in which the same change of several places stands once.
-import type { Change } from '../../../scripts/contract-diff/findings.ts';
+import type { Change } from '../../../scripts/contract-diff/comparison.ts';
 import { withEntry } from '../../../scripts/release-contract/changelog.ts';
 
 function change(shortPlace: string, rest: Partial<Change> = {}): Change {

@@ -1,8 +1,7 @@
 // The version number that each change requires, and when a contract must not even be merged.
-import type { Change } from '../../../scripts/contract-diff/findings.ts';
+import type { Change } from '../../../scripts/contract-diff/comparison.ts';
 import type { Verdict } from '../../../scripts/contract-diff/rules.ts';
-import { decide } from '../../../scripts/release-contract/decide.ts';
-import { parseVersion } from '../../../scripts/release-contract/version.ts';
+import { decide, parseVersion } from '../../../scripts/release-contract/decide.ts';
 
 function change(verdict: Verdict, lacksDeprecation = false): Change {
   const rule = 'operation removed';
