@@ -1,7 +1,7 @@
 import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { findPooler } from '../../src/postgres/pooler.ts';
-import { openDatabase, transaction } from '../../src/store/sql/database.ts';
+import { openDatabase, PREPARED, transaction } from '../../src/store/sql/database.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 import { setSessionSettings, startPooler, type TestPooler } from '../support/postgres/pooler.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
@@ -122,8 +122,7 @@ test.each([false, true])(
     try {
       await db.pool.query({ name: 'of_pg', text: 'select $1::int as one', values: [1] });
       await db.pool.query({ name: 'without_values', text: 'select 1' });
-      // Its name makes it one of those that Prisma prepares.
-      await transaction(db, (tx) => tx.$queryRaw`select ${1}::int as idempotency_keys`);
+      await transaction(db, (tx) => tx.$queryRaw`select ${1}::int ${PREPARED}`);
       const { rows } = await db.pool.query('select name from pg_prepared_statements order by name');
       expect(rows.map(({ name }) => name)).toEqual(
         keepsStatements ? ['pooler_of_pg', 'pooler_prisma_1', 'pooler_without_values'] : [],

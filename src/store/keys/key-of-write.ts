@@ -2,7 +2,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { JudgedKey } from '../../domain/api-key.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type Permission, rolesWith } from '../../domain/role.ts';
-import type { Transaction } from '../sql/database.ts';
+import { PREPARED, type Transaction } from '../sql/database.ts';
 import { dateOf } from '../sql/timestamp.ts';
 import { isActive } from './api-keys.ts';
 
@@ -15,7 +15,7 @@ export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | n
 export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | RefusedKey;
 
 /**
- * A query of one row. "refused": null if the key may write, else its state as JSON. "time_of_write": the present time, but
+ * A query of one row, which marks its statement as prepared. "refused": null if the key may write, else its state as JSON. "time_of_write": the present time, but
  * later than every write of the organization before, even if PostgreSQL's clock was set back since. No row: there is no such
  * key.
  *
@@ -39,7 +39,7 @@ export function keyOfWrite(
              'userDeactivatedAt', deactivated_at, 'at', statement_timestamp(),
              'allowedAddresses', nullif(array_to_string(allowed_addresses, ' '), ''))
            end as refused, time_of_write
-    from key_and_addresses_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked}) k`;
+    from key_and_addresses_of_write(${organizationId}::uuid, ${keyId}::uuid, ${isLocked}) k ${PREPARED}`;
 }
 
 type StateAsJson = {

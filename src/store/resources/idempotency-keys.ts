@@ -1,5 +1,5 @@
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Database, Transaction } from '../sql/database.ts';
+import { type Database, PREPARED, type Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 
 export const IDEMPOTENCY_HOURS = 24;
@@ -21,12 +21,14 @@ export async function claimIdempotencyKey(
     values (${scope.organizationId}::uuid, ${key}, ${requestHash}, '', now())
     on conflict (organization_id, key) do update
       set request_hash = excluded.request_hash, answer = '', created_at = now()
-      where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)`;
+      where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int) ${PREPARED}`;
   if (claimed === 1) return { kind: 'claimed' };
-  const row = await tx.idempotencyKey.findUniqueOrThrow({
-    where: { organizationId_key: { organizationId: scope.organizationId, key } },
-  });
-  return { kind: 'used', requestHash: Buffer.from(row.requestHash), result: row.result };
+  // The insert has locked the row.
+  const [row] = await tx.$queryRaw<{ request_hash: Uint8Array; answer: string }[]>`
+    select request_hash, answer from idempotency_keys
+    where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
+  if (row === undefined) throw new Error('An idempotency key that is used was not found.');
+  return { kind: 'used', requestHash: Buffer.from(row.request_hash), result: row.answer };
 }
 
 /** Stores the result of the work for which this transaction claimed the key. */
@@ -35,10 +37,9 @@ export async function recordResult(
   scope: OrganizationScope,
   { key, result }: { key: string; result: string },
 ): Promise<void> {
-  await tx.idempotencyKey.update({
-    where: { organizationId_key: { organizationId: scope.organizationId, key } },
-    data: { result },
-  });
+  await tx.$executeRaw`
+    update idempotency_keys set answer = ${result}
+    where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
 }
 
 /** Deletes keys older than 24 hours of all organizations, in batches. Returns how many. */

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts';
+import { Prisma, PrismaClient } from '../../../generated/prisma/client.ts';
 import { MovingError } from '../../domain/errors.ts';
 import type { Keyring } from '../../domain/keyring.ts';
 import { isRefusedByMove } from './database-errors.ts';
@@ -121,16 +121,19 @@ export async function isReachable({ pool }: Database): Promise<boolean> {
   );
 }
 
-/** The writes of the API. They find rows by their keys only, so that one plan is right for all values. */
-const PREPARED = /\b(key_and_addresses_of_write|idempotency_keys)\b/;
+/**
+ * Marks a statement that Prisma sends, as a part of it. Each connection prepares the statement once, because parsing and planning
+ * it takes longer than executing it. Such a statement finds rows by their keys only, so that one plan is right for all values.
+ */
+export const PREPARED = Prisma.raw('/* prepared */');
 
-/** Names the statements that each connection prepares once, because parsing and planning them takes longer than executing. */
+/** Names the statements that are marked. */
 function createNames(): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
     const name = names.get(sql);
     if (name !== undefined) return name;
-    if (!PREPARED.test(sql)) return '';
+    if (!sql.includes(PREPARED.sql)) return '';
     const next = `prisma_${names.size + 1}`;
     names.set(sql, next);
     return next;
