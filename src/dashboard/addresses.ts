@@ -1,4 +1,4 @@
-import { type Holder, isIntegration } from '../domain/holder.ts';
+import type { Holder } from '../domain/holder.ts';
 
 // Every path of the dashboard. The routes name their paths with the same functions as the links, with a parameter in place of
 // an id: `userUrl(':userId', 'role')`.
@@ -141,12 +141,12 @@ export function integrationKeysUrl(id: string): string {
 }
 
 /** The page of a user or an integration. */
-export function holderUrl(holder: Pick<Holder, 'id' | 'email'>): string {
-  return isIntegration(holder) ? integrationUrl(holder.id) : userUrl(holder.id);
+export function holderUrl(holder: Pick<Holder, 'id' | 'kind'>): string {
+  return holder.kind === 'integration' ? integrationUrl(holder.id) : userUrl(holder.id);
 }
 
 /** The list of the keys of a user or an integration. */
-export function keysUrlOf(holder: Pick<Holder, 'id' | 'email'>): string {
+export function keysUrlOf(holder: Pick<Holder, 'id' | 'kind'>): string {
   return keysUrlBelow(holderUrl(holder));
 }
 

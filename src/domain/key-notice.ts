@@ -1,3 +1,4 @@
+import type { Holder } from './holder.ts';
 /** The days before the end of a key on which its holder gets a notice. */
 export const NOTICE_DAYS = [30, 7, 1] as const;
 
@@ -38,7 +39,7 @@ export type KeyNotice = {
   readonly keyId: string;
   readonly keyName: string;
   readonly keyPrefix: string;
-  readonly holder: { readonly id: string; readonly name: string; readonly isIntegration: boolean };
+  readonly holder: Pick<Holder, 'id' | 'kind' | 'name'>;
   /** When the key expires, or ends unless it is used; `null` for other kinds. */
   readonly endsAt: Date | null;
   readonly createdAt: Date;

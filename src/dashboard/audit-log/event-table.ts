@@ -1,11 +1,10 @@
-import type { Holder } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
 import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/completion.ts';
 import type { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { UNUSED } from '../../store/keys/key-checks.ts';
-import { holderUrl, keysUrlOf, keyUrl } from '../addresses.ts';
+import { holderUrl, keysUrlOf, keyUrl, userUrl } from '../addresses.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
 import { detailLines } from './detail-words.ts';
@@ -93,7 +92,9 @@ function cells(event: AuditRecord) {
     html`<span class="strong">${WORDS_BY_NAME.get(action) ?? action}</span>${detailLines(event)}`,
     event.actorId === null
       ? html`<span class="quiet">${withoutUser(event)}</span>`
-      : holderLink({ id: event.actorId, email: event.actorEmail }, event.actorName),
+      : event.actorName === null
+        ? REMOVED
+        : html`<a class="clamp" href="${userUrl(event.actorId)}">${event.actorName}</a>`,
     target(event),
     html`<span>${ip === '' ? '—' : ip}</span>${userAgent !== '' && html`<details class="more"><summary>More<span class="unseen"> about this request</span></summary><p class="under breakable">${userAgent}</p><p class="under breakable">Request ${requestId}</p></details>`}`,
   ];
@@ -114,19 +115,18 @@ function withoutUser({ action, detail, requestId }: AuditRecord): string {
 }
 
 function target(event: AuditRecord): Html {
-  const { actorId, targetId, targetName, targetEmail, keyId, keyName, keyPrefix, keyHolderId } = event;
+  const { actorId, targetId, targetKind, targetName, keyId, keyName, keyPrefix, keyHolderId, keyHolderKind } = event;
   const isOwn = targetId === actorId;
   const whose = isOwn
     ? html`<span class="quiet">Own ${keyId === null ? 'account' : 'key'}</span>`
-    : holderLink({ id: targetId ?? '', email: targetEmail }, targetName);
+    : targetId === null || targetKind === null
+      ? REMOVED
+      : html`<a class="clamp" href="${holderUrl({ id: targetId, kind: targetKind })}">${targetName}</a>`;
   const key =
-    keyId === null || keyHolderId === null
+    keyId === null || keyHolderId === null || keyHolderKind === null
       ? html`<span class="clamp">${keyName}</span>`
-      : html`<a class="clamp" href="${keyUrl({ id: keyId }, { listUrl: keysUrlOf({ id: keyHolderId, email: event.keyHolderEmail }), back: null })}">${keyName}</a>`;
+      : html`<a class="clamp" href="${keyUrl({ id: keyId }, { listUrl: keysUrlOf({ id: keyHolderId, kind: keyHolderKind }), back: null })}">${keyName}</a>`;
   return html`${targetId !== null && whose}${keyPrefix !== null && html`<span class="under">${key}<code class="prefix">${keyPrefix}…</code></span>`}`;
 }
 
-function holderLink(holder: Pick<Holder, 'id' | 'email'>, name: string | null): Html {
-  if (name === null) return html`<span class="quiet">Somebody who was removed</span>`;
-  return html`<a class="clamp" href="${holderUrl(holder)}">${name}</a>`;
-}
+const REMOVED: Html = html`<span class="quiet">Somebody who was removed</span>`;

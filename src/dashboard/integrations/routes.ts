@@ -54,7 +54,7 @@ export const integrationPages: readonly SignedInPage[] = [
   ...keyPages({
     listPath: integrationKeysUrl(ID),
     mayEnter: anyRole,
-    isOfIntegrations: true,
+    holderKind: 'integration',
     locate: (context) => ({
       holderId: integrationIdOf(context),
       listUrl: integrationKeysUrl(integrationIdOf(context)),

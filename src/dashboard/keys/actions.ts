@@ -1,4 +1,3 @@
-import { isIntegration } from '../../domain/holder.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
@@ -26,7 +25,7 @@ export function actionsOn(
   { state, holder }: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
 ): KeyPage[] {
-  const moves: KeyPage[] = isIntegration(holder) ? [] : ['move'];
+  const moves: KeyPage[] = holder.kind === 'person' ? ['move'] : [];
   const changes: KeyPage[] = refusal === null && state === 'active' ? ['rotate', 'rename', 'restrict', ...moves] : [];
   const ends: KeyPage[] = mayRevoke && (state === 'active' || state === 'expired') ? ['revoke'] : [];
   return [...changes, ...ends];

@@ -1,4 +1,4 @@
-import { isIntegration } from '../../domain/holder.ts';
+import type { HolderKind } from '../../domain/holder.ts';
 import type { Html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import { noSuchIntegration, noSuchUser } from '../../service/keys/key-authority.ts';
@@ -12,7 +12,7 @@ export type KeyContext = SignedInContext &
   KeyUrls & {
     readonly holderId: string;
     readonly isOwn: boolean;
-    readonly isOfIntegrations: boolean;
+    readonly holderKind: HolderKind;
     /** The list that the pages of a key lead back to: that of its holder's keys, or the organization's with its filters. */
     readonly backUrl: string;
     /** The heading above the list. */
@@ -23,24 +23,23 @@ export type KeyContext = SignedInContext &
 export type KeyPlace = {
   /** The path of the list, as Express reads it. */
   readonly listPath: string;
-  /** Whether it is about the keys of integrations, not of users. */
-  readonly isOfIntegrations: boolean;
+  readonly holderKind: HolderKind;
   readonly mayEnter: SignedInPage['mayEnter'];
   locate(context: SignedInContext): Pick<KeyContext, 'holderId' | 'listUrl' | 'head'>;
 };
 
 export function keyContext(context: SignedInContext, place: KeyPlace): KeyContext {
   const location = place.locate(context);
-  const { isOfIntegrations } = place;
+  const { holderKind } = place;
   const isOwn = location.holderId === context.actor.userId;
   const back = readBack(context.query.get('back'));
   const backUrl = back === null ? location.listUrl : backUrlOf(back);
-  return { ...context, ...location, isOfIntegrations, isOwn, back, backUrl };
+  return { ...context, ...location, holderKind, isOwn, back, backUrl };
 }
 
 /** Throws "not_found" for an integration in the place of users, and for a user in the place of integrations. */
-export function refuseElsewhere({ isOfIntegrations }: KeyContext, holder: KeyAccess['holder']): void {
-  if (isIntegration(holder) !== isOfIntegrations) throw isOfIntegrations ? noSuchIntegration() : noSuchUser();
+export function refuseElsewhere({ holderKind }: KeyContext, holder: KeyAccess['holder']): void {
+  if (holder.kind !== holderKind) throw holderKind === 'integration' ? noSuchIntegration() : noSuchUser();
 }
 
 /** A link from an error page back to the list. */

@@ -143,7 +143,7 @@ function createForm(context: KeyContext, props: FormProps): Html {
     up: { name: 'API keys', href: listUrl },
     lead: isOwn
       ? 'The key acts in your name.'
-      : holder.email === null
+      : holder.kind === 'integration'
         ? `The key acts for the integration ${holder.name}. It is shown to you, once.`
         : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
   })}

@@ -16,7 +16,7 @@ export async function findKeyUrl(
   if (found === null) return null;
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
   if (owner !== null) {
-    const holder = { id: owner.userId, email: owner.isOfIntegration ? null : '' };
+    const holder = { id: owner.holderId, kind: owner.holderKind };
     return keyUrl(owner, { listUrl: keysUrlOf(holder), back });
   }
   const notice = { whole: 'unknown', mistyped: 'mistyped', part: null }[found.kind];

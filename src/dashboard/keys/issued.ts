@@ -22,7 +22,7 @@ export function issuedPage(
   const main = html`${head({ title, up: upToList(context), lead: name })}
 <div class="card" data-secret>
 ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopped working. This key replaces it:</p>`}
-<div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && holder.email !== null && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
+<div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && holder.kind === 'person' && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: key })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 ${addresses.length > 0 && html`<p class="hint">Run the command from an allowed address. From elsewhere, it gets a 403.</p>`}

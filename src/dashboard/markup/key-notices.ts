@@ -33,7 +33,7 @@ export function keyNotices(context: SignedInContext): Html | false {
   const { actor, path } = context;
   const notices = PROFILE_PAGES.includes(path)
     ? actor.keyNotices
-    : actor.keyNotices.filter(({ holder }) => holder.isIntegration && isAbout(path, holder));
+    : actor.keyNotices.filter(({ holder }) => holder.kind === 'integration' && isAbout(path, holder));
   if (notices.length === 0) return false;
   const further = notices.length - SHOWN;
   return html`<section class="notice warn key-notices" aria-label="Notices about API keys"><ul class="notice-lines">${notices
@@ -60,9 +60,8 @@ const WORDS: Record<ShownKind, (notice: KeyNotice) => Html> = {
 
 function line(notice: KeyNotice, { actor }: SignedInContext): Html {
   const { kind, keyId, keyName, keyPrefix, holder } = notice;
-  const listUrl =
-    holder.id === actor.userId ? OWN_KEYS_URL : keysUrlOf({ id: holder.id, email: holder.isIntegration ? null : '' });
-  return html`<p class="notice-text"><a class="strong" href="${keyUrl({ id: keyId }, { listUrl, back: null })}">${keyName}</a> <code class="prefix">${keyPrefix}…</code>${holder.isIntegration && ` of ${holder.name}`} ${WORDS[kind](notice)}</p>`;
+  const listUrl = holder.id === actor.userId ? OWN_KEYS_URL : keysUrlOf(holder);
+  return html`<p class="notice-text"><a class="strong" href="${keyUrl({ id: keyId }, { listUrl, back: null })}">${keyName}</a> <code class="prefix">${keyPrefix}…</code>${holder.kind === 'integration' && ` of ${holder.name}`} ${WORDS[kind](notice)}</p>`;
 }
 
 function dismissal({ id, keyName }: KeyNotice, context: SignedInContext): Html {

@@ -74,7 +74,7 @@ export const peoplePages: readonly SignedInPage[] = [
   ...keyPages({
     listPath: userKeysUrl(ID),
     mayEnter: maySeePeople,
-    isOfIntegrations: false,
+    holderKind: 'person',
     locate: (context) => ({
       holderId: userIdOf(context),
       listUrl: userKeysUrl(userIdOf(context)),

@@ -94,7 +94,7 @@ export const profilePages: readonly SignedInPage[] = [
   ...keyPages({
     listPath: OWN_KEYS_URL,
     mayEnter: anyRole,
-    isOfIntegrations: false,
+    holderKind: 'person',
     locate: ({ actor }) => ({
       holderId: actor.userId,
       listUrl: OWN_KEYS_URL,

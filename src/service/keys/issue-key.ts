@@ -148,8 +148,8 @@ export async function issueKey(
   });
 }
 
-export function holderOf({ id, name, email }: LockedHolder): Holder {
-  return { id, name, email };
+export function holderOf({ id, kind, name, email }: LockedHolder): Holder {
+  return { id, kind, name, email };
 }
 
 function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {

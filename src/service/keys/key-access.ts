@@ -35,12 +35,12 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   // Whether or not the user exists, so that nobody can probe for users.
   if (!isOwn && !isOwner) refuseUnlessSeesOthers(actor);
   if (holder === null) throw noSuchUser();
-  const { id, name, email, role, deactivatedAt, ownerUserId } = holder;
+  const { id, kind, name, email, role, deactivatedAt, ownerUserId } = holder;
   const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = holder;
   const policy = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses };
   const current = { id: actor.userId, role: actor.role };
   return {
-    holder: { id, name, email, role, deactivatedAt, ownerUserId },
+    holder: { id, kind, name, email, role, deactivatedAt, ownerUserId },
     policy,
     limits: { perKey: holder.requestsPerKey, perOrganization: holder.requestsPerOrganization },
     refusal: findKeyRefusal({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),

@@ -1,12 +1,11 @@
+import type { Holder } from '../../domain/holder.ts';
 import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned, type Role } from '../../domain/role.ts';
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 
 /** An action that shows a key or keeps it in use. To revoke one needs less; see key-authority.ts. */
 export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
 
-export type KeyHolder = {
-  readonly id: string;
-  readonly name: string;
+export type KeyHolder = Pick<Holder, 'id' | 'kind' | 'name'> & {
   readonly role: Role;
   /** `null` if the user or the integration is active. */
   readonly deactivatedAt: Date | null;
@@ -37,7 +36,7 @@ function isAllowed(actor: NonNullable<Situation['actor']>, holder: KeyHolder, po
 }
 
 type Refused = {
-  readonly holder: Pick<KeyHolder, 'name' | 'role' | 'ownerUserId'>;
+  readonly holder: Pick<KeyHolder, 'kind' | 'name' | 'role'>;
   readonly isOwn: boolean;
   readonly action: KeyAction;
 };
@@ -51,14 +50,14 @@ function messageOf(reason: KeyRefusal, { holder, isOwn, action }: Refused): stri
   const nothing = 'no API key can be created, rotated or renamed';
   switch (reason) {
     case 'deactivated':
-      return holder.ownerUserId === null
+      return holder.kind === 'person'
         ? `${holder.name} is deactivated: ${nothing} until the user is reactivated.`
         : `${holder.name} is suspended: ${nothing} until the integration is reactivated.`;
     case 'suspended':
       return `While the organization is suspended, ${nothing}.`;
     case 'role': {
       if (isOwn) return `You may not ${action} API keys. Contact an administrator or support.`;
-      if (holder.ownerUserId !== null)
+      if (holder.kind === 'integration')
         return `You may not ${action} API keys of this integration. Contact an administrator or support.`;
       const whose = `${action === 'create' ? 'for' : 'of'} an ${holder.role}`;
       return `You may not ${action} API keys ${whose}, because a key has its user’s permissions. Contact an administrator.`;

@@ -51,5 +51,6 @@ async function findMoved(db: Database, actor: Actor, key: { userId: string; id: 
   const moved = await findMovedKey(db, actor.scope, key);
   // The former user of a key cannot learn from its old address to where it was moved.
   if (moved === null || (moved.holderOwnerId !== actor.userId && !maySeeKeysOfOthers(actor.role))) throw noSuchKey();
-  return { kind: 'moved', holder: { id: moved.holderId, name: moved.holderName, email: moved.holderEmail } };
+  const { holderId: id, holderKind, holderName: name, holderEmail: email } = moved;
+  return { kind: 'moved', holder: { id, kind: holderKind, name, email } };
 }

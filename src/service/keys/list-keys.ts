@@ -199,7 +199,7 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     movedFromId,
     movedFrom,
     movedAt,
-    holder: { id: key.holderId, name: key.holderName, email: key.holderEmail },
+    holder: { id: key.holderId, kind: key.holderKind, name: key.holderName, email: key.holderEmail },
     isLeaked,
     isUnused,
     addresses,

@@ -34,7 +34,7 @@ const WORDS: Record<NoticeKind, (notice: ClaimedNotice) => Words> = {
   created: (notice) => ({
     subject: `${byWhom(notice)} created the API key ${notice.keyName}`,
     lines: [
-      `${byWhom(notice)} created an API key for ${notice.isOfIntegration ? whom(notice) : 'you'}, and has seen it.`,
+      `${byWhom(notice)} created an API key for ${notice.holderKind === 'integration' ? whom(notice) : 'you'}, and has seen it.`,
       'If you do not expect this, revoke the key, and ask an administrator.',
     ],
   }),
@@ -46,7 +46,7 @@ const WORDS: Record<NoticeKind, (notice: ClaimedNotice) => Words> = {
     ],
   }),
   moved: (notice) =>
-    notice.isOfIntegration
+    notice.holderKind === 'integration'
       ? {
           subject: `${byWhom(notice)} moved the API key ${notice.keyName} to ${notice.holderName}`,
           lines: [
@@ -108,8 +108,8 @@ function byWhom({ byName }: ClaimedNotice): string {
 }
 
 /** For whom the key acts. The address for notices of an integration may be that of a team. */
-function whom({ isOfIntegration, holderName }: ClaimedNotice): string {
-  return isOfIntegration ? `the integration ${holderName}` : 'yours';
+function whom({ holderKind, holderName }: ClaimedNotice): string {
+  return holderKind === 'integration' ? `the integration ${holderName}` : 'yours';
 }
 
 function endOf({ endsAt }: ClaimedNotice): string {
@@ -124,7 +124,7 @@ function inDays({ endsAt, createdAt }: ClaimedNotice): string {
 }
 
 /** The page of the key, or for its former holder, the list that names it. */
-function pathOf({ kind, keyId, holderId, isOfIntegration }: ClaimedNotice): string {
-  if (isOfIntegration) return `/organization/integrations/${holderId}/api-keys/${keyId}`;
+function pathOf({ kind, keyId, holderId, holderKind }: ClaimedNotice): string {
+  if (holderKind === 'integration') return `/organization/integrations/${holderId}/api-keys/${keyId}`;
   return kind === 'moved' ? '/profile/api-keys' : `/profile/api-keys/${keyId}`;
 }

@@ -82,6 +82,7 @@ export async function countAllKeys(db: Database, actor: Actor, now: Date): Promi
 function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<KeyAccess, 'refusal' | 'mayRevoke'> {
   const holder = {
     id: key.holderId,
+    kind: key.holderKind,
     name: key.holderName,
     role: key.holderRole,
     deactivatedAt: key.holderDeactivatedAt,

@@ -1,3 +1,4 @@
+import type { HolderKind } from '../../domain/holder.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 
@@ -32,14 +33,15 @@ export type AuditRecord = {
   readonly actorName: string | null;
   readonly actorEmail: string | null;
   readonly targetId: string | null;
+  readonly targetKind: HolderKind | null;
   readonly targetName: string | null;
   readonly targetEmail: string | null;
   readonly keyId: string | null;
   readonly keyName: string | null;
   readonly keyPrefix: string | null;
-  /** The present holder: a user, or an integration, which has no e-mail. */
+  /** The user or the integration that has the key now. */
   readonly keyHolderId: string | null;
-  readonly keyHolderEmail: string | null;
+  readonly keyHolderKind: HolderKind | null;
   readonly detail: Readonly<Record<string, string>>;
   readonly ip: string;
   readonly userAgent: string;
@@ -166,9 +168,9 @@ function withNames(events: string): string {
   return `
     select e.id, e.at, e.act as action, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
            e.actor_user_id as "actorId", a.name as "actorName", a.email as "actorEmail",
-           e.target_user_id as "targetId", t.name as "targetName", t.email as "targetEmail",
+           e.target_user_id as "targetId", t.kind as "targetKind", t.name as "targetName", t.email as "targetEmail",
            e.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix",
-           h.id as "keyHolderId", h.email as "keyHolderEmail"
+           h.id as "keyHolderId", h.kind as "keyHolderKind"
     from (${events}) e
     left join users a on a.organization_id = $1 and a.id = e.actor_user_id
     left join users t on t.organization_id = $1 and t.id = e.target_user_id

@@ -1,12 +1,9 @@
+import type { Holder } from '../../domain/holder.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Role } from '../../domain/role.ts';
 import type { Database } from '../sql/database.ts';
 
-export type HolderWithPolicy = {
-  readonly id: string;
-  readonly name: string;
-  /** `null` exactly for an integration. */
-  readonly email: string | null;
+export type HolderWithPolicy = Holder & {
   readonly role: Role;
   readonly deactivatedAt: Date | null;
   /** Of an integration. */
@@ -24,7 +21,7 @@ export type HolderWithPolicy = {
 const HOLDER = {
   name: 'find_key_holder',
   text: `
-    select u.id, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt",
+    select u.id, u.kind, u.name, u.email, u.role, u.deactivated_at as "deactivatedAt",
            u.owner_user_id as "ownerUserId", o.suspended_at as "organizationSuspendedAt",
            o.members_may_create_keys as "membersMayCreateKeys", o.max_key_life_days as "maxKeyLifeDays",
            o.allows_unending_keys as "allowsUnendingKeys", o.requires_addresses as "requiresAddresses",

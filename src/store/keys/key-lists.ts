@@ -1,3 +1,4 @@
+import type { HolderKind } from '../../domain/holder.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Role } from '../../domain/role.ts';
 import type { Database } from '../sql/database.ts';
@@ -36,6 +37,7 @@ export type ListedKey = {
   /** The key's own limit; `null` if it has that of its organization. */
   readonly requestsPerSecond: number | null;
   readonly holderId: string;
+  readonly holderKind: HolderKind;
   readonly holderName: string;
   /** `null` exactly for an integration. */
   readonly holderEmail: string | null;
@@ -57,7 +59,7 @@ export const COLUMNS = `
   k.is_unused as "isUnused",
   k.allowed_addresses as addresses, k.requests_per_second as "requestsPerSecond",
   k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
-  holder.id as "holderId", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
+  holder.id as "holderId", holder.kind as "holderKind", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
   holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",
   former.id as "movedFromId", former.name as "movedFrom", k.moved_at as "movedAt"`;
 export const PEOPLE = `

@@ -181,7 +181,7 @@ const FIND_OF_ORGANIZATION = {
       (select json_agg(
          json_build_object(
            'id', k.id, 'name', k.name, 'prefix', k.key_prefix, 
-           'holder', json_build_object('id', holder.id, 'name', holder.name, 'email', holder.email),
+           'holder', json_build_object('id', holder.id, 'kind', holder.kind, 'name', holder.name, 'email', holder.email),
            'successful', m.successful, 'refused', m.refused, 'failed', m.failed)
          order by m.successful + m.refused + m.failed desc, k.id)
        from most_used m

@@ -1,3 +1,4 @@
+import type { HolderKind } from '../../domain/holder.ts';
 import type { NoticeKind } from '../../domain/key-notice.ts';
 import type { Database } from '../sql/database.ts';
 import { STAYS } from './key-notices.ts';
@@ -25,7 +26,7 @@ const CLAIM_MAILS = {
     select n.organization_id as "organizationId", n.id, n.kind, n.key_id as "keyId", k.name as "keyName",
            k.key_prefix as "keyPrefix", n.ends_at as "endsAt", n.detail, n.created_at as "createdAt",
            by_user.name as "byName",
-           h.id as "holderId", h.name as "holderName", h.kind = 'integration' as "isOfIntegration",
+           h.id as "holderId", h.name as "holderName", h.kind as "holderKind",
            o.name as "organizationName",
            case when not n.is_for_address then coalesce(owner.name, stand_in.name, h.name) end as "recipientName",
            stand_in.email is not null as "isForStandIn",
@@ -68,7 +69,7 @@ export type ClaimedNotice = {
   readonly byName: string | null;
   readonly holderId: string;
   readonly holderName: string;
-  readonly isOfIntegration: boolean;
+  readonly holderKind: HolderKind;
   readonly organizationName: string;
   /** `null` for the address of an integration, which may be that of a team. */
   readonly recipientName: string | null;

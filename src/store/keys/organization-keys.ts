@@ -1,4 +1,5 @@
 import { SOON_DAYS, SOON_SHARE } from '../../domain/api-key.ts';
+import type { HolderKind } from '../../domain/holder.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { type Permission, READ_PERMISSIONS } from '../../domain/role.ts';
 import type { Database } from '../sql/database.ts';
@@ -142,12 +143,12 @@ export async function countOrganizationKeys(
 const FIND_BY_HASH = {
   name: 'find_organization_key_by_hash',
   text: `
-    select k.id, u.id as "userId", u.kind = 'integration' as "isOfIntegration"
+    select k.id, u.id as "holderId", u.kind as "holderKind"
     from api_keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id
     where k.organization_id = $1 and k.key_hash = $2`,
 };
 
-export type FoundKey = { readonly id: string; readonly userId: string; readonly isOfIntegration: boolean };
+export type FoundKey = { readonly id: string; readonly holderId: string; readonly holderKind: HolderKind };
 
 /** The key with this SHA-256, in hexadecimal, and its user or integration; `null` if the organization has no such key. */
 export async function findOrganizationKeyByHash(

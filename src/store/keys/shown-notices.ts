@@ -1,3 +1,4 @@
+import type { HolderKind } from '../../domain/holder.ts';
 import { type KeyNotice, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
@@ -8,11 +9,11 @@ import { isActive } from './api-keys.ts';
  * the next end first, and of each key and kind only the latest. Notices whose cause has gone are left out.
  */
 export const OPEN_NOTICES = `
-  (select json_agg(json_build_array(n.id, n.kind, n.key_id, n.name, n.key_prefix, n.user_id, n.holder, n.is_integration,
+  (select json_agg(json_build_array(n.id, n.kind, n.key_id, n.name, n.key_prefix, n.user_id, n.holder, n.holder_kind,
                                     n.ends_at, n.created_at))
    from (select * from (
      select distinct on (n.key_id, n.kind) n.id, n.kind, n.key_id, k.name, k.key_prefix, n.user_id, h.name as holder,
-            h.kind = 'integration' as is_integration, n.ends_at, n.created_at
+            h.kind as holder_kind, n.ends_at, n.created_at
      from key_notices n
      join api_keys k on k.organization_id = n.organization_id and k.id = n.key_id and k.user_id = n.user_id
      join users h on h.organization_id = n.organization_id and h.id = n.user_id
@@ -38,7 +39,7 @@ export type NoticeJson = readonly [
   keyPrefix: string,
   holderId: string,
   holderName: string,
-  isIntegration: boolean,
+  holderKind: HolderKind,
   endsAt: string | null,
   createdAt: string,
 ];
@@ -46,13 +47,13 @@ export type NoticeJson = readonly [
 /** `json` is `null` if there are none. */
 export function noticesFrom(json: readonly NoticeJson[] | null): readonly KeyNotice[] {
   return (json ?? []).map(
-    ([id, kind, keyId, keyName, keyPrefix, holderId, holderName, isIntegration, endsAt, createdAt]) => ({
+    ([id, kind, keyId, keyName, keyPrefix, holderId, holderName, holderKind, endsAt, createdAt]) => ({
       id,
       kind,
       keyId,
       keyName,
       keyPrefix,
-      holder: { id: holderId, name: holderName, isIntegration },
+      holder: { id: holderId, kind: holderKind, name: holderName },
       endsAt: endsAt === null ? null : new Date(endsAt),
       createdAt: new Date(createdAt),
     }),

@@ -39,7 +39,7 @@ test('the successor keeps name, permissions, expiry and user of the old key, whi
     addresses: [],
     requestsPerSecond: null,
     limits: { perKey: null, perOrganization: null },
-    holder: { id: member.userId, name: member.name, email: member.email },
+    holder: { id: member.userId, kind: 'person', name: member.name, email: member.email },
     replacedPrefix: key.slice(0, 17),
   });
   expect(rotated.key).not.toBe(key);
