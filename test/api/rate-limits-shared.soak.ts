@@ -4,7 +4,7 @@ import { createTestOrganization, startServer, useServer } from '../support/serve
 import { until } from '../support/wait.ts';
 
 const LIMIT = 100;
-/** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see leased-tokens.ts. */
+/** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see token-leases.ts. */
 const AHEAD_SECONDS = 0.5;
 const MS = 10_000;
 /** The share of the limit that is admitted at least. */

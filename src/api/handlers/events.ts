@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import { EVENT_TYPES } from '../../domain/webhook-endpoint.ts';
-import { cursorKeyOf } from '../../service/resources/cursor-key.ts';
 import * as service from '../../service/resources/events.ts';
+import { cursorKeyOf } from '../../service/resources/pages.ts';
 import { readInstant } from '../instant.ts';
 import { listOf, nextPage, ofFeed, openCursor, sealCursor } from '../list-page.ts';
 import { type Handler, JsonText } from '../operation.ts';

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import type { PatchOf } from '../../domain/merge-patch.ts';
 import { upsertRow } from '../../service/resources/batch.ts';
-import { listParentPrograms as list } from '../../service/resources/parent-programs.ts';
+import { listParentPrograms as list } from '../../service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../service/resources/rows.ts';
 import type { ContentOf } from '../../store/resources/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../store/resources/tables/parent-programs.ts';

@@ -1,7 +1,10 @@
+import type { Caller } from '../../domain/caller.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import * as store from '../../store/resources/list.ts';
+import * as programs from '../../store/resources/parent-program-list.ts';
 import type { Stored, Table } from '../../store/resources/table.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { placeOfCursorKey } from '../../store/sql/secrets.ts';
 
 /** The rows of a list page as JSON. */
 export type RowPage = {
@@ -22,8 +25,17 @@ export function listRows<Row extends Stored>(
   return pageOf(query, (limit) => store.listRows(db, scope, table, { ...query, limit }));
 }
 
+/** A list page of the parent programs. */
+export function listParentPrograms(
+  db: Database,
+  scope: OrganizationScope,
+  query: programs.ListQuery,
+): Promise<RowPage> {
+  return pageOf(query, (limit) => programs.listParentPrograms(db, scope, { ...query, limit }));
+}
+
 /** Reads one row more than the page shows, which tells whether there is a next page. */
-export async function pageOf(
+async function pageOf(
   { limit }: Pick<store.PageQuery, 'limit'>,
   read: (limit: number) => Promise<store.ListPage>,
 ): Promise<RowPage> {
@@ -31,4 +43,22 @@ export async function pageOf(
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return { rows: shown.map(({ json }) => json), version, next: last?.position ?? null };
+}
+
+/** About 3 MB of memory. */
+const MAX_KEYS = 10_000;
+
+/** Decrypted keys by their encrypted form: decrypting one costs as much as two cursors. */
+const decrypted = new WeakMap<Database, Map<string, string>>();
+
+/** The key that signs the page cursors of the caller's organization: 32 bytes in hexadecimal. */
+export function cursorKeyOf(db: Database, { scope, cursorKey }: Pick<Caller, 'scope' | 'cursorKey'>): string {
+  const known = decrypted.get(db) ?? new Map<string, string>();
+  decrypted.set(db, known);
+  const found = known.get(cursorKey);
+  if (found !== undefined) return found;
+  const key = db.keyring.decrypt(Buffer.from(cursorKey, 'hex'), placeOfCursorKey(scope.organizationId)).toString('hex');
+  if (known.size >= MAX_KEYS) known.clear();
+  known.set(cursorKey, key);
+  return key;
 }
