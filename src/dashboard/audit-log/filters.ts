@@ -8,7 +8,7 @@ import type { AuditFilters } from '../../store/audit/audit-log.ts';
 import { readDay } from '../http/day.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { withoutKey } from '../keys/find.ts';
+import { withoutKey } from '../keys/search.ts';
 
 export const FILTER_FIELDS = ['action', 'person', 'key', 'from', 'to'] as const;
 type FilterField = (typeof FILTER_FIELDS)[number];

@@ -4,7 +4,7 @@ import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { type KeyPage, type KeyUrls, keyUrl } from '../addresses.ts';
 
-const ACTION_NAMES: Record<KeyPage, string> = {
+export const ACTION_NAMES: Record<KeyPage, string> = {
   rotate: 'Rotate',
   rename: 'Rename',
   restrict: 'Restrict',
@@ -17,18 +17,20 @@ export function actionLabel(action: KeyPage): Html {
   return html`${icon(action)}${ACTION_NAMES[action]}`;
 }
 
-/**
- * What may be done with a key. Only a key of a user can be moved, to an integration. An expired key can only be revoked, which
- * frees its name.
- */
+/** Whether the key can still be changed so. An expired key can only be revoked, which frees its name. */
+export function isPossible(action: KeyPage, { state }: Pick<KeyDetails, 'state'>): boolean {
+  return state === 'active' || (state === 'expired' && action === 'revoke');
+}
+
+/** What may be done with a key. Only a key of a user can be moved, to an integration. */
 export function actionsOn(
-  { state, holder }: KeyDetails,
+  key: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
 ): KeyPage[] {
-  const moves: KeyPage[] = holder.kind === 'person' ? ['move'] : [];
-  const changes: KeyPage[] = refusal === null && state === 'active' ? ['rotate', 'rename', 'restrict', ...moves] : [];
-  const ends: KeyPage[] = mayRevoke && (state === 'active' || state === 'expired') ? ['revoke'] : [];
-  return [...changes, ...ends];
+  const moves: KeyPage[] = key.holder.kind === 'person' ? ['move'] : [];
+  const changes: KeyPage[] = refusal === null ? ['rotate', 'rename', 'restrict', ...moves] : [];
+  const ends: KeyPage[] = mayRevoke ? ['revoke'] : [];
+  return [...changes, ...ends].filter((action) => isPossible(action, key));
 }
 
 /** What may be done with a key, in a list of keys; `false` if nothing may. */

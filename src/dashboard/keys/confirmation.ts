@@ -2,22 +2,27 @@ import { DAY_MS } from '../../domain/duration.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { type KeyAction, refuseKey } from '../../service/keys/key-refusal.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
-import { type Invalid, invalid } from '../../service/outcome.ts';
+import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
+import { listAdministrators } from '../../store/people/user-lists.ts';
+import { type KeyPage, keyUrl } from '../addresses.ts';
+import { conflictPage } from '../http/errors.ts';
 import type { Problem } from '../http/problem.ts';
+import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
+import { contactList } from '../markup/contacts.ts';
+import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { beside, facts, field, head, problemSummary } from '../markup/parts.ts';
+import { beside, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
+import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
-import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
-import { LIFE_LABEL } from './life-field.ts';
-import { RESTRICTION_LABELS } from './restriction-fields.ts';
+import { type KeyContext, keyIdOf, refuseElsewhere, toList, upToList } from './context.ts';
+import { LIFE_LABEL, RESTRICTION_LABELS } from './fields.ts';
 
-// Rotating, renaming and revoking a key are confirmed on a page of their own, so that they work without a script.
-
-export function keyIdOf({ params }: KeyContext): string {
-  return params['keyId'] ?? '';
-}
+// An action on a key (rotate, rename, restrict, move, revoke) has a page of its own, so that it works without a script. The
+// page reads the key, says why the actor may not do this or that the key has ended, or shows the form. The service decides
+// again when the form is sent, and this page shows the form again if a field was wrong.
 
 /** The key that the path names, and what the actor may do with it. */
 export async function readKey(context: KeyContext) {
@@ -27,18 +32,40 @@ export async function readKey(context: KeyContext) {
   return found;
 }
 
+/** The key that an action names to its service. */
+export function keyOf(context: KeyContext): { readonly keyId: string; readonly userId: string } {
+  return { keyId: keyIdOf(context), userId: context.holderId };
+}
+
 type Confirmation = {
-  /** "Rotate": the start of the title. */
-  readonly verb: string;
-  readonly key: KeyDetails;
-  readonly holder: KeyAccess['holder'];
-  readonly content: Html;
-  readonly problem?: Problem | null;
-  /** What the last submission did without saving. */
-  readonly notice?: Html | false;
-  /** Whether the response to the form is the form again, even if it was not refused. */
-  readonly isForm?: boolean;
+  readonly problem: Problem | null;
+  /** What the page shows of a key that has not ended. `notice`: what the last submission did without saving. */
+  readonly show: (key: KeyDetails, access: KeyAccess) => Promise<Content>;
 };
+
+type Content = { readonly content: Html; readonly notice?: Html | false };
+
+/** The page for an action. It is also the response to a form that did not carry out the action. */
+export async function confirmationPage(
+  context: KeyContext,
+  action: KeyPage,
+  { problem, show }: Confirmation,
+): Promise<View> {
+  const { key, ...access } = await readKey(context);
+  if (action === 'revoke') {
+    if (!access.mayRevoke) throw new RequestError('not-allowed');
+  } else {
+    const refused = refusalOf(context, access, action);
+    if (refused !== null) return refusedPage(context, refused);
+  }
+  const isEnded = !isPossible(action, key);
+  const { content, notice = false }: Content = isEnded ? alreadyEnded(key, context) : await show(key, access);
+  const title = `${ACTION_NAMES[action]} ${key.name}`;
+  const main = html`${head({ title, up: upToList(context) })}
+${problemSummary(problem, LABELS)}${notice}
+${beside({ title: 'The key', about: keyFacts(context, key, access.holder), content })}`;
+  return page(context, { title, main, problem, isForm: true });
+}
 
 const LABELS = {
   name: 'Name',
@@ -48,25 +75,35 @@ const LABELS = {
   ...RESTRICTION_LABELS,
 };
 
-export function confirmationPage(
+type ActionForm = {
+  readonly action: KeyPage;
+  readonly fields: Html;
+  /** The text of the button; the name of the action if it is omitted. */
+  readonly label?: string;
+  readonly kind?: 'primary' | 'danger';
+  /** What follows the button: the Enter key presses the first button of a form. */
+  readonly rest?: Html | undefined;
+};
+
+/** The form that carries out the action. */
+export function actionForm(
   context: KeyContext,
-  { verb, key, holder, content, problem = null, notice = false, isForm = problem !== null }: Confirmation,
-): View {
-  const title = `${verb} ${key.name}`;
-  const main = html`${head({ title, up: upToList(context) })}
-${problemSummary(problem, LABELS)}${notice}
-${beside({ title: 'The key', about: keyFacts(context, key, holder), content })}`;
-  return page(context, { title, main, problem, isForm });
+  key: KeyDetails,
+  { action, fields, label = ACTION_NAMES[action], kind = 'primary', rest }: ActionForm,
+): Html {
+  const { backUrl, formToken } = context;
+  return postForm(
+    { action: keyUrl(key, context, action), formToken },
+    html`${fields}
+<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${backUrl}">Cancel</a></div>${rest}`,
+  );
 }
 
-export function buttons(label: string, kind: 'primary' | 'danger', backUrl: string): Html {
-  return html`<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${backUrl}">Cancel</a></div>`;
-}
-
-/** In place of the form, for a key that has ended. */
-export function alreadyEnded(key: KeyDetails, backUrl: string): Html {
-  return html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
-<p class="actions"><a class="button" href="${backUrl}">See the list</a></p>`;
+function alreadyEnded(key: KeyDetails, { backUrl }: KeyContext): Content {
+  return {
+    content: html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
+<p class="actions"><a class="button" href="${backUrl}">See the list</a></p>`,
+  };
 }
 
 /** Whose key it is, which one, and whether it is in use. */
@@ -79,7 +116,7 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
   ]);
 }
 
-/** To rotate or revoke another user's key that was used within the last 24 hours, the actor must type its name. */
+/** To rotate or revoke another holder's key that was used within the last 24 hours, the actor must type its name. */
 function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
@@ -98,7 +135,7 @@ export function nameField(context: KeyContext, key: KeyDetails, { problem, typed
 export const KEY_NAME = 'key_name';
 
 export type NameTyped = { readonly problem: Problem | null; readonly typed: string };
-/** The form as it is first shown. */
+/** The form when it is first shown. */
 export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
 
 /** Returns `null` if the typed name is right, or none is needed. */
@@ -107,4 +144,30 @@ export async function findNameMismatch(context: KeyContext, typed: string): Prom
   const { key } = await readKey(context);
   if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;
   return invalid(KEY_NAME, `must be “${key.name}”.`);
+}
+
+/** Returns `null` if the actor may do this with the holder's keys. */
+export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
+  return access.refusal === null ? null : refuseKey(access.refusal, { holder: access.holder, isOwn, action });
+}
+
+/** Says why the actor is refused, and who can help. */
+export async function refusalNotice(context: KeyContext, { reason, message }: KeyRefused): Promise<Html> {
+  const administrators = reason === 'role' ? await listAdministrators(context.dashboard.db, context.actor.scope) : [];
+  return html`<div class="notice"><p><strong>${message}</strong></p>
+${contactList(administrators)}</div>`;
+}
+
+const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
+  deactivated: { status: 409, title: 'Nothing can be changed now' },
+  suspended: { status: 403, title: 'The organization is suspended' },
+  role: { status: 403, title: 'You may not do this' },
+};
+
+/** The page in place of the form, if the action cannot be carried out. */
+export async function refusedPage(context: KeyContext, refused: KeyRefused | Conflict): Promise<View> {
+  if (refused.kind === 'conflict') return conflictPage(context, refused, toList(context));
+  const message = await refusalNotice(context, refused);
+  const { status, title } = HEADS[refused.reason];
+  return errorPage(context, { status, title, message, link: toList(context) });
 }

@@ -5,7 +5,7 @@ import { noSuchIntegration, noSuchUser } from '../../service/keys/key-authority.
 import type { KeyUrls } from '../addresses.ts';
 import type { SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { backUrlOf, readBack } from './organization-list.ts';
+import { backUrlOf, readBack } from './search.ts';
 
 /** A request about the keys of one user: one's own, or another user's. */
 export type KeyContext = SignedInContext &
@@ -35,6 +35,11 @@ export function keyContext(context: SignedInContext, place: KeyPlace): KeyContex
   const back = readBack(context.query.get('back'));
   const backUrl = back === null ? location.listUrl : backUrlOf(back);
   return { ...context, ...location, holderKind, isOwn, back, backUrl };
+}
+
+/** The id in the path. */
+export function keyIdOf({ params }: KeyContext): string {
+  return params['keyId'] ?? '';
 }
 
 /** Throws "not_found" for an integration in the place of users, and for a user in the place of integrations. */

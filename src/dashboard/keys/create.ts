@@ -26,18 +26,23 @@ import {
 } from '../markup/parts.ts';
 import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
+import { refusalOf, refusedPage } from './confirmation.ts';
 import { type KeyContext, refuseElsewhere, toList } from './context.ts';
-import { issuedPage } from './issued.ts';
-import { defaultLife, LIFE_LABEL, lifeField, lifeOptions, ON_A_DAY, readLifeDays } from './life-field.ts';
-import { refusalOf, refusedPage } from './refused.ts';
 import {
   addressesField,
   addressesHint,
+  defaultLife,
+  LIFE_LABEL,
+  lifeField,
+  lifeOptions,
   limitField,
+  ON_A_DAY,
   RESTRICTION_LABELS,
   type RestrictionValues,
+  readLifeDays,
   readLimit,
-} from './restriction-fields.ts';
+} from './fields.ts';
+import { issuedPage } from './issued.ts';
 
 /** The values of the form's fields. */
 type Values = {

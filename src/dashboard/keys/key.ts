@@ -26,8 +26,7 @@ import {
   stateCell,
   stateWords,
 } from './cells.ts';
-import { keyIdOf } from './confirmation.ts';
-import { type KeyContext, refuseElsewhere, upToList } from './context.ts';
+import { type KeyContext, keyIdOf, refuseElsewhere, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */

@@ -14,8 +14,8 @@ import { table } from '../markup/table.ts';
 import { boundedCount, day } from '../markup/words.ts';
 import { keyMenu } from './actions.ts';
 import { createdCell, keyCell, lastUse, permissionsCell, stateCell } from './cells.ts';
-import { type KeyContext, refuseElsewhere } from './context.ts';
-import { refusalNotice, refusalOf } from './refused.ts';
+import { refusalNotice, refusalOf } from './confirmation.ts';
+import { type KeyContext, keyIdOf, refuseElsewhere } from './context.ts';
 
 export async function showList(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, now, query } = context;
@@ -34,9 +34,9 @@ export async function showList(context: KeyContext): Promise<View> {
 }
 
 /** The list, with a notice about what was just done with the key. */
-export function listUrlAfter(action: 'renamed' | 'restricted' | 'revoked', context: KeyContext, keyId: string): string {
+export function listUrlAfter(action: 'renamed' | 'restricted' | 'revoked', context: KeyContext): string {
   const { back, backUrl, holderId } = context;
-  const done = { done: action, key: keyId };
+  const done = { done: action, key: keyIdOf(context) };
   if (back === null) return urlOf(backUrl, done);
   // The list of the organization has to be told whose key it is.
   const query = new URLSearchParams({ ...done, user: holderId });

@@ -6,16 +6,14 @@ import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
-import { integrationKeysUrl, keyUrl, NEW_INTEGRATION_URL, urlOf } from '../addresses.ts';
-import { conflictPage } from '../http/errors.ts';
+import { integrationKeysUrl, NEW_INTEGRATION_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { INTEGRATION_ROLE_MEANING } from '../integrations/form.ts';
-import { field, postForm } from '../markup/parts.ts';
-import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
-import { type KeyContext, toList } from './context.ts';
-import { refusalOf, refusedPage } from './refused.ts';
+import { field } from '../markup/parts.ts';
+import { actionForm, confirmationPage, keyOf, refusedPage } from './confirmation.ts';
+import type { KeyContext } from './context.ts';
 
 type Values = { readonly integration: string; readonly name: string };
 
@@ -24,23 +22,20 @@ export async function showMove(context: KeyContext): Promise<View> {
 }
 
 export async function move(context: KeyContext, form: Form<'integration' | 'name'>): Promise<View> {
-  const { dashboard, actor, holderId } = context;
-  const keyId = keyIdOf(context);
   const values = { integration: form.text('integration'), name: form.text('name') };
   if (values.integration === '') {
     const problem = problemOf(invalid('integration', 'must be chosen.'));
     return movePage(context, { problem, values });
   }
-  const request = { keyId, userId: holderId, integrationId: values.integration, name: values.name };
-  const outcome = await moveKey(dashboard.db, actor, request);
+  const request = { ...keyOf(context), integrationId: values.integration, name: values.name };
+  const outcome = await moveKey(context.dashboard.db, context.actor, request);
   switch (outcome.kind) {
     case 'done':
-      return redirect(urlOf(integrationKeysUrl(values.integration), { done: 'moved', key: keyId }));
+      return redirect(urlOf(integrationKeysUrl(values.integration), { done: 'moved', key: request.keyId }));
     case 'invalid':
     case 'name-taken':
       return movePage(context, { problem: problemOf(outcome), values });
     case 'conflict':
-      return conflictPage(context, outcome, toList(context));
     case 'refused':
       return refusedPage(context, outcome);
   }
@@ -48,19 +43,16 @@ export async function move(context: KeyContext, form: Form<'integration' | 'name
 
 /** `retry`: the form was refused, and is shown again with the values that were sent. */
 async function movePage(context: KeyContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
-  const { key, ...access } = await readKey(context);
-  const refused = refusalOf(context, access, 'move');
-  if (refused !== null) return refusedPage(context, refused);
   const problem = retry?.problem ?? null;
-  const integrations = await choicesOf(context, access);
-  const values = retry?.values ?? { integration: '', name: key.name };
-  const content =
-    key.state !== 'active'
-      ? alreadyEnded(key, context.backUrl)
-      : integrations.length === 0
-        ? noIntegration(context)
-        : moveForm(context, key, { problem, values, integrations });
-  return confirmationPage(context, { verb: 'Move', key, holder: access.holder, content, problem });
+  return confirmationPage(context, 'move', {
+    problem,
+    show: async (key, access) => {
+      const integrations = await choicesOf(context, access);
+      if (integrations.length === 0) return { content: noIntegration(context) };
+      const values = retry?.values ?? { integration: '', name: key.name };
+      return { content: moveForm(context, key, { problem, values, integrations }) };
+    },
+  });
 }
 
 /** The integrations for which the actor may create keys, too. */
@@ -81,13 +73,8 @@ type FormProps = {
 };
 
 function moveForm(context: KeyContext, key: KeyDetails, { problem, values, integrations }: FormProps): Html {
-  const { formToken, backUrl } = context;
   const errors = problem?.fields;
-  return html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
-<div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>
-${postForm(
-  { action: keyUrl(key, context, 'move'), formToken },
-  html`${field(
+  const fields = html`${field(
     { name: 'integration', label: 'Integration', errors },
     (attributes) =>
       html`<select ${attributes} required>${integrations.length > 1 && html`<option value="">Choose an integration</option>`}${integrations.map(
@@ -99,6 +86,8 @@ ${field(
   { name: 'name', label: 'Name', hint: 'Unique among the keys of the integration.', errors },
   (attributes) =>
     html`<input ${attributes} type="text" value="${values.name}" maxlength="100" required autocomplete="off">`,
-)}${buttons('Move', 'primary', backUrl)}`,
 )}`;
+  return html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
+<div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>
+${actionForm(context, key, { action: 'move', fields })}`;
 }

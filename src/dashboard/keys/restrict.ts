@@ -2,18 +2,23 @@ import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { restrictKey } from '../../service/keys/restrict-key.ts';
-import { keyUrl } from '../addresses.ts';
-import { conflictPage } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
-import { hidden, postForm } from '../markup/parts.ts';
-import { alreadyEnded, buttons, confirmationPage, keyIdOf, readKey } from './confirmation.ts';
-import { type KeyContext, toList } from './context.ts';
+import { hidden } from '../markup/parts.ts';
+import { actionForm, confirmationPage, keyOf, refusedPage } from './confirmation.ts';
+import type { KeyContext } from './context.ts';
+import {
+  addressesField,
+  addressesHint,
+  limitField,
+  type RestrictionValues,
+  readLimit,
+  TAKE,
+  type UsedAddresses,
+  usedAddresses,
+} from './fields.ts';
 import { listUrlAfter } from './list.ts';
-import { refusalOf, refusedPage } from './refused.ts';
-import { addressesField, addressesHint, limitField, type RestrictionValues, readLimit } from './restriction-fields.ts';
-import { TAKE, type UsedAddresses, usedAddresses } from './used-addresses.ts';
 
 type Sent = {
   readonly problem: Problem | null;
@@ -32,15 +37,13 @@ export async function restrict(
   context: KeyContext,
   form: Form<'addresses' | 'requests_per_second' | 'locked_out' | 'take'>,
 ): Promise<View> {
-  const { dashboard, actor, holderId } = context;
-  const keyId = keyIdOf(context);
+  const { dashboard, actor } = context;
   const values = { addresses: form.text('addresses'), requestsPerSecond: form.text('requests_per_second') };
   const lockedOut = form.text('locked_out').split(' ');
   const sent = { problem: null, values, lockedOut: [], takesUsed: form.has(TAKE) };
   if (sent.takesUsed) return restrictPage(context, sent);
   const outcome = await restrictKey(dashboard.db, actor, {
-    keyId,
-    userId: holderId,
+    ...keyOf(context),
     addresses: values.addresses,
     requestsPerSecond: readLimit(values.requestsPerSecond),
     requestLimits: dashboard.requestLimits,
@@ -48,7 +51,7 @@ export async function restrict(
   });
   switch (outcome.kind) {
     case 'done':
-      return redirect(listUrlAfter('restricted', context, keyId));
+      return redirect(listUrlAfter('restricted', context));
     case 'invalid':
       return restrictPage(context, { ...sent, problem: problemOf(outcome) });
     case 'locks-out': {
@@ -58,26 +61,22 @@ export async function restrict(
       return restrictPage(context, { ...sent, problem, lockedOut: [...lockedOut, ...outcome.networks] });
     }
     case 'conflict':
-      return conflictPage(context, outcome, toList(context));
     case 'refused':
       return refusedPage(context, outcome);
   }
 }
 
 async function restrictPage(context: KeyContext, sent: Sent | null): Promise<View> {
-  const { key, ...access } = await readKey(context);
-  const refused = refusalOf(context, access, 'restrict');
-  if (refused !== null) return refusedPage(context, refused);
-  const problem = sent?.problem ?? null;
-  const about = { verb: 'Restrict', key, holder: access.holder, problem, isForm: true };
-  if (key.state !== 'active')
-    return confirmationPage(context, { ...about, content: alreadyEnded(key, context.backUrl) });
-  const used = await usedAddresses(context, key, {
-    text: sent?.values.addresses ?? key.addresses.join('\n'),
-    isTaken: sent?.takesUsed === true,
+  return confirmationPage(context, 'restrict', {
+    problem: sent?.problem ?? null,
+    show: async (key, access) => {
+      const used = await usedAddresses(context, key, {
+        text: sent?.values.addresses ?? key.addresses.join('\n'),
+        isTaken: sent?.takesUsed === true,
+      });
+      return { content: restrictForm(context, { key, access, sent, used }), notice: used.notice };
+    },
   });
-  const content = restrictForm(context, { key, access, sent, used });
-  return confirmationPage(context, { ...about, content, notice: used.notice });
 }
 
 type FormProps = {
@@ -88,17 +87,14 @@ type FormProps = {
 };
 
 function restrictForm(context: KeyContext, { key, access, sent, used }: FormProps): Html {
-  const { backUrl, formToken } = context;
   const requestsPerSecond = sent?.values.requestsPerSecond ?? String(key.requestsPerSecond ?? '');
   const errors = sent?.problem?.fields;
   const isConfirmed = sent?.lockedOut.some((network) => network !== '') === true;
-  return html`<p>From where the key may be used, and how much. A change applies at once.</p>
-${postForm(
-  { action: keyUrl(key, context, 'restrict'), formToken },
-  html`${hidden('locked_out', sent?.lockedOut.join(' ').trim() ?? '')}
+  const fields = html`${hidden('locked_out', sent?.lockedOut.join(' ').trim() ?? '')}
 ${addressesField({ hint: addressesHint(access.policy), value: used.addresses, errors })}
-${limitField(context, { limits: access.limits, value: requestsPerSecond, errors })}
-${buttons(isConfirmed ? 'Lock out and save' : 'Save', isConfirmed ? 'danger' : 'primary', backUrl)}
-${used.section}`,
-)}`;
+${limitField(context, { limits: access.limits, value: requestsPerSecond, errors })}`;
+  const label = isConfirmed ? 'Lock out and save' : 'Save';
+  const kind = isConfirmed ? 'danger' : 'primary';
+  return html`<p>From where the key may be used, and how much. A change applies at once.</p>
+${actionForm(context, key, { action: 'restrict', fields, label, kind, rest: used.section })}`;
 }

@@ -1,7 +1,7 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/role.ts';
 import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZATION_USAGE_URL } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
-import { FILTER_FIELDS } from '../keys/organization-list.ts';
+import { FILTER_FIELDS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
 import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';

@@ -9,7 +9,7 @@ import { INVITE_URL, USERS_URL, urlOf, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { findKeyUrl, withoutKey } from '../keys/find.ts';
+import { findKeyUrl, withoutKey } from '../keys/search.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, head, hidden, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
 import { type Environment, expiryOf, mintKey } from '../../domain/api-key.ts';
 import { isId } from '../../domain/id.ts';
+import type { KeyPolicy } from '../../domain/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
@@ -43,6 +44,25 @@ export type Rotation = OneTimeForm & {
 /** `replacedPrefix` is the start of the old key, such as "charter_live_Ab3d". */
 export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
 
+type Renewal = Pick<Rotation, 'lifeDays' | 'addresses'> & { readonly now: Date };
+
+/**
+ * What is wrong with the life and the addresses of a successor. `key` has the expiry, the permissions and the addresses that the
+ * successor gets unless they are renewed.
+ */
+export function findRenewalMistakes(
+  key: Pick<KeyIssued, 'expiresAt' | 'addresses'> & { readonly permissions: readonly string[] },
+  policy: KeyPolicy,
+  { lifeDays, addresses, now }: Renewal,
+): Invalid[] {
+  const life: Life = { field: 'expiry', lifeDays: lifeDays === undefined ? lifeUntil(key.expiresAt, now) : lifeDays };
+  const list = addresses === undefined ? null : readAddresses(addresses);
+  const kept = list?.kind === 'valid' ? list.value : key.addresses;
+  const wrongList =
+    list?.kind === 'invalid' ? list : findLackingAddresses({ permissions: key.permissions, addresses: kept }, policy);
+  return [findInvalidLife(life) ?? findBeyondPolicy(life, policy), wrongList].filter((each) => each !== null);
+}
+
 /**
  * Ends a key and creates its successor, with the same user, name, permissions and restrictions. Once this has returned, every server
  * refuses the old key. "conflict": the key has ended before; the message says who ended it.
@@ -77,13 +97,9 @@ export async function rotateKey(
     });
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { replacedPrefix, ...kept } = replaced;
-    const { name, permissions, expiresAt } = kept;
-    const life = renewed ?? { field: 'expiry', lifeDays: lifeUntil(expiresAt, at) };
-    const beyondPolicy = [
-      findBeyondPolicy(life, policy),
-      findLackingAddresses({ permissions, addresses: replaced.addresses }, policy),
-    ].filter((each) => each !== null);
-    if (beyondPolicy.length > 0) return joinInvalid(beyondPolicy);
+    const { name, expiresAt } = kept;
+    const mistakes = findRenewalMistakes(replaced, policy, { lifeDays, addresses, now: at });
+    if (mistakes.length > 0) return joinInvalid(mistakes);
     const detail = {
       name,
       successor: successor.id,

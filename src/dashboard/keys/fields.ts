@@ -1,0 +1,182 @@
+import { MAX_ALLOWED_ADDRESSES, networksOutside } from '../../domain/address-list.ts';
+import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
+import type { FieldErrors } from '../../domain/errors.ts';
+import { formatCount, formatDay, formatNumber } from '../../domain/format.ts';
+import { isUsedLately, type UsedNetwork } from '../../domain/key-usage.ts';
+import { highestKeyLimit, limitsOf } from '../../domain/request-limits.ts';
+import type { KeyPolicy } from '../../domain/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/keys/key-access.ts';
+import { readAddresses } from '../../service/keys/key-restrictions.ts';
+import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { findRestrictedKey } from '../../store/keys/key-restrictions.ts';
+import { doneNotice, field } from '../markup/parts.ts';
+import type { KeyContext } from './context.ts';
+
+// The fields of the forms for keys: the expiry, the allowed addresses, those from which a key was used, and the rate limit.
+
+type LifeOption = { readonly value: string; readonly words: string };
+
+const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
+const NEVER: LifeOption = { value: 'never', words: 'Never expires' };
+/** Another field has the day; the style sheet shows it only for this choice. */
+export const ON_A_DAY: LifeOption = { value: 'day', words: 'On a day of your choice' };
+
+/** The lives that the organization allows, and `others` before "never". */
+export function lifeOptions(
+  { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy,
+  now: Date,
+  others: readonly LifeOption[] = [],
+): LifeOption[] {
+  const lives = [...new Set([...LIVES_DAYS.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
+  const options = lives.map((days) => {
+    const until = expiryOf(now, days);
+    const words = `${formatCount(days, 'day')}${until === null ? '' : `, until ${formatDay(until)}`}`;
+    return { value: String(days), words };
+  });
+  return [...options, ...others, ...(allowsUnendingKeys ? [NEVER] : [])];
+}
+
+/** The value of the option that is selected by default. */
+export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
+  return String(Math.min(DEFAULT_LIFE_DAYS, maxKeyLifeDays));
+}
+
+type LifeFieldProps = {
+  readonly hint: string;
+  readonly errors: FieldErrors | undefined;
+  readonly options: readonly LifeOption[];
+  readonly chosen: string;
+};
+
+export function lifeField({ hint, errors, options, chosen }: LifeFieldProps): Html {
+  return field(
+    { name: 'expiry', label: LIFE_LABEL, hint, errors },
+    (attributes) =>
+      html`<select ${attributes}>${options.map(
+        ({ value, words }) => html`<option value="${value}"${chosen === value && html` selected`}>${words}</option>`,
+      )}</select>`,
+  );
+}
+
+export const LIFE_LABEL = 'Expiry';
+
+/** The number of days, or null for "never". Anything else is NaN, which the service refuses. */
+export function readLifeDays(text: string): number | null {
+  if (text === NEVER.value) return null;
+  return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The values of the fields that say from where a key may be used, and how much. */
+export type RestrictionValues = { readonly addresses: string; readonly requestsPerSecond: string };
+
+export const RESTRICTION_LABELS = { addresses: 'Allowed addresses', requests_per_second: 'Requests per second' };
+
+export const REQUIRED_ADDRESSES = 'Your organization requires them for each key that may write.';
+
+export function addressesHint({ requiresAddresses }: KeyAccess['policy']): string {
+  return requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.';
+}
+
+type AddressesProps = {
+  readonly hint?: string | Html;
+  readonly value: string;
+  readonly errors: FieldErrors | undefined;
+};
+
+export function addressesField({ hint = '', value, errors }: AddressesProps): Html {
+  return field(
+    {
+      name: 'addresses',
+      label: RESTRICTION_LABELS.addresses,
+      hint: html`IP addresses or subnets, one on each line, such as 203.0.113.7 or 2001:db8:1::/48; at most ${MAX_ALLOWED_ADDRESSES}. Requests from other addresses are refused with 403. ${hint}`,
+      errors,
+    },
+    (attributes) =>
+      html`<textarea ${attributes} rows="5" spellcheck="false" autocomplete="off" autocapitalize="off">${value}</textarea>`,
+  );
+}
+
+type LimitProps = {
+  readonly limits: KeyAccess['limits'];
+  readonly value: string;
+  readonly errors: FieldErrors | undefined;
+};
+
+export function limitField({ dashboard }: KeyContext, { limits, value, errors }: LimitProps): Html {
+  const highest = highestKeyLimit(limitsOf(limits, dashboard.requestLimits));
+  return field(
+    {
+      name: 'requests_per_second',
+      label: RESTRICTION_LABELS.requests_per_second,
+      hint: `A limit of its own, 1 to ${formatNumber(highest)}. Leave it empty for the limit of your organization.`,
+      errors,
+    },
+    (attributes) =>
+      html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${value}" maxlength="9" autocomplete="off">`,
+  );
+}
+
+/** `null` for an empty text. Any other text that is no integer is NaN, which the service refuses. */
+export function readLimit(text: string): number | null {
+  const trimmed = text.trim().replaceAll(',', '');
+  if (trimmed === '') return null;
+  return /^\d{1,7}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+}
+
+/** The name of the button that adds them to the list of a form, and saves nothing. */
+export const TAKE = 'take';
+
+export type UsedAddresses = {
+  /** The value of the field. */
+  readonly addresses: string;
+  /** What was added. */
+  readonly notice: Html | false;
+  /** Its button comes last in the form, because the Enter key presses the first one. */
+  readonly section: Html;
+};
+
+/** For a form with a list of allowed addresses: those from which the key was used. `isTaken`: the button was pressed. */
+export async function usedAddresses(
+  context: KeyContext,
+  key: KeyDetails,
+  { text, isTaken }: { readonly text: string; readonly isTaken: boolean },
+): Promise<UsedAddresses> {
+  const { dashboard, actor, holderId } = context;
+  const found = await findRestrictedKey(dashboard.db.prisma, actor.scope, { id: key.id, userId: holderId });
+  const used = found?.usedNetworks ?? [];
+  const section = usedSection(context, used);
+  if (!isTaken) return { addresses: text, notice: false, section };
+  const missing = missingIn(text, used);
+  const addresses = [text.trimEnd(), ...missing].filter((line) => line !== '').join('\n');
+  return { addresses, notice: doneNotice(addedWords(missing)), section };
+}
+
+function missingIn(text: string, used: readonly UsedNetwork[]): readonly string[] {
+  const list = readAddresses(text);
+  const networks = used.map(({ network }) => network);
+  return list.kind === 'valid' && list.value.length > 0 ? networksOutside(list.value, networks) : networks;
+}
+
+function addedWords(added: readonly string[]): string {
+  if (added.length === 0) return 'The list contains these addresses already.';
+  return `Added: ${added.join(', ')}. Not saved yet.`;
+}
+
+function usedSection({ now }: KeyContext, used: readonly UsedNetwork[]): Html {
+  if (used.length === 0)
+    return html`<p class="quiet">No address is recorded from which the key was used. Uses are recorded once a minute.</p>`;
+  return html`<section aria-labelledby="used"><h3 id="used">Used from</h3>
+<ul class="networks">${used.map(
+    (each) => html`<li><code>${each.network}</code> <span class="quiet">${dayWords(each, now)}</span></li>`,
+  )}</ul>
+<p class="hint">The last addresses, and of IPv6 the networks. Uses are recorded once a minute.</p>
+<div class="actions"><button class="button" name="${TAKE}" value="used">Add these addresses</button></div></section>`;
+}
+
+function dayWords(used: UsedNetwork, now: Date): string {
+  const today = now.toISOString().slice(0, used.day.length);
+  if (used.day === today) return 'today';
+  if (isUsedLately(used, now)) return 'yesterday';
+  return formatDay(new Date(`${used.day}T00:00:00Z`));
+}
