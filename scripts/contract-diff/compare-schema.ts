@@ -12,7 +12,7 @@ import {
   spotOfBoth,
 } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
-import type { Direction, RuleName } from './rules.ts';
+import type { RuleName } from './rules.ts';
 import { fieldOf, isRemark, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } from './schema-shapes.ts';
 
 type Schemas = Pair<unknown>;
@@ -109,8 +109,8 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
     } else if (KEYWORDS[name]?.kind === 'schema') {
       const inner = name === 'items' ? atItems(spot) : atNames(spot);
       compareSchema(comparison, { direction, spot: inner, before: one ?? true, after: other ?? true }, within);
-    } else if (name === 'pattern' && one !== other && isRewritten(one, other, direction)) {
-      comparison.report('pattern rewritten', spot, direction, { name, before: one, after: other });
+    } else if (name === 'pattern' && one !== other && isRespelled(one, other)) {
+      comparison.report('pattern respelled', spot, direction, { name, before: one, after: other });
     } else {
       const rule = keywordRule(name, one, other, hasExtensibleItems(comparison, shapes));
       if (rule !== null) comparison.report(rule, spot, direction, { name, before: one, after: other });
@@ -293,42 +293,9 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
   }
 }
 
-// A pattern cannot be compared with another one in general. These are the patterns that were written anew so that every
-// language compiles them, although the requests that the server accepts and the values that it sends stayed the same. Remove
-// a pair when the version with its new pattern has been published.
-
-type Rewritten = {
-  readonly before: string;
-  /** `undefined` for no pattern. */
-  readonly after: string | undefined;
-  readonly direction?: Direction;
-};
-
-const REWRITTEN: readonly Rewritten[] = [
-  // The description of the API excludes these characters from every text, once for all.
-  { before: String.raw`^[^\u0000\uD800-\uDFFF]*$`, after: undefined },
-  { before: String.raw`^\s*[^\s\u0000\uD800-\uDFFF][^\u0000\uD800-\uDFFF]*$`, after: String.raw`\S` },
-  // Requests for a blank text are still refused, so none is sent.
-  {
-    before: String.raw`^\s*[^\s\u0000\uD800-\uDFFF][^\u0000\uD800-\uDFFF]*$`,
-    after: undefined,
-    direction: 'response',
-  },
-  // A signature is "v1," and base64.
-  {
-    before: String.raw`^[^\s,]+,\S+( [^\s,]+,\S+)*$`,
-    after: '^[0-9A-Za-z]+,[0-9A-Za-z+/=]+( [0-9A-Za-z]+,[0-9A-Za-z+/=]+)*$',
-    direction: 'response',
-  },
-];
-
-/** Whether the second pattern has the meaning of the first one: it spells the same, or is listed above. */
-function isRewritten(before: unknown, after: unknown, direction: Direction): boolean {
-  if (typeof before !== 'string') return false;
-  if (spelledOut(before) === after) return true;
-  return REWRITTEN.some(
-    (pair) => pair.before === before && pair.after === after && (pair.direction ?? direction) === direction,
-  );
+/** Whether the second pattern is the first one, spelled without escapes that not every language has. */
+function isRespelled(before: unknown, after: unknown): boolean {
+  return typeof before === 'string' && spelledOut(before) === after;
 }
 
 /** In ECMA 262, `\d` is `[0-9]`, and `\x21` is "!". */

@@ -121,7 +121,7 @@ export const RULES = {
     change,
     breaking('It cannot be told whether the new one allows all that the old one did.'),
   ),
-  'pattern rewritten': always(`${change}, which allows the same values`, ADDITIVE),
+  'pattern respelled': always(`${change}, which allows the same values`, ADDITIVE),
   'type changed': always(change, breaking('Values of the old type are not of the new type.')),
   'value removed': narrowed('value {before} removed'),
   'value added': widened('new value {after}'),
