@@ -21,7 +21,7 @@ export type SentBatch = { readonly atomic?: boolean; readonly changes: readonly 
 
 /** The operations with the same outcome as a change. */
 export type ChangeOperations = {
-  /** By action. */
+  /** The operationIds by action. */
   readonly ids: Readonly<Record<Action, string>>;
   /** The name of the client's own id: "external_id". */
   readonly ownId: string;
@@ -105,7 +105,10 @@ export function refusedResult(error: DomainError) {
   return { status, etag: null, body: null, exception };
 }
 
-/** With the code of the first change, and the messages of all. The path of the batch exists, so a 404 would be misleading. */
+/**
+ * Returns a refusal with the code of the first refused change and the messages of all. The path of the batch exists, so a 404
+ * would be misleading.
+ */
 export function refusalOfBatch({ refusals }: RefusedChangesError): DomainError {
   const violations = new Violations();
   for (const [i, { message, fields }] of refusals) {

@@ -17,7 +17,7 @@ import { createRefusalOf, refuseInvalid } from './violations.ts';
 
 export type ContractApiDeps = {
   readonly definition: Document;
-  /** By operationId; every operation of the contract needs one. */
+  /** The handlers by operationId. Every operation of the contract needs one. */
   readonly handlers: Readonly<Record<string, OperationHandler>>;
   /** Permissions that a key can have. */
   readonly permissions: readonly string[];
@@ -182,9 +182,9 @@ type Contract = Awaited<ReturnType<typeof openContract>>;
 /** openapi-backend with our router and our validator, which do at the start what it would do for each request. */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({
-    // It resolves the references within what it is given.
+    // openapi-backend resolves the references within the document that it is given.
     definition: structuredClone(definition),
-    // It would check a 3.1 document against 3.0's schema; `npm run generate` has linted it.
+    // openapi-backend would check a 3.1 document against the schema of 3.0. `npm run generate` has linted the document.
     quick: true,
     customizeAjv: createAjv,
     validate: (_context, request: ApiRequest) => !request.isKnownValid,
@@ -192,7 +192,7 @@ async function openContract(definition: Document, permissions: readonly string[]
   await api.init();
   const router = new ContractRouter(api.definition, permissions);
   for (const operation of router.getOperations()) loosenChanges(operation);
-  // Before handlers are registered: openapi-backend's own router searches the document anew for each of them.
+  // The router is replaced before handlers are registered: openapi-backend's own searches the document anew for each of them.
   api.router = router;
   const ajv = createAjv();
   const validator = new OpenAPIValidator({
@@ -200,7 +200,7 @@ async function openContract(definition: Document, permissions: readonly string[]
     // openapi-backend asks for an instance for each schema. One is enough, and creating it takes half a millisecond.
     customizeAjv: () => ajv,
     router,
-    // Compiling takes a tenth of the start. Response validators are never used, so nothing compiles them.
+    // Compiling takes a tenth of the start. The validators of responses are never used, so nothing compiles them.
     lazyCompileValidators: true,
   });
   api.validator = validator;

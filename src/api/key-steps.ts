@@ -53,7 +53,7 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
       } catch (error) {
         if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
           await recordExpiry(known.record, error.expiresAt);
-        // Before the limits of the key, which nobody else must be able to use up.
+        // The limit of the address comes before those of the key, which only its holder may be able to use up.
         const isFromForbidden = error instanceof ForbiddenAddressError;
         if (!isFromForbidden && !(error instanceof UnauthenticatedError)) throw error;
         const isUnknown = error instanceof UnauthenticatedError && error.reason === 'unknown';
@@ -75,7 +75,7 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
   };
 }
 
-/** With which recorder, and behind which proxies, the client of an open connection was recorded last. */
+/** The recorder and the proxies with which the client of an open connection was recorded last. */
 type RecordedClient = { readonly use: UseRecorder; readonly forwardedFor: string | string[] | undefined };
 const recordedClients = new WeakMap<Socket, RecordedClient>();
 
@@ -132,7 +132,7 @@ function keyIn(authorization: string): string {
   return key;
 }
 
-/** Sets the fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
+/** Sets the rate limit fields of the response (draft-ietf-httpapi-ratelimit-headers-11). Throws if the limit refuses the request. */
 export function applyAdmission(request: ApiRequest, admission: Admission): void {
   const { isAdmitted, limits, closest, remaining, retryAfterSeconds = 1 } = admission;
   const texts = textsOf(limits);
@@ -143,15 +143,15 @@ export function applyAdmission(request: ApiRequest, admission: Admission): void 
   throw retryAfterSeconds === 1 ? refusal : new RateLimitedError(refusal.message, retryAfterSeconds);
 }
 
-/** `isOwn`: the limit of the key is one of its own, below that of its organization. */
+/** `isOwn` means that the key has a limit of its own, below that of its organization. */
 type Rates = { readonly perKey: number; readonly perOrganization: number; readonly isOwn: boolean };
 type Texts = {
   readonly policy: string;
-  /** Made in advance: capturing a stack takes longer than the rest of a refusal. */
+  /** The errors are created in advance, because capturing a stack takes longer than the rest of a refusal. */
   readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
 };
 
-/** By limits. There are few: those of the configuration, those set for single organizations, and keys' own. */
+/** The texts by limits. There are few limits: those of the configuration, of single organizations, and of single keys. */
 const known = new Map<string, Texts>();
 const MAX_KNOWN = 1000;
 let last: { readonly rates: Rates; readonly texts: Texts } | undefined;

@@ -59,7 +59,7 @@ export const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   '-name': { sortField: 'name', descending: true },
 };
 
-/** What a list and the feed say about a cursor of another list. */
+/** The parameters that a 422 can name for a cursor of another list. */
 export const OF_LIST: Differences = { choices: { sort: Object.keys(ORDERS) }, parameters: 'sort and filters' };
 export function ofFeed(types: readonly string[]): Differences {
   return { choices: { type: types }, parameters: 'type' };

@@ -223,13 +223,13 @@ export class JsonText {
     this.#pieces = pieces;
   }
 
-  /** UTF-8. */
+  /** Encodes the text in UTF-8. */
   encode(): Buffer {
     return Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece)));
   }
 }
 
-/** UTF-8. */
+/** Encodes a value as JSON in UTF-8. */
 export function encodeJson(value: unknown): Buffer {
   return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
 }

@@ -16,14 +16,14 @@ import { MAX_FIELDS } from './violations.ts';
  */
 export function readRequest(request: ApiRequest): Promise<void> | undefined {
   const { req, operation } = request;
-  // Both throw for a malformed percent-encoding.
+  // Both getters decode the URL, and throw if its percent-encoding is malformed.
   if (!request.isKnownValid) void [request.params, request.query];
   refuseUnacceptable(req);
   refuseMisplacedKey(request);
   return operation.hasBody ? readRequestBody(request) : undefined;
 }
 
-/** Idempotency keys are stored as they are. */
+/** Throws for an idempotency key that contains an API key: idempotency keys are stored as they are. */
 function refuseMisplacedKey({ req: { headers }, operation }: ApiRequest): void {
   const sent = headers['idempotency-key'];
   if (typeof sent === 'string' && operation.headerNames.has('idempotency-key') && maskKeys(sent) !== sent)

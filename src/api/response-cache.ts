@@ -31,7 +31,7 @@ export class ResponseCache {
   #young = new Map<string, RenderedResponse>();
   #old: ReadonlyMap<string, RenderedResponse> = new Map();
   #youngBytes = 0;
-  /** Without the entries that have been used again, which are also young. */
+  /** The bytes of the old entries, without those that have been used again, which are also young. */
   #oldBytes = 0;
   #oldEntries = 0;
   readonly #found: Record<FindResult, number> = { hit: 0, coalesced: 0, miss: 0 };

@@ -16,7 +16,10 @@ import { type RawResponse, renderException } from './response.ts';
 /** Sends the response to a request. */
 export type Send = (request: ApiRequest, response: RawResponse) => void;
 
-/** The one place where responses leave, and count as uses of a known key. `securityHeaders`: by name; sent with every response. */
+/**
+ * Returns the one function that writes responses, and counts them as uses of a known key. `securityHeaders` has the headers by
+ * name that are sent with every response.
+ */
 export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
   const always = Object.entries(securityHeaders).flat();
   return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {

@@ -20,7 +20,7 @@ export type ServedContract = { readonly definition: Document; readonly handlers:
 
 export type ServerApiConfig = {
   readonly environment: Environment;
-  /** The name of the cell; null, or omitted, if the installation is none. */
+  /** The name of the cell. It is `null` or omitted if the installation is no cell. */
   readonly cell?: string | null | undefined;
   /** `null` if responses are not checked, which costs nothing. */
   readonly responseCheck: ResponseCheck | null;
@@ -37,7 +37,7 @@ export type ServerApiDeps = {
   readonly reporter: Omit<RefuseDeps, 'send'> & { readonly onBrokenResponse: (broken: BrokenResponse) => void };
   /** The address of the client, behind trusted proxies too. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
-  /** By name; sent with every response. */
+  /** The headers by name that are sent with every response. */
   readonly securityHeaders: Readonly<Record<string, string>>;
 };
 

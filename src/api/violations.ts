@@ -60,6 +60,8 @@ export class Violations {
   }
 }
 
+const NO_ERRORS: readonly ErrorObject[] = [];
+
 /**
  * Throws a 422 that names each field and the remedy, unless the request is valid. `found`: the errors that the schemas of the
  * contract found.
@@ -67,15 +69,15 @@ export class Violations {
 export function refuseInvalid(request: ApiRequest, found: readonly ErrorObject[]): void {
   const { repeatedFields, isKnownValid, operation } = request;
   // Schemas see neither a field that is repeated in the body, of which parsing keeps one value, nor what is no text.
-  const errors = isKnownValid ? found : [...found, ...textErrorsOf(request)];
-  if (errors.length === 0 && repeatedFields.length === 0) return;
+  const textErrors = isKnownValid ? NO_ERRORS : textErrorsOf(request);
+  if (found.length === 0 && textErrors.length === 0 && repeatedFields.length === 0) return;
   const { repeated } = request;
   const violations = new Violations();
   for (const name of [...repeated, ...repeatedFields])
     violations.add(name, 'is sent more than once. Send it only once.');
   const places = new Set(repeated.map((name) => `/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
   violations.addAll(
-    errors.filter(({ instancePath }) => !places.has(instancePath)),
+    [...found, ...textErrors].filter(({ instancePath }) => !places.has(instancePath)),
     operation,
   );
   violations.throwIfAny();

@@ -78,7 +78,7 @@ export function batchLookUps<V>(
       within(seconds, { every: waitMs / 1000, refuse: () => refuseWaiting(batch) }, () => lookUpAll(batch)),
     );
     isInFlight = false;
-    // At once, not in the next turn of the event loop, so that pg sends the next look-up without delay.
+    // The next look-up starts at once, not in the next turn of the event loop, so that pg sends it without delay.
     void run();
   }
 
@@ -107,8 +107,8 @@ export function batchLookUps<V>(
     const span = tracing?.current();
     if (span?.isRecording) next.spans.push(span);
     measures.waiting = next.waiting;
-    // Deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch starts at
-    // once, so that the database works on it while further requests are read.
+    // The look-up is deferred, so that requests of other connections in this turn of the event loop join the batch. A full batch
+    // starts at once, so that the database works on it while other requests are read.
     if (next.waiting === 1) setImmediate(run);
     else if (next.waiting === FULL_BATCH) void run();
     return found;

@@ -36,7 +36,7 @@ type Tenant = {
   pausedUntil: number;
   /** Turns that the tenant's last task took in advance. The other tenants get them. */
   owedTurns: number;
-  /** In order of arrival. */
+  /** The tasks that wait, in order of arrival. */
   readonly waiting: Set<Waiting>;
 };
 
@@ -266,7 +266,7 @@ const RECENT_MS = 1000;
 
 /** The tenants that had a task within the last second while they used less than their share. */
 export class LightLoad {
-  /** By name, when the last task of the tenant arrived, from `performance.now()`. The longest ago is first. */
+  /** The time of each tenant's last task by the tenant's name, from `performance.now()`. The longest ago is first. */
   readonly #arrivedAt = new Map<string, number>();
 
   /** Notes that a task arrived. `isLight`: its tenant uses less than its share. */

@@ -105,8 +105,8 @@ export class RequestLimiter {
   }
 
   /**
-   * For a request without a valid key. `ip`: the address of the client. Synchronous unless only a lease can tell. Throws an
-   * OverloadError if too many requests wait for one: of all addresses together, because a client can have many.
+   * Decides about a request without a valid key. `ip` is the address of the client. The result is synchronous unless only a lease
+   * can tell. Throws an OverloadError if too many requests of all addresses wait for one: a client can have many addresses.
    */
   admitAddress(ip: string): boolean | Promise<boolean> {
     if (this.#limits.perAddress === 0) return true;
@@ -162,7 +162,7 @@ export class RequestLimiter {
     return tokens;
   }
 
-  /** All three at once: a key that is kept refers to the tokens of its organization. */
+  /** Ages all three together, because a key that is kept refers to the tokens of its organization. */
   #forgetIdle(at: number): void {
     const size = Math.max(this.#keys.recentSize, this.#organizations.recentSize, this.#addresses.recentSize);
     if (at - this.#generationAt < GENERATION_MS && size < MAX_GENERATION_SIZE) return;
@@ -198,12 +198,12 @@ export class Generations<V> {
     return this.#recent.size;
   }
 
-  /** Only what was used in this generation. */
+  /** Finds only what was used in this generation. */
   findRecent(name: string): V | undefined {
     return this.#recent.get(name);
   }
 
-  /** Counts as a use. */
+  /** Finds what was used in this generation or the previous one, and counts as a use. */
   find(name: string): V | undefined {
     const recent = this.#recent.get(name);
     if (recent !== undefined) return recent;

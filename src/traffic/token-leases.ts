@@ -99,7 +99,7 @@ export class TokenLeases {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const waitMs = this.#lastLeaseAt + LEASE_INTERVAL_MS - at;
-    // Deferred even if it is due, so that other requests in this turn of the event loop share it.
+    // A lease is deferred even if it is due, so that other requests in this turn of the event loop share it.
     if (waitMs <= 0) setImmediate(() => void this.#run());
     else setTimeout(() => void this.#run(), waitMs);
   }
@@ -115,7 +115,7 @@ export class TokenLeases {
       for (const { tokens, request } of asked) {
         const lease = leases.get(tokens.subject);
         if (lease !== undefined) tokens.receive(lease, { ...request, at });
-        // Requests during the lease found the stock low.
+        // The requests during the lease have found the stock low, and noted that more tokens are needed.
         if (!tokens.isLow) this.#low.delete(tokens);
       }
     } catch (error) {
@@ -131,8 +131,8 @@ export class TokenLeases {
   }
 
   /**
-   * What the next lease asks for, each subject once: a statement cannot update a row twice. After a change of limits, a subject
-   * has two sets of tokens for a moment, and the second one waits for the lease after this one.
+   * Returns the tokens that the next lease asks for, each subject once: a statement cannot update a row twice. After a change of
+   * limits, a subject has two sets of tokens for a moment, and the second one waits for the lease after this one.
    */
   #takeLow(): LeasedTokens[] {
     const leased = new Map<string, LeasedTokens>();
@@ -145,7 +145,7 @@ export class TokenLeases {
     return [...leased.values()];
   }
 
-  /** In the order of arrival. Those about which the lease could not tell wait for the next one. */
+  /** Settles requests in the order of arrival. Those about which the lease could not tell wait for the next one. */
   #settleWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -173,7 +173,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 /**
- * In seconds at the full rate: the tokens that a process holds at most, and those that it may spend before it has leased them.
+ * The tokens that a process holds at most, and those that it may spend before it has leased them, in seconds at the full rate.
  * With the burst, two processes let at most 0.46 seconds' requests through beyond the limit: 4.6% within ten seconds.
  */
 const STOCK_SECONDS = 0.08;

@@ -13,7 +13,7 @@ export type Traffic = {
   readonly limiter: RequestLimiter;
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
-  /** Of keys. */
+  /** What is measured of the look-ups of keys, and how long a request waits for one. */
   readonly lookUps: { readonly measures: LookUpMeasures; readonly waitMs: number | undefined };
   /** Waits before a refusal of an address that sends too many requests without a valid key. */
   readonly pause: () => Promise<void>;
@@ -109,7 +109,7 @@ export type DatabaseQueues = {
 const API_SHARE = 0.6;
 const DASHBOARD_SHARE = 0.2;
 const API_WAIT_MS = 1200;
-/** Longer, because people do not send their requests again. */
+/** The dashboard waits longer, because people do not send their requests again. */
 const DASHBOARD_WAIT_MS = 5000;
 
 /**
