@@ -10,7 +10,7 @@ import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { refuseUnacceptable } from '../src/api/read-request.ts';
 import { waitMsAfter } from '../src/client/retrying.ts';
 import { parseEvent } from '../src/client/webhooks.ts';
-import { csvLine } from '../src/dashboard/audit-log/csv.ts';
+import { csvLine } from '../src/dashboard/audit-log/export.ts';
 import { findKeyIn, formatKey, inspectKey } from '../src/domain/api-key.ts';
 import { isNetwork } from '../src/domain/forbidden-address.ts';
 import { networkOf } from '../src/domain/network.ts';

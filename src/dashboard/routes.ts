@@ -32,7 +32,7 @@ import { organizationPages } from './organization/routes.ts';
 import { peoplePages } from './people/routes.ts';
 import { profilePages } from './profile/routes.ts';
 import { jsonReports } from './report-key/json.ts';
-import { reportPages } from './report-key/routes.ts';
+import { reportPages } from './report-key/page.ts';
 import { backChannelLogout } from './sign-in/logout.ts';
 import { signInPages } from './sign-in/routes.ts';
 import { signInSettingsPages } from './sign-in/settings/routes.ts';

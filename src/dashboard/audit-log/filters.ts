@@ -5,7 +5,7 @@ import { searchText } from '../../domain/name.ts';
 import { findAuditedKeys, findAuditedUsers, MAX_AUDITED_KEYS, MAX_AUDITED_USERS } from '../../service/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditFilters } from '../../store/audit/audit-log.ts';
-import { readDay } from '../http/day.ts';
+import { readDay } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { withoutKey } from '../keys/search.ts';

@@ -1,8 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { GUEST_URLS, SECTION_URLS, SIGN_IN_URL } from '../addresses.ts';
-import { calledCommonAddress } from '../http/common-address.ts';
 import { form, type PublicPage, publicRoutes } from '../http/page-routes.ts';
-import type { Dashboard } from '../http/request-context.ts';
+import { calledCommonAddress, type Dashboard } from '../http/request-context.ts';
 import { leadToSignIn, showCells, submitEmail } from './sign-in.ts';
 
 const PAGES: readonly PublicPage[] = [

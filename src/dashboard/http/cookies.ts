@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
@@ -41,4 +41,17 @@ export function newFormSecret(): string {
 /** The value of a Set-Cookie header. Without `maxAge`, in seconds, the cookie lasts until the browser is closed. */
 function setCookie(name: string, value: string, { isSecure, ...age }: { isSecure: boolean; maxAge?: number }): string {
   return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure, ...age });
+}
+
+/**
+ * The token that ties a form to a session. `secret` is the session's token; before sign-in, it is the secret of the form
+ * cookie, so that no foreign page can sign somebody in to another account. The form token does not reveal the secret.
+ */
+export function formTokenOf(secret: string): string {
+  return sign(secret, 'form');
+}
+
+/** HMAC-SHA-256 in base64url. */
+export function sign(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
 }

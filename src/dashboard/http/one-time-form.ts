@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isSameText } from '../../domain/same-text.ts';
 import { html } from '../../html/html.ts';
 import { errorPage } from '../markup/error.ts';
-import { sign } from './form-token.ts';
+import { sign } from './cookies.ts';
 import type { SignedInContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 import type { View } from './view.ts';

@@ -17,9 +17,7 @@ import type { ProviderAccess } from '../../service/single-sign-on/provider-acces
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
 import type { AssetUrls } from '../assets.ts';
-import { calledCommonAddress } from './common-address.ts';
-import { formCookie, newFormSecret, readCookies } from './cookies.ts';
-import { formTokenOf } from './form-token.ts';
+import { formCookie, formTokenOf, newFormSecret, readCookies } from './cookies.ts';
 
 export type DashboardDeps = {
   readonly db: Database;
@@ -187,4 +185,16 @@ export async function findVisitor(context: RequestContext, { allowedDuringMove =
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
   const visitor = await findVisitor(context);
   return visitor.kind === 'signed-in' ? visitor.context : null;
+}
+
+/** The address that all cells share, if the request came to it; `null` if it came to the cell's own. */
+export function calledCommonAddress(
+  { headers }: IncomingMessage,
+  { common = null }: { readonly common?: CommonAddress | null | undefined },
+): CommonAddress | null {
+  if (common === null || headers.host === undefined) return null;
+  const { protocol, origin } = new URL(common.url);
+  // A client may send the default port, and the name in any letter case.
+  const called = URL.parse(`${protocol}//${headers.host}`);
+  return called?.origin === origin ? common : null;
 }

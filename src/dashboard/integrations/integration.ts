@@ -1,17 +1,25 @@
+import { formatCount } from '../../domain/format.ts';
 import { isIntegrationRole, mayGovern, mayManageIntegrations } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
-import { reactivateIntegration, takeOwnership } from '../../service/integrations/act-on-integration.ts';
+import {
+  reactivateIntegration,
+  suspendIntegration,
+  takeOwnership,
+} from '../../service/integrations/act-on-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
+import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
 import { integrationKeysUrl, integrationUrl, newKeyUrl, urlOf, userUrl } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
+import { doneDuringMove } from '../http/errors.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, emailText, facts, pager, postForm, problemSummary } from '../markup/parts.ts';
+import { badge, beside, doneNotice, emailText, facts, head, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import { INTEGRATION_ROLE_MEANING } from './form.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
@@ -54,7 +62,7 @@ export async function take(context: SignedInContext): Promise<View> {
 }
 
 /** `problem`: why the last action on this integration was refused. */
-export async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
+async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });
   const [after, before] = [query.get('after'), query.get('before')];
@@ -131,4 +139,34 @@ function eventSection(
   return html`<section aria-labelledby="events"><h2 id="events">Events</h2>
 ${events.length === 0 ? html`<p class="quiet">There are no ${isFirst ? '' : 'more '}events.</p>` : eventTable(events)}
 ${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#events` })}</section>`;
+}
+
+export async function showSuspend(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, formToken, now } = context;
+  const { id, name } = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });
+  const keys = await listActiveKeys(dashboard.db, actor, { userId: id, now });
+  const [title, url] = [`Suspend ${name}`, integrationUrl(id)];
+  const effect =
+    keys.length === 0
+      ? 'It has no active API key.'
+      : `${formatCount(keys.length, 'active API key')} ${keys.length === 1 ? 'is' : 'are'} refused with 401.`;
+  const content = html`<div class="notice danger"><p><strong>As soon as you press Suspend, no key of ${name} works.</strong> ${effect}</p></div>
+<p>The keys are not revoked: if you reactivate the integration, they work again.</p>
+${postForm(
+  { action: integrationUrl(id, 'suspend'), formToken },
+  html`<div class="actions"><button class="button danger">Suspend</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+  const listUrl = integrationKeysUrl(id);
+  const lines = html`<ul class="lines">${keys.map((key) => keyLine(key, listUrl, now))}</ul>`;
+  const main = html`${head({ title, up: { name, href: url } })}
+${keys.length > 0 ? beside({ title: 'API keys that stop working', about: lines, content }) : html`<div class="card narrow">${content}</div>`}`;
+  return page(context, { title, main });
+}
+
+export async function suspend(context: SignedInContext): Promise<View> {
+  const id = integrationIdOf(context);
+  const outcome = await suspendIntegration(context.dashboard.db, context.actor, { id, now: context.now });
+  if (outcome.kind !== 'done') return integrationPage(context, problemOf(outcome));
+  if (context.isMoving) return doneDuringMove(context, 'The integration is suspended.');
+  return redirect(`${integrationUrl(id)}?done=suspended`);
 }

@@ -6,10 +6,9 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, create, FIELDS, showChangeIntegration, showCreateIntegration } from './form.ts';
-import { reactivate, showIntegration, take } from './integration.ts';
+import { reactivate, showIntegration, showSuspend, suspend, take } from './integration.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 import { showIntegrations } from './list.ts';
-import { showSuspend, suspend } from './suspend.ts';
 
 const ID = ':integrationId';
 

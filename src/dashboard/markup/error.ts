@@ -3,6 +3,7 @@ import { START_URL } from '../addresses.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from './layout.ts';
+import { emailText } from './parts.ts';
 
 export type ErrorContent = {
   readonly status: number;
@@ -26,4 +27,19 @@ export function errorPage(
 ${form ?? html`<p class="actions"><a class="button" href="${link.href}">${link.name}</a></p>`}
 ${aside !== undefined && html`<p class="aside">${aside}</p>`}</section>`;
   return page(context, { status, title, main });
+}
+
+/** People to ask, with links to write to them; false for nobody. */
+export function contactList(people: readonly { readonly name: string; readonly email: string }[]): Html | false {
+  return (
+    people.length > 0 &&
+    html`<ul class="contacts">${people.map(
+      ({ name, email }) => html`<li>${name} <a href="mailto:${mailAddress(email)}">${emailText(email)}</a></li>`,
+    )}</ul>`
+  );
+}
+
+/** RFC 6068 section 2: a "?" in the address would start the header fields of the mail. */
+function mailAddress(email: string): string {
+  return encodeURIComponent(email).replace('%40', '@');
 }

@@ -1,9 +1,16 @@
 import { formatCount, formatNumber } from '../../domain/format.ts';
+import { OUTCOMES, SHOWN_PERIODS } from '../../domain/key-usage.ts';
 import { isPermission, PERMISSIONS } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
-import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
+import {
+  getOrganizationUse,
+  listAllKeys,
+  type OrganizationKey,
+  type OrganizationKeyList,
+} from '../../service/keys/organization-keys.ts';
+import type { OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { AttentionCounts, KeyOrder } from '../../store/keys/organization-keys.ts';
 import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
@@ -13,6 +20,7 @@ import { keyMenu } from '../keys/actions.ts';
 import { holderCell, keyCell, lastUse, NO_ADDRESSES, permissionsCell, stateCell } from '../keys/cells.ts';
 import { actionNotice } from '../keys/list.ts';
 import { backFrom, type FILTER_FIELDS, type FilterValues, filterValues, findKeyUrl } from '../keys/search.ts';
+import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
 import { field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
@@ -198,4 +206,31 @@ function cells(
     html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
   ];
+}
+
+/** The requests with all keys of the organization, for those who may see the keys of others. */
+export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, now } = context;
+  const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
+  const main = html`${organizationHead('usage', actor)}
+${usageSection(usage)}
+${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
+  return page(context, { title: 'Usage of the API keys', main });
+}
+
+function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
+  return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
+<p class="quiet">By their requests in the last ${SHOWN_PERIODS.day} days.</p>
+<div class="card flush">${table({
+    name: 'most-used',
+    label: 'Most used API keys',
+    columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
+    rows: keys.map((key) => ({
+      cells: [
+        keyCell(key, { listUrl: keysUrlOf(key.holder), back: null }),
+        html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
+        ...OUTCOMES.map((outcome) => formatNumber(key[outcome])),
+      ],
+    })),
+  })}</div></section>`;
 }

@@ -3,9 +3,8 @@ import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZAT
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import { FILTER_FIELDS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
-import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
+import { searchOrganizationKeys, showOrganizationKeys, showOrganizationUsage } from './api-keys.ts';
 import { saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
-import { showOrganizationUsage } from './usage.ts';
 
 export const organizationPages: readonly SignedInPage[] = [
   {

@@ -1,5 +1,17 @@
-import type { RelyingParty } from '../../domain/relying-party.ts';
+import {
+  type NoRelyingParty,
+  type RelyingParty,
+  type RelyingPartyCheck,
+  relyingPartyAt,
+} from '../../domain/relying-party.ts';
 import { type Html, html } from '../../html/html.ts';
+import type { Conflict, RateLimited } from '../../service/outcome.ts';
+import type { AskingBrowser } from '../../service/passkeys/challenges.ts';
+import type { PasskeyOptions } from '../../service/passkeys/use-passkey.ts';
+import { problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import type { View } from '../http/view.ts';
 import { hidden } from '../markup/parts.ts';
 
 type PasskeyForm = {
@@ -25,4 +37,37 @@ export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose,
 <p class="quiet" data-without-script>You need JavaScript ${purpose}.</p>
 <p class="quiet" data-without-passkeys hidden>This browser cannot use passkeys. You need a current browser ${purpose}.</p>
 <p class="quiet" data-elsewhere hidden>Passkeys work only at the address of this installation. Open <code>${site.origin}</code> instead.</p>`;
+}
+
+type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
+
+/** The response to the script of a page: what the browser needs for a passkey, or a message for the person. */
+export async function sendOptions(
+  context: RequestContext,
+  make: (asking: Asking) => Promise<PasskeyOptions | Conflict | RateLimited>,
+): Promise<View> {
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') throw new RequestError('not-found');
+  const outcome = await make({ relyingParty: site.relyingParty, browser: askedBy(context), now: context.now });
+  if (outcome.kind === 'options') return { kind: 'json', status: 200, body: outcome.options };
+  const { status, message } = problemOf(outcome);
+  const headers = outcome.kind === 'rate-limited' ? { 'Retry-After': String(outcome.retryAfterSeconds) } : {};
+  return { kind: 'json', status, body: { message }, headers };
+}
+
+/** The site to which the passkeys of this address belong. */
+export function relyingPartyOf({ dashboard, origin }: RequestContext): RelyingPartyCheck {
+  return relyingPartyAt(origin, { isConfigured: dashboard.publicUrl !== undefined });
+}
+
+export function askedBy({ formToken, auditSource }: RequestContext): AskingBrowser {
+  return { formToken, ip: auditSource.ip };
+}
+
+/** Why there are no passkeys at this address, and what helps. */
+export function noPasskeys({ why, instead }: NoRelyingParty): Html {
+  if (why === 'ip-address')
+    return html`Passkeys need a host name, and this address is an IP address. ${instead !== null ? html`Open <code>${instead}</code> instead.` : 'Open Charter at its host name.'}`;
+  if (why === 'insecure') return html`Passkeys need HTTPS, and this address begins with http://.`;
+  return html`Passkeys need the address of this installation: an operator must set PUBLIC_URL.`;
 }

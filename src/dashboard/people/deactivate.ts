@@ -6,8 +6,9 @@ import { getUser } from '../../service/accounts/people.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
+import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
-import { userKeysUrl, userUrl } from '../addresses.ts';
+import { integrationUrl, userKeysUrl, userUrl } from '../addresses.ts';
 import { doneDuringMove } from '../http/errors.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -16,9 +17,8 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { beside, head, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, field, head, postForm, problemSummary } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';
-import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './new-owner.ts';
 import { userPage } from './user.ts';
 import { userIdOf } from './user-head.ts';
 
@@ -79,4 +79,31 @@ export async function reactivate(context: SignedInContext): Promise<View> {
   const outcome = await reactivateUser(context.dashboard.db, context.actor, { userId });
   if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
   return redirect(`${userUrl(userId)}?done=reactivated`);
+}
+
+export const NEW_OWNER_LABEL = 'New owner of the integrations';
+
+/** The integrations whose owner is about to be deactivated or demoted. */
+export function ownedIntegrations(
+  { name }: { readonly name: string },
+  owned: readonly NamedIntegration[],
+): Html | false {
+  if (owned.length === 0) return false;
+  const [what, their] = [formatCount(owned.length, 'integration'), owned.length === 1 ? 'its' : 'their'];
+  return html`<h2>Integrations</h2>
+<p>${name} owns ${what}. ${owned.length === 1 ? 'It keeps' : 'They keep'} working with ${their} API keys, and need${owned.length === 1 && 's'} somebody who answers for ${owned.length === 1 ? 'it' : 'them'}.</p>
+<ul class="lines">${owned.map((each) => html`<li><a href="${integrationUrl(each.id)}">${each.name}</a></li>`)}</ul>`;
+}
+
+type FieldProps = { readonly value: string; readonly problem: Problem | null };
+
+export function newOwnerField(
+  { value, problem }: FieldProps,
+  hint = 'The e-mail of an active user of your organization.',
+): Html {
+  return field(
+    { name: NEW_OWNER, label: NEW_OWNER_LABEL, hint, errors: problem?.fields },
+    (attributes) =>
+      html`<input ${attributes} type="email" value="${value}" maxlength="254" autocomplete="off" required>`,
+  );
 }

@@ -13,7 +13,7 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './new-owner.ts';
+import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './deactivate.ts';
 import { userPage } from './user.ts';
 import { userIdOf } from './user-head.ts';
 

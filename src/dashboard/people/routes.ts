@@ -11,8 +11,7 @@ import { setEmail, showEmail, showWithdrawal, withdraw } from './invitation.ts';
 import { invite, showInvite } from './invite.ts';
 import { setRole, showDemotion } from './role.ts';
 import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
-import { unlink } from './unlink.ts';
-import { showUser } from './user.ts';
+import { showUser, unlink } from './user.ts';
 import { userNameOf as nameOf, userHead, userIdOf } from './user-head.ts';
 import { searchUsers, showUsers } from './user-list.ts';
 

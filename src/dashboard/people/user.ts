@@ -6,13 +6,14 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getUser } from '../../service/accounts/people.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
+import { unlinkUser } from '../../service/single-sign-on/enforcement.ts';
 import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
 import { newFormId } from '../http/one-time-form.ts';
-import type { Problem } from '../http/problem.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { View } from '../http/view.ts';
+import { redirect, type View } from '../http/view.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
@@ -176,4 +177,11 @@ ${
       })}</div>`
 }
 ${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(userUrl(id), position)}#made` })}</section>`;
+}
+
+export async function unlink(context: SignedInContext): Promise<View> {
+  const userId = userIdOf(context);
+  const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId });
+  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
+  return redirect(`${userUrl(userId)}?done=unlinked`);
 }

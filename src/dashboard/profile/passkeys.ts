@@ -18,9 +18,7 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
 import { day, since } from '../markup/words.ts';
-import { passkeyForm } from '../passkeys/form.ts';
-import { sendOptions } from '../passkeys/options.ts';
-import { askedBy, noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
+import { askedBy, noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
 
 // One's own passkeys: a list on the page "My profile", and a page for each.
 

@@ -1,13 +1,14 @@
 import { passwordCharacters } from '../../domain/password.ts';
 import { html } from '../../html/html.ts';
 import { changePassword } from '../../service/accounts/change-password.ts';
-import { findOwnWaysIn, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import { PASSWORD_URL, PROFILE_URL } from '../addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 
@@ -46,4 +47,14 @@ ${passwordField({
 <div class="actions"><button class="button primary">${title}</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });
+}
+
+/** A page about the password or the second factor, for those whose organization accepts them. */
+export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
+  return async (context: SignedInContext): Promise<View> => {
+    const ways = await findOwnWaysIn(context.dashboard.db, context.actor);
+    if (ways.mayUsePassword) return get(context, ways);
+    const link = { name: 'Go to My profile', href: PROFILE_URL };
+    return errorPage(context, { status: 409, title: 'Single sign-on is required', message: NO_PASSWORD, link });
+  };
 }

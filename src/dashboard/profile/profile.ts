@@ -3,6 +3,7 @@ import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
+import { dismissNotice } from '../../service/keys/notices.ts';
 import { listPasskeys } from '../../service/passkeys/passkeys.ts';
 import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
 import {
@@ -13,11 +14,13 @@ import {
   SECOND_FACTOR_URL,
   SESSIONS_URL,
 } from '../addresses.ts';
+import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import type { View } from '../http/view.ts';
+import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
+import { safeNext } from '../sign-in/next.ts';
 import { passkeySection } from './passkeys.ts';
 
 /** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
@@ -81,4 +84,10 @@ ${
 }</section>
 ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
+}
+
+/** Closes a notice about a key, and leads back to the page that showed it. */
+export async function dismiss({ dashboard, actor }: SignedInContext, form: Form<'notice' | 'next'>): Promise<View> {
+  await dismissNotice(dashboard.db, actor, form.text('notice'));
+  return redirect(safeNext(form.text('next')));
 }

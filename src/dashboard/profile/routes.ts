@@ -22,8 +22,6 @@ import { sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
 import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
-import { needsPassword } from './needs-password.ts';
-import { dismiss } from './notices.ts';
 import {
   add,
   passkeyNameOf,
@@ -33,8 +31,8 @@ import {
   showNewPasskey,
   showPasskey,
 } from './passkeys.ts';
-import { changeOwnPassword, showPassword } from './password.ts';
-import { profileHead, showProfile } from './profile.ts';
+import { changeOwnPassword, needsPassword, showPassword } from './password.ts';
+import { dismiss, profileHead, showProfile } from './profile.ts';
 import { renew, showRenew } from './recovery-codes.ts';
 import { begin, confirm, remove, showSecondFactor } from './second-factor.ts';
 import { endOne, showSessions, signOutEverywhere } from './sessions.ts';

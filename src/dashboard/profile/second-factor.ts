@@ -9,8 +9,7 @@ import {
   removeSecondFactor,
 } from '../../service/accounts/second-factor.ts';
 import { CONFIRM_SECOND_FACTOR_URL, PROFILE_URL, REMOVE_SECOND_FACTOR_URL, SECOND_FACTOR_URL } from '../addresses.ts';
-import { sessionCookie } from '../http/cookies.ts';
-import { formTokenOf } from '../http/form-token.ts';
+import { formTokenOf, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

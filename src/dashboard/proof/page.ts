@@ -9,9 +9,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { passkeyForm } from '../passkeys/form.ts';
-import { sendOptions } from '../passkeys/options.ts';
-import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
+import { noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
 
 export const SEALED = 'sealed_form';
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */

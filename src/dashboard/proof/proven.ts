@@ -7,7 +7,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { askedBy, relyingPartyOf } from '../passkeys/relying-party.ts';
+import { askedBy, relyingPartyOf } from '../passkeys/form.ts';
 import { PROOF_FIELDS, proofPage, SEALED } from './page.ts';
 import { openForm, sealForm } from './sealed-form.ts';
 

@@ -13,9 +13,7 @@ import { problemOf } from '../http/problem.ts';
 import type { Dashboard, RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
-import { forward, forwardKeys } from './forward.ts';
-import { MOVING_NOTE, MOVING_RETRY_SECONDS } from './moving.ts';
-import { MAX_REPORT } from './size.ts';
+import { forward, forwardKeys, MAX_REPORT, MOVING_NOTE, MOVING_RETRY_SECONDS } from './page.ts';
 
 /** Reports of programs. */
 export function jsonReports(dashboard: Dashboard): Router {

@@ -2,25 +2,25 @@ import { findKeysIn } from '../../domain/api-key.ts';
 import type { Cell } from '../../domain/cells.ts';
 import { formatCount } from '../../domain/format.ts';
 import { html } from '../../html/html.ts';
+import { forwardReport } from '../../service/cells/forward-report.ts';
 import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';
 import { invalid } from '../../service/outcome.ts';
 import { REPORT_KEY_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import type { Form, MaxSize } from '../http/forms.ts';
+import { form, type PublicPage } from '../http/page-routes.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, postForm, problemSummary } from '../markup/parts.ts';
-import { forwardKeys } from './forward.ts';
-import { MOVING_NOTE, MOVING_RETRY_SECONDS } from './moving.ts';
 
 const LABEL = 'Text with the key';
 
-export async function showReport(context: RequestContext): Promise<View> {
+async function showReport(context: RequestContext): Promise<View> {
   return reportPage(context, null);
 }
 
-export async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
+async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
   const { dashboard, auditSource, now, inTurn } = context;
   const found = findKeysIn(form.text('text'));
   if (found.length === 0) {
@@ -80,3 +80,32 @@ ${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')
 <p class="aside"><a href="${REPORT_KEY_URL}">Report another key</a></p></section>`;
   return page(context, { title: 'Thank you', main });
 }
+
+/** 256 KiB: long lines of a log, or thousands of keys. */
+export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };
+
+/** For a report with a key of a moving organization. The rest of the report has been carried out. */
+export const MOVING_NOTE =
+  'Charter is moving some of the data at the moment, so not every key may be revoked yet. Send the report again in a few minutes.';
+
+export const MOVING_RETRY_SECONDS = 5;
+
+/** Sends the keys to the other cells, if they were reported at the address that cells share. Returns the cells that failed. */
+export async function forwardKeys(context: RequestContext, keys: readonly string[]): Promise<Cell[]> {
+  return forward(context, { body: JSON.stringify({ keys }) });
+}
+
+/** The same for a message as it was sent, whose headers have the signature. */
+export async function forward(
+  { commonAddress, isForwarded, auditSource }: RequestContext,
+  { body, headers = {} }: { readonly body: string | Buffer; readonly headers?: Readonly<Record<string, string>> },
+): Promise<Cell[]> {
+  return commonAddress === null || isForwarded
+    ? []
+    : forwardReport(commonAddress, { body, headers, ip: auditSource.ip });
+}
+
+/** For anybody who has found a key. */
+export const reportPages: readonly PublicPage[] = [
+  { path: REPORT_KEY_URL, get: showReport, post: form(['text'], submitReport, { size: MAX_REPORT, takesTurns: true }) },
+];

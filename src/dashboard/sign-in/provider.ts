@@ -1,20 +1,23 @@
 import { normalEmail } from '../../domain/email.ts';
 import { type Html, html } from '../../html/html.ts';
+import { findWaysToProve } from '../../service/accounts/prove.ts';
 import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
 import { completeSignIn } from '../../service/single-sign-on/complete.ts';
+import type { AfterProof } from '../../service/single-sign-on/completion.ts';
 import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
 import { confirmationUrl, PROFILE_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
-import { findSignedIn, type RequestContext } from '../http/request-context.ts';
+import { contextAt, findSignedIn, type RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { continuePage } from '../markup/continue.ts';
 import { page } from '../markup/layout.ts';
 import { hidden, postForm } from '../markup/parts.ts';
-import { showAfterProof } from './after-proof.ts';
+import { backToProof, goOnPage } from '../proof/page.ts';
+import { findForm } from '../proof/sealed-form.ts';
 import { safeNext } from './next.ts';
 import { passwordLink } from './password-link.ts';
-import { failurePage, lostPage, notAdmittedPage, overPage, tooManyPage } from './refusal-pages.ts';
+import { failurePage, lostPage, notAdmittedPage, notProvenPage, overPage, tooManyPage } from './refusal-pages.ts';
 import { startInBrowser } from './start-in-browser.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
@@ -126,4 +129,34 @@ export async function comeBack(context: RequestContext): Promise<View> {
     default:
       return failurePage(context, completion);
   }
+}
+
+/** Goes on with what was sent if the provider sent the browser back with a proof. */
+async function showAfterProof(context: RequestContext, { outcome, next, sealedForm }: AfterProof): Promise<View> {
+  const sealed = sealedForm.toString('base64url');
+  const waiting = await findWaiting(context, { next, sealed });
+  const back = waiting === null ? undefined : backToProof(waiting.asking, sealed);
+  const current = waiting?.asking ?? context;
+  switch (outcome.kind) {
+    case 'proven':
+      if (waiting === null) throw new RequestError('forged');
+      return goOnPage(waiting.asking, { purpose: waiting.purpose, sealed });
+    case 'not-proven': {
+      const ways = waiting === null ? null : await findWaysToProve(context.dashboard.db, waiting.asking.actor);
+      return notProvenPage(current, outcome, { ways, back });
+    }
+    case 'lost':
+      return lostPage(current, back);
+    default:
+      return failurePage(current, outcome, back);
+  }
+}
+
+/** `null` if the session in which the form was sent has ended. */
+async function findWaiting(context: RequestContext, { next, sealed }: { next: string; sealed: string }) {
+  const signedIn = await findSignedIn(context);
+  if (signedIn === null) return null;
+  const asking = contextAt(signedIn, next);
+  const form = findForm(asking, sealed);
+  return form === null ? null : { asking, purpose: form.purpose };
 }

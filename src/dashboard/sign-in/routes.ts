@@ -11,10 +11,9 @@ import {
 import { form, type PublicPage } from '../http/page-routes.ts';
 import { confirm, showConfirmation } from './confirm.ts';
 import { requestLink, showForgottenPassword } from './forgotten-password.ts';
-import { sendSignInOptions, submitPasskey } from './passkey.ts';
 import { comeBack, showStart, startAtProvider } from './provider.ts';
 import { giveCode, showCode } from './second-factor.ts';
-import { showSignIn, submitSignIn } from './sign-in.ts';
+import { sendSignInOptions, showSignIn, submitPasskey, submitSignIn } from './sign-in.ts';
 import { choosePassword, showWelcome, welcomeByProvider } from './welcome.ts';
 
 const ORGANIZATION = ':organizationId';

@@ -3,6 +3,7 @@ import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../doma
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { signIn, signOut } from '../../service/accounts/sign-in.ts';
+import { optionsForSignIn, signInWithPasskey } from '../../service/passkeys/sign-in.ts';
 import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
 import {
@@ -18,11 +19,11 @@ import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { passkeyForm } from '../passkeys/form.ts';
-import { noPasskeys, relyingPartyOf } from '../passkeys/relying-party.ts';
+import { askedBy, noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
 import { tellBreakGlass } from './break-glass.ts';
 import { safeNext } from './next.ts';
 import { passwordLink } from './password-link.ts';
@@ -134,7 +135,7 @@ type Props = {
   readonly step: 'email' | 'password' | 'both';
 };
 
-export function signInPage(context: RequestContext, { email, next, problem, step }: Props): View {
+function signInPage(context: RequestContext, { email, next, problem, step }: Props): View {
   const done = DONE.get(context.query.get('done') ?? '');
   const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
   const hasPasskeyForm = relyingPartyOf(context).kind === 'usable';
@@ -181,3 +182,30 @@ function emailField({ email, hasFocus, isInCell }: EmailField): Html {
       html`<input ${attributes} type="email" value="${email}" autocomplete="username webauthn" required${isInCell && html` data-handed-over`}${hasFocus && html` autofocus`}>`,
   );
 }
+
+export async function sendSignInOptions(context: RequestContext): Promise<View> {
+  return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));
+}
+
+export async function submitPasskey(context: RequestContext, form: Form<'credential' | 'next'>): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const site = relyingPartyOf(context);
+  if (site.kind === 'none') throw new RequestError('not-found');
+  const next = safeNext(form.text('next'));
+  const { relyingParty } = site;
+  const given = { credential: form.text('credential'), relyingParty, browser: askedBy(context), auditSource, now };
+  const result = await signInWithPasskey(dashboard.db, given);
+  switch (result.kind) {
+    case 'signed-in':
+      tellBreakGlass(context, result, 'passkey');
+      return startInBrowser(context, { token: result.token, next });
+    case 'single-sign-on-required':
+      return requiredPage(context, result, next);
+    case 'wrong':
+      return signInPage(context, { email: '', next, problem: formProblem(WRONG), step: 'both' });
+    case 'rate-limited':
+      return signInPage(context, { email: '', next, problem: problemOf(result), step: 'both' });
+  }
+}
+
+const WRONG = 'The passkey was not accepted. Try again, or sign in with your e-mail and your password.';

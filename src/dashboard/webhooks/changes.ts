@@ -16,8 +16,8 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm, problemSummary } from '../markup/parts.ts';
-import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
 import { endpointIdOf, hostOf } from './context.ts';
+import { CONTENT_LABELS, type ContentValues, contentFields } from './create.ts';
 
 // Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
 

@@ -1,5 +1,5 @@
-import { EVENT_TYPES, MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
-import { html } from '../../html/html.ts';
+import { EVENT_TYPES, type EventType, MAX_ENDPOINTS, MAX_URL_CHARACTERS } from '../../domain/webhook-endpoint.ts';
+import { type Html, html } from '../../html/html.ts';
 import { createWebhookEndpoint } from '../../service/webhooks/creation.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
 import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
@@ -9,8 +9,8 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { environmentBadge, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { CONTENT_LABELS, type ContentValues, contentFields } from './content-fields.ts';
+import { environmentBadge, field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { eventTypeChip } from './cells.ts';
 import { secretPage } from './secret.ts';
 
 export async function showNewWebhook(context: SignedInContext): Promise<View> {
@@ -57,4 +57,37 @@ ${contentFields(values, problem)}
 <div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });
+}
+
+export const CONTENT_LABELS = { url: 'URL', event_types: 'Events' };
+
+/** The values of the fields. */
+export type ContentValues = { readonly url: string; readonly eventTypes: readonly string[] };
+
+export function contentFields({ url, eventTypes }: ContentValues, problem: Problem | null): Html {
+  const errors = problem?.fields ?? {};
+  return html`${field(
+    {
+      name: 'url',
+      label: CONTENT_LABELS.url,
+      hint: 'Where your program receives events, such as https://example.org/webhooks. The internet must be able to reach it.',
+      errors,
+    },
+    (attributes) =>
+      html`<input ${attributes} type="url" value="${url}" maxlength="${MAX_URL_CHARACTERS}" required autocomplete="off" spellcheck="false">`,
+  )}
+<fieldset class="field" id="event_types" tabindex="-1"><legend>${CONTENT_LABELS.event_types}</legend>
+${fieldError('event_types', CONTENT_LABELS.event_types, errors['event_types'] ?? [])}
+${EVENT_TYPES.map(
+  (type) =>
+    html`<label class="choice"><input type="checkbox" name="event_types" value="${type}"${eventTypes.includes(type) && html` checked`}>
+<span>${eventTypeChip(type)}<span class="hint">${meaningOf(type)}</span></span></label>`,
+)}</fieldset>`;
+}
+
+/** "A parent program was changed." for "parent_program.updated". */
+function meaningOf(type: EventType): string {
+  const [resource = '', change] = type.split('.');
+  const noun = resource.replaceAll('_', ' ');
+  return `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun} was ${change === 'updated' ? 'changed' : change}.`;
 }

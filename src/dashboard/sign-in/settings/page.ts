@@ -1,16 +1,44 @@
-import { html } from '../../../html/html.ts';
-import { getSignInSettings } from '../../../service/single-sign-on/settings.ts';
-import { SIGN_IN_SETTINGS_URL } from '../../addresses.ts';
+import { formatCount } from '../../../domain/format.ts';
+import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/single-sign-on.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { icon } from '../../../html/icons.ts';
+import type { RulesContent } from '../../../service/single-sign-on/rules.ts';
+import { connectionUrls } from '../../../service/single-sign-on/scope.ts';
+import {
+  type ConnectionContent,
+  getSignInSettings,
+  type SignInSettings,
+} from '../../../service/single-sign-on/settings.ts';
+import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
+import {
+  ALLOW_PASSWORDS_URL,
+  CONNECTION_URL,
+  domainsUrl,
+  guideUrl,
+  PROFILE_URL,
+  REMOVE_CONNECTION_URL,
+  REQUIRE_URL,
+  ROLES_URL,
+  SIGN_IN_SETTINGS_URL,
+} from '../../addresses.ts';
+import type { Problem } from '../../http/problem.ts';
 import type { SignedInContext } from '../../http/request-context.ts';
 import type { View } from '../../http/view.ts';
+import { noMailWords } from '../../markup/key-notices.ts';
 import { page } from '../../markup/layout.ts';
-import { doneNotice, problemSummary } from '../../markup/parts.ts';
+import {
+  badge,
+  copyField,
+  doneNotice,
+  emailText,
+  field,
+  hidden,
+  passwordField,
+  postForm,
+  problemSummary,
+} from '../../markup/parts.ts';
+import { instant, ROLE_WORDS } from '../../markup/words.ts';
 import { organizationHead } from '../../organization/head.ts';
-import { CONNECTION_LABELS, connectionSection } from './connection-section.ts';
-import { DOMAIN_LABELS, domainsSection } from './domains-section.ts';
-import { REQUIREMENT_LABELS, requirementSection } from './requirement-section.ts';
-import type { Retry } from './retry.ts';
-import { ROLES_LABELS, rolesSection } from './roles-section.ts';
 
 const DONE = new Map([
   ['connection', 'The connection is saved. People whose e-mail is of a verified domain can sign in with it.'],
@@ -23,7 +51,16 @@ const DONE = new Map([
   ['passwords', 'Passwords work again.'],
 ]);
 
-const LABELS = { ...CONNECTION_LABELS, ...DOMAIN_LABELS, ...ROLES_LABELS, ...REQUIREMENT_LABELS };
+const LABELS = {
+  issuer: 'Issuer',
+  client_id: 'Client ID',
+  client_secret: 'Client secret',
+  domain: 'Domain',
+  new_people: 'New people',
+  groups_claim: 'Claim with groups',
+  group_roles: 'Roles by group',
+  break_glass: 'Break-glass administrator',
+};
 
 export async function settingsPage(context: SignedInContext, retry: Retry = {}): Promise<View> {
   const { actor, dashboard, query, inTurn } = context;
@@ -37,3 +74,193 @@ ${settings.connection !== null && rolesSection(context, settings.connection, ret
 ${settings.connection !== null && requirementSection(context, settings, retry)}`;
   return page(context, { title: 'Sign-in', main, problem, formUrl: SIGN_IN_SETTINGS_URL });
 }
+
+function connectionSection(
+  context: SignedInContext,
+  { connection }: SignInSettings,
+  { connection: typed, problem }: Retry,
+): Html {
+  const { issuer, clientId } = typed ?? connection ?? { issuer: '', clientId: '' };
+  const { publicUrl } = context.dashboard;
+  const errors = problem?.fields;
+  const text = (name: 'issuer' | 'client_id', value: string, hint: string) =>
+    field(
+      { name, label: LABELS[name], hint, errors },
+      (attributes) =>
+        html`<input ${attributes} type="${name === 'issuer' ? 'url' : 'text'}" value="${value}" maxlength="500" autocomplete="off" autocapitalize="none" spellcheck="false" required>`,
+    );
+  return html`<section class="card" aria-labelledby="connection"><h2 id="connection">Single sign-on</h2>
+<p class="quiet">People sign in at the identity provider of your organization, by OpenID Connect: Entra ID, Okta, Google Workspace, Keycloak and others. The guide <a href="${guideUrl('single-sign-on')}">Single sign-on</a> has the steps for each.</p>
+${addresses(context, connection !== null)}
+${
+  publicUrl !== undefined &&
+  postForm(
+    { action: CONNECTION_URL, formToken: context.formToken },
+    html`${text('issuer', issuer, 'Such as https://login.example.org. Its settings are at this address with /.well-known/openid-configuration.')}
+${text('client_id', clientId, 'As the provider shows it for the application that you create there.')}
+${passwordField({
+  name: 'client_secret',
+  label: LABELS.client_secret,
+  autocomplete: 'off',
+  isRequired: connection === null,
+  hint:
+    connection === null
+      ? 'It is stored encrypted, and never shown again.'
+      : 'It is stored encrypted, and never shown again. Leave it empty to keep the one that is stored.',
+  errors,
+})}
+<div class="actions"><button class="button primary" name="act" value="save">Try and save</button><button class="button" name="act" value="try">Try only</button>${connection !== null && html`<a class="button danger-plain" href="${REMOVE_CONNECTION_URL}">${icon('revoke')}Remove<span class="unseen"> the connection</span></a>`}</div>`,
+  )
+}</section>`;
+}
+
+/** What the provider has to know about Charter. */
+function addresses({ dashboard: { publicUrl }, actor }: SignedInContext, isFolded: boolean): Html {
+  if (publicUrl === undefined)
+    return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.</p></div>`;
+  const { redirectUri, initiateLoginUri, backChannelLogoutUri } = connectionUrls(publicUrl, actor.scope.organizationId);
+  return html`<details class="more"${!isFolded && html` open`}><summary>Addresses for the provider</summary>
+${copyField({ id: 'redirect-uri', label: 'Redirect URL', text: redirectUri })}
+${copyField({ id: 'initiate-login-uri', label: 'Sign-in URL, for a tile', text: initiateLoginUri })}
+${copyField({ id: 'logout-uri', label: 'Back-channel logout URL', text: backChannelLogoutUri })}</details>`;
+}
+
+function domainsSection(context: SignedInContext, { domains }: SignInSettings, { domain = '', problem }: Retry): Html {
+  return html`<section class="card" aria-labelledby="domains"><h2 id="domains">Domains</h2>
+<p class="quiet">The domain of the e-mail leads people to your identity provider. A domain counts once a TXT record in DNS has shown that it is yours.</p>
+${domains.map((each, i) => domainSetting(context, each, i))}
+${
+  domains.length < MAX_DOMAINS &&
+  postForm(
+    { action: domainsUrl(), formToken: context.formToken },
+    html`${field(
+      { name: 'domain', label: LABELS.domain, hint: 'Such as example.org.', errors: problem?.fields },
+      (attributes) =>
+        html`<input ${attributes} type="text" value="${domain}" maxlength="253" autocomplete="off" autocapitalize="none" spellcheck="false" required>`,
+    )}<div class="actions"><button class="button">${icon('create')}Add the domain</button></div>`,
+  )
+}</section>`;
+}
+
+function domainSetting({ formToken }: SignedInContext, record: SsoDomainRecord, i: number): Html {
+  const { domain, verifiedAt } = record;
+  const { name, value } = txtRecordOf(record);
+  const button = (action: 'check' | 'remove', content: Html) =>
+    postForm({ action: domainsUrl(action), formToken }, html`${hidden('domain', domain)}${content}`);
+  return html`<div class="setting"><div><h3><span class="breakable">${domain}</span> ${verifiedAt === null ? badge('warn', 'Not verified') : badge('good', 'Verified')}</h3>
+${
+  verifiedAt === null &&
+  html`<p class="quiet">Publish a TXT record with this name and value, then check it.</p>
+${copyField({ id: `name-${i}`, label: 'Name', what: `the name for ${domain}`, text: name })}
+${copyField({ id: `value-${i}`, label: 'Value', what: `the value for ${domain}`, text: value })}`
+}</div>
+<div class="actions">${verifiedAt === null && button('check', html`<button class="button">${icon('search')}Check<span class="unseen"> ${domain}</span></button>`)}${button('remove', html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> ${domain}</span></button>`)}</div></div>`;
+}
+
+function rolesSection(
+  { formToken }: SignedInContext,
+  { newPeopleRole, groupsClaim, groupRoles }: NonNullable<SignInSettings['connection']>,
+  { roles: typed, problem }: Retry,
+): Html {
+  const errors = problem?.fields;
+  const values = typed ?? {
+    newPeople: newPeopleRole ?? '',
+    groupsClaim,
+    groupRoles: groupRoles.map(({ groupName, role }) => `${groupName} = ${role}`).join('\n'),
+  };
+  const options = [
+    { value: '', name: 'Get no account: they must be invited' },
+    ...NEW_PEOPLE_ROLES.map((role) => ({ value: role, name: `Become ${ROLE_WORDS[role].name.toLowerCase()}s` })),
+  ];
+  return html`<section class="card" aria-labelledby="roles"><h2 id="roles">New people and groups</h2>
+${postForm(
+  { action: ROLES_URL, formToken },
+  html`${field(
+    {
+      name: 'new_people',
+      label: LABELS.new_people,
+      hint: 'For people who sign in at your provider with an e-mail of a verified domain, but have no account here.',
+      errors,
+    },
+    (attributes) =>
+      html`<select ${attributes}>${options.map(({ value, name }) => html`<option value="${value}"${value === values.newPeople && html` selected`}>${name}</option>`)}</select>`,
+  )}
+${field(
+  {
+    name: 'groups_claim',
+    label: LABELS.groups_claim,
+    hint: 'Such as groups. Leave it empty if roles do not follow groups.',
+    errors,
+  },
+  (attributes) =>
+    html`<input ${attributes} type="text" value="${values.groupsClaim}" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false">`,
+)}
+${field(
+  {
+    name: 'group_roles',
+    label: LABELS.group_roles,
+    hint: `One group in each line, at most ${MAX_GROUP_ROLES}, such as “Integration team = member”, with viewer, member or manager. The highest role counts; without any of the groups, it is that of new people. Administrators keep their role.`,
+    errors,
+  },
+  (attributes) =>
+    html`<textarea ${attributes} rows="4" maxlength="9000" autocapitalize="none" spellcheck="false">${values.groupRoles}</textarea>`,
+)}
+<div class="actions"><button class="button">Save roles</button></div>`,
+)}</section>`;
+}
+
+function requirementSection(
+  context: SignedInContext,
+  { connection, candidates, breakGlassId, shutOut }: SignInSettings,
+  { breakGlass, problem }: Retry,
+): Html | false {
+  if (connection === null) return false;
+  const { enforcedAt } = connection;
+  const chosen = breakGlass ?? breakGlassId;
+  const isRequired = enforcedAt !== null;
+  const { formToken } = context;
+  return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
+<p class="quiet">${isRequired ? html`Since ${instant(enforcedAt)}.` : 'First sign in by single sign-on yourself. All sessions by password or passkey end.'} Nobody signs in with a password or a passkey any more, except one administrator for emergencies, who has both. ${useWords(context)} API keys are not affected.</p>
+${shutOutNotice(shutOut, isRequired)}
+${
+  candidates.length === 0
+    ? html`<p>That needs an administrator with a password and a passkey, and there is none yet. Administrators add passkeys under <a href="${PROFILE_URL}">My profile</a>.</p>`
+    : postForm(
+        { action: REQUIRE_URL, formToken },
+        html`${field(
+          { name: 'break_glass', label: LABELS.break_glass, errors: problem?.fields },
+          (attributes) =>
+            html`<select ${attributes}>${candidates.map(({ id, name, email }) => html`<option value="${id}"${id === chosen && html` selected`}>${name} (${email})</option>`)}</select>`,
+        )}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
+      )
+}
+${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
+}
+
+/** Who learns that the break-glass administrator has signed in. */
+function useWords(context: SignedInContext): Html {
+  const noMail = noMailWords(context);
+  return noMail === false
+    ? html`All administrators get a mail when that account is used.`
+    : html`The audit log records each use of that account.${noMail}`;
+}
+
+function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired: boolean): Html | false {
+  const others = total - people.length;
+  return (
+    total > 0 &&
+    html`<div class="notice warn"><p><strong>${formatCount(total, 'person', 'people')} ${isRequired ? 'cannot sign in' : 'could not sign in any more'}.</strong> Their e-mail is of no verified domain, and your provider has not signed them in yet:</p>
+<ul>${people.map(({ name, email }) => html`<li>${name}, ${emailText(email)}</li>`)}${others > 0 && html`<li>and ${formatCount(others, 'other')}</li>`}</ul></div>`
+  );
+}
+
+/** What a refused form sent, or what a trial found. */
+export type Retry = {
+  readonly problem?: Problem;
+  /** What a trial of the connection found. */
+  readonly notice?: string;
+  readonly connection?: Omit<ConnectionContent, 'clientSecret'>;
+  readonly domain?: string;
+  readonly roles?: RulesContent;
+  readonly breakGlass?: string;
+};
