@@ -79,7 +79,6 @@ function docsSources() {
     'generated/openapi.yaml',
     'generated/openapi.d.ts',
     'generated/postman.json',
-    'scripts/guides.ts',
     'scripts/tool.ts',
     // The published mock contains the server's own code.
     ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mock', 'src'].flatMap(filesIn),

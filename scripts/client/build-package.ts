@@ -1,6 +1,6 @@
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { root, runTool } from '../tool.ts';
+import { root, runNpm, runTool } from '../tool.ts';
 
 /** Writes exactly the files of the package `charter-client` into the folder. */
 export async function buildPackage(folder: string): Promise<void> {
@@ -68,4 +68,12 @@ async function manifestOf() {
     dependencies: { 'csv-parse': ours.dependencies['csv-parse'], 'openapi-fetch': ours.dependencies['openapi-fetch'] },
     bundleDependencies: ['csv-parse'],
   };
+}
+
+/** Packs the package in `folder` with npm, offline. Returns the path of the tarball in `destination`. */
+export async function pack(folder: string, destination: string): Promise<string> {
+  const [{ filename }] = JSON.parse(
+    await runNpm(['pack', '--json', '--ignore-scripts', '--pack-destination', destination], folder),
+  );
+  return join(destination, filename);
 }

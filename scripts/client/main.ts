@@ -2,8 +2,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { root } from '../tool.ts';
-import { buildPackage } from './build-package.ts';
-import { pack } from './pack.ts';
+import { buildPackage, pack } from './build-package.ts';
 
 const generated = join(root, 'generated');
 try {

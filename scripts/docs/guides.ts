@@ -1,10 +1,8 @@
 // Reads the guides in openapi/guides, and the settings of the writers beside them.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { guidesIn, type Listed } from '../guides.ts';
 import { type Contract, conventionsOf } from './contract.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
-import { errorOf, type Problem } from './problem.ts';
 
 export type Guide = {
   /** The path from the root of the checkout. */
@@ -108,4 +106,25 @@ async function readPairs(root: string, name: string): Promise<Map<string, string
   return new Map(
     [...pairs].map(({ groups }) => [groups?.['key'] ?? '', groups?.['quoted'] ?? groups?.['plain'] ?? '']),
   );
+}
+
+/** A problem that stops the build. `npm run lint` finds more problems, and prints a remedy for each. */
+export type Problem = { readonly file: string; readonly line: number; readonly message: string };
+
+/** An error with one line for each problem: "openapi/guides/errors.md:12  The problem." */
+export function errorOf(problems: readonly Problem[]): Error {
+  return new Error(problems.map(({ file, line, message }) => `${file}:${line}  ${message}`).join('\n'));
+}
+
+/** A line of openapi/guides/guides.yaml. */
+export type Listed = { readonly name: string; readonly line: number; readonly group: string };
+
+/** The guides in the text of openapi/guides/guides.yaml, in reading order, each with the group that it is listed under. */
+export function guidesIn(list: string): Listed[] {
+  let group = '';
+  return list.split('\n').flatMap((text, i) => {
+    group = /^(\w.*):$/.exec(text)?.[1] ?? group;
+    const name = /^- (\S+\.md)$/.exec(text)?.[1];
+    return name === undefined ? [] : [{ name, line: i + 1, group }];
+  });
 }

@@ -1,15 +1,13 @@
 // The pages of the site.
 import { raw } from 'hono/html';
-import type { Operation, Webhook } from '../../src/contract/document.ts';
+import type { Json, Operation, Webhook } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
-import { introductionOf, originOf } from './contract.ts';
-import { DOWNLOADS } from './downloads.ts';
+import { exampleUrlOf, introductionOf, originOf } from './contract.ts';
 import { contentsOf, framed, nameOf, type Site } from './frame.ts';
 import type { Guide } from './guides.ts';
 import { guidePlace, linked, ON_ONE_PAGE, ON_PAGES, operationPlace, schemaPlace, tagPlace } from './places.ts';
-import { redocDocument } from './redoc.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
-import { LANGUAGES } from './samples/languages.ts';
+import { LANGUAGES, samplesOf } from './samples/languages.ts';
 import { plain, text } from './text.ts';
 
 /** The first paragraph, for search engines and link previews. */
@@ -159,3 +157,45 @@ function operationSection(operation: Operation | Webhook, placeOf: (name: string
 function inside(place: string) {
   return { topLevel: 3, idOf: (anchor: string) => `${place}/${anchor}` };
 }
+
+/** The contract with samples for each operation, and without what the guides say. */
+function redocDocument({ source: { contract } }: Site): Json {
+  const { document, operations, info } = contract;
+  const { license: _, summary: _summary, ...shown } = Object(info);
+  const samples = new Map(operations.map((operation) => [keyOf(operation), samplesOf(operation)]));
+  const paths = Object.entries(Object(document['paths'])).map(([path, item]) => {
+    const members = Object.entries(Object(item)).map(([method, operation]) => {
+      return [method, { ...Object(operation), 'x-codeSamples': samples.get(keyOf({ path, method })) }];
+    });
+    return [path, Object.fromEntries(members)];
+  });
+  const result = {
+    ...document,
+    info: {
+      ...shown,
+      description: `${introductionOf(contract)} All operations follow the [conventions](conventions.html).`,
+    },
+    // With the variables filled in: Redoc would take a URL that is only a variable as relative to its page.
+    servers: [document['servers']]
+      .flat()
+      .map((each) => ({ ...Object(each), url: exampleUrlOf(each), variables: undefined })),
+    paths: Object.fromEntries(paths),
+  };
+  // Redoc reads only descriptions as Markdown; in a summary it would show the backticks.
+  const adapted = (name: string, value: unknown) =>
+    name === 'summary' && typeof value === 'string' ? value.replaceAll('`', '') : value;
+  return JSON.parse(JSON.stringify(result), adapted);
+}
+
+function keyOf({ path, method }: Pick<Operation, 'path' | 'method'>): string {
+  return `${method} ${path}`;
+}
+
+/** The files that both pages link to, beside them and on the server. */
+const DOWNLOADS = [
+  { file: 'openapi.json', name: 'openapi.json' },
+  { file: 'openapi.yaml', name: 'openapi.yaml' },
+  { file: 'postman.json', name: 'Postman collection' },
+  { file: 'charter-client.tgz', name: 'TypeScript client' },
+  { file: 'charter-mock.tgz', name: 'Mock for test suites' },
+];

@@ -1,7 +1,7 @@
 import type { Operation, Webhook } from '../../src/contract/document.ts';
 import type { Guide, Source } from './guides.ts';
+import { errorOf, type Problem } from './guides.ts';
 import { withTargets } from './markdown.ts';
-import { errorOf, type Problem } from './problem.ts';
 
 /** What a link of a guide leads to. */
 export type Target =

@@ -1,8 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
+import { lint } from 'markdownlint/promise';
+import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
+import { adviceForMarkdown } from '../../openapi/lint/markdownlint-messages.ts';
 import { nearest } from '../../openapi/lint/nearest.ts';
+import { asMarkdownRule, SEPARATOR } from '../../openapi/lint/page-rule.ts';
+import { pageRules } from '../../openapi/lint/pages/index.ts';
+import type { Json } from '../../src/contract/document.ts';
+import { guidesIn } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
-import { guidesIn } from '../guides.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
@@ -97,4 +104,32 @@ function unlinkedGuides(): Problem[] {
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
+}
+
+/** What markdownlint and our rules find in pages; the paths start at the root of the checkout. `document`: the contract. */
+export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
+  const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));
+  return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
+}
+
+/** The same for texts, by their path. */
+export async function lintTexts(texts: Readonly<Record<string, string>>, targets: LinkTargets): Promise<Problem[]> {
+  const results = await lint({
+    strings: texts,
+    config: JSON.parse(readFileSync(join(root, 'openapi/lint/markdownlint.json'), 'utf8')),
+    customRules: pageRules.map((rule) => asMarkdownRule(rule, targets)),
+  });
+  const own = new Set(pageRules.map(({ name }) => name));
+  const problems = Object.entries(results).flatMap(([file, errors]) =>
+    errors.map(({ lineNumber, errorRange, errorDetail, ruleDescription, ruleNames }): Problem => {
+      const [rule = ''] = ruleNames;
+      const detail = errorDetail ?? '';
+      const [message = '', remedy = ''] = detail.split(SEPARATOR);
+      const advice = own.has(rule)
+        ? { message, remedy }
+        : adviceForMarkdown({ names: ruleNames, description: ruleDescription, detail });
+      return { file, line: lineNumber, column: errorRange?.[0] ?? 1, ...advice, rule };
+    }),
+  );
+  return inOrder(problems);
 }

@@ -5,11 +5,9 @@ import { readArguments } from '../arguments.ts';
 import { bundleContract } from '../bundle.ts';
 import { root } from '../tool.ts';
 import { workflowFiles } from '../workflows/files.ts';
-import { CONTRACT, lintDocuments } from './contract.ts';
-import { contractFiles, lintFiles, pageFiles } from './files.ts';
-import { lintPages } from './pages.ts';
+import { CONTRACT, lintDocuments, measureScore, problemOfScore, scoreText } from './contract.ts';
+import { contractFiles, lintFiles, lintPages, pageFiles } from './files.ts';
 import { inOrder, type Problem, problemsText } from './problem.ts';
-import { measureScore, problemOfScore, scoreText } from './score.ts';
 import { lintSpelling } from './spelling.ts';
 
 const HELP = `npm run lint   checks the contract and every page, and prints each problem with its location and a remedy

@@ -1,6 +1,5 @@
 import { problemOfPattern } from '../../openapi/lint/contract/portable.ts';
-import { camel, problemOfName } from './names.ts';
-import { reservedIn } from './reserved.ts';
+import { camel, problemOfName, reservedIn } from './names.ts';
 
 export type Kind = 'string' | 'uri' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;

@@ -1,8 +1,7 @@
 // Adds a resource to the tree: what a developer would write by hand, as ordinary files. See --help.
 import { parseArgs } from 'node:util';
 import { filesOf } from './files.ts';
-import { HELP } from './help.ts';
-import { resourceOf } from './resource.ts';
+import { HELP, resourceOf } from './resource.ts';
 import { type Change, refuseToOverwrite, write } from './tree.ts';
 
 const REMAINING = `What remains:

@@ -64,3 +64,31 @@ export function pascal(name: string): string {
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** The reserved words of PostgreSQL, which cannot be the name of a column without quotes. A test compares them with its own list. */
+const SQL = new Set(
+  (
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate ' +
+    'collation column concurrently constraint create cross current_catalog current_date current_role current_schema ' +
+    'current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch for ' +
+    'foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral leading ' +
+    'left like limit localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing ' +
+    'primary references returning right select session_user similar some symmetric system_user table tablesample then to ' +
+    'trailing true union unique user using variadic verbose when where window with'
+  ).split(' '),
+);
+
+/** The language that reserves the name as a column or as a variable; null if none does. */
+export function reservedIn(name: string): 'SQL' | 'JavaScript' | null {
+  if (SQL.has(name)) return 'SQL';
+  return isVariable(camel(name)) ? null : 'JavaScript';
+}
+
+function isVariable(name: string): boolean {
+  try {
+    new Function(`'use strict'; let ${name};`);
+    return true;
+  } catch {
+    return false;
+  }
+}

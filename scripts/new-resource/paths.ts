@@ -1,8 +1,7 @@
 // The operations of the contract. They are those of parent programs, with other parameters, fields and examples.
-import { type Document, parse, parseDocument } from 'yaml';
+import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
 import { pascal } from './names.ts';
 import { filterName, type Resource, sortName } from './resource.ts';
-import { printDocument } from './yaml.ts';
 
 type Refs = Readonly<Record<string, string>>;
 
@@ -154,4 +153,21 @@ function refs(examples: Refs) {
 
 function ref(folder: string, file: string) {
   return { $ref: `../components/${folder}/${file}.yaml` };
+}
+
+const FORMAT = { lineWidth: 118, flowCollectionPadding: false } as const;
+
+/** A value as a file of YAML, with lists of scalars on one line. */
+export function print(value: unknown): string {
+  return printDocument(new Document(value, { aliasDuplicateObjects: false, schema: 'yaml-1.1' }));
+}
+
+function printDocument(document: Document): string {
+  visit(document, {
+    Seq(_, list) {
+      if (list.items.every(isScalar)) list.flow = true;
+    },
+  });
+  // A header's value stays on one line.
+  return document.toString(FORMAT).replace(/(>;)\n +(rel=)/g, '$1 $2');
 }

@@ -8,10 +8,9 @@ import type { Mistake } from '../../openapi/lint/rule.ts';
 import { workflowRules } from '../../openapi/lint/workflows/index.ts';
 import { bundleContract, UnbundledError } from '../../scripts/bundle.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
-import { lintDocuments, problemsOf } from '../../scripts/lint/contract.ts';
-import { lintTexts } from '../../scripts/lint/pages.ts';
+import { lintDocuments, problemOfScore, problemsOf, scoreOf } from '../../scripts/lint/contract.ts';
+import { lintTexts } from '../../scripts/lint/files.ts';
 import { inOrder, type Problem, problemsText } from '../../scripts/lint/problem.ts';
-import { problemOfScore, scoreOf } from '../../scripts/lint/score.ts';
 import { lintSpelling } from '../../scripts/lint/spelling.ts';
 import { root } from '../../scripts/tool.ts';
 

@@ -26,9 +26,9 @@ for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.t
 // What the documentation holds does not matter either, and to build it takes longer than everything else.
 const STUBS = {
   'scripts/docs/site.ts': `export const readSite = async () => new Map([['index.html', () => '']]);`,
-  'scripts/client/build-package.ts': 'export const buildPackage = async () => {};',
+  'scripts/client/build-package.ts':
+    'export const buildPackage = async () => {}; export const pack = async () => import.meta.filename;',
   'scripts/mock/package/pack-mock.ts': 'export const buildMockPackage = async () => {};',
-  'scripts/client/pack.ts': 'export const pack = async () => import.meta.filename;',
 };
 for (const [file, text] of Object.entries(STUBS)) await writeFile(join(checkout, file), text);
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import ts from 'typescript';
-import { pack } from '../../client/pack.ts';
+import { pack } from '../../client/build-package.ts';
 import { root } from '../../tool.ts';
 import { readPageStyle } from '../assets.ts';
 

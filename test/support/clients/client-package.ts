@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
-import { buildPackage } from '../../../scripts/client/build-package.ts';
-import { pack } from '../../../scripts/client/pack.ts';
+import { buildPackage, pack } from '../../../scripts/client/build-package.ts';
 import { type Ended, runFile } from '../processes/process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guidesIn } from '../../../scripts/guides.ts';
+import { guidesIn } from '../../../scripts/docs/guides.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../openapi/guides');
 

@@ -1,7 +1,7 @@
 // What the trials of `npm run new-resource` share.
 import { type Checkout, makeCheckout } from '../../../scripts/drift/checkout.ts';
 import { run } from '../../../scripts/drift/running.ts';
-import { HELP } from '../../../scripts/new-resource/help.ts';
+import { HELP } from '../../../scripts/new-resource/resource.ts';
 
 /** The example of the help: every kind of field, all operations and events. */
 export const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));

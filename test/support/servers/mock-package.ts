@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pack } from '../../../scripts/client/pack.ts';
+import { pack } from '../../../scripts/client/build-package.ts';
 import { buildMockPackage } from '../../../scripts/mock/package/pack-mock.ts';
 
 /** The tarball that `npm run mock -- --pack` makes. */
