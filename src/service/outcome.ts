@@ -8,11 +8,11 @@ import { type Database, type Transaction, transaction } from '../store/sql/datab
 export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };
 /** The data no longer allow the action; the message says why and what to do. */
 export type Conflict = { readonly kind: 'conflict'; readonly message: string };
-/** The user has another key with this name. */
+/** The holder has another key with this name. */
 export type NameTaken = { readonly kind: 'name-taken'; readonly message: string };
-/** Nobody may do this to the user's keys now, or the actor may not. */
+/** Nobody may do this to the holder's keys now, or the actor may not. */
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
-/** Why no key of a user may be created, rotated or renamed. */
+/** Why the keys of a holder cannot be created, rotated, renamed, restricted or moved. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
 /** The key was used within the last day from these networks, which the list locks out, and nobody has agreed to that yet. */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };

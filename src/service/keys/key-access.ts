@@ -19,7 +19,7 @@ export type KeyAccess = {
   readonly policy: KeyPolicy;
   /** What the operator has set for the organization. */
   readonly limits: OrganizationLimits;
-  /** `null` if the actor may create, rotate, rename and restrict. */
+  /** `null` if the actor may create, rotate, rename, restrict and move keys. */
   readonly refusal: KeyRefusal | null;
   readonly mayRevoke: boolean;
 };

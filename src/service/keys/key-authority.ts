@@ -21,10 +21,10 @@ export type KeyAuthority = {
 };
 
 /**
- * Decides whether the actor may create, rotate, rename or restrict keys of a user. It reads the rows of both and locks them until the
- * transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion is refused. The
- * organization's row is locked only to rotate or restrict a key: a write of the API that is under way waits for the end of that
- * action, or the action for its end. Actions that lock the organization do so before they lock users.
+ * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration. It reads the rows of both and
+ * locks them until the transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion
+ * is refused. An action that ends or limits a key also locks the organization, before the users. A write of the API that is under
+ * way then waits for the end of the action, or the action waits for the end of the write.
  */
 export async function lockForKeyAction(
   tx: Transaction,
@@ -39,8 +39,8 @@ export async function lockForKeyAction(
 }
 
 /**
- * The same for revoking. It gives nobody a key, so it is allowed whatever the state of the user or the organization. It locks
- * the organization, so that no write of the key is committed after the revocation.
+ * Decides whether the actor may revoke keys of a user or an integration. A revocation gives nobody a key, so it is allowed whatever
+ * the state of the holder or the organization. It locks the organization, so that no write of the key is committed afterwards.
  */
 export async function lockForRevocation(
   tx: Transaction,
@@ -94,8 +94,8 @@ async function lockActorAndHolder(
 export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
 
 /**
- * Decides whether the actor may move keys of a user to an integration: the actor must be one who may create keys for both. Locks
- * the organization, as every change does that limits a key.
+ * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for both. The
+ * organization is locked, as by every action that limits a key.
  */
 export async function lockForMove(
   tx: Transaction,

@@ -8,7 +8,10 @@ import { findKeyHistory, findLiveSuccessor } from '../../store/keys/key-history.
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type NameTaken } from '../outcome.ts';
 
-/** Why a key could not be rotated, renamed or revoked: who ended it and when. Throws "not_found" where there is no such key. */
+/**
+ * Says why an action on a key came too late: who ended the key, when, and what to do now. Throws "not_found" if there is no such
+ * key.
+ */
 export async function explainEndedKey(
   tx: Transaction,
   scope: OrganizationScope,

@@ -2,7 +2,7 @@ import type { Holder } from '../../domain/holder.ts';
 import { type KeyPolicy, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned, type Role } from '../../domain/role.ts';
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 
-/** An action that shows a key or keeps it in use. To revoke one needs less; see key-authority.ts. */
+/** An action that shows a key or keeps it in use. Revoking a key needs less; see lockForRevocation. */
 export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
 
 export type KeyHolder = Pick<Holder, 'id' | 'kind' | 'name'> & {
@@ -21,7 +21,7 @@ type Situation = {
   readonly isSuspended: boolean;
 };
 
-/** Why the actor may not create, rotate, rename or restrict keys of the holder; `null` if the actor may. */
+/** Why the actor may do none of the actions with keys of the holder; `null` if the actor may do all. */
 export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;
@@ -47,7 +47,7 @@ export function refuseKey(reason: KeyRefusal, refused: Refused): KeyRefused {
 }
 
 function messageOf(reason: KeyRefusal, { holder, isOwn, action }: Refused): string {
-  const nothing = 'no API key can be created, rotated or renamed';
+  const nothing = 'no API key can be created, rotated, renamed, restricted or moved';
   switch (reason) {
     case 'deactivated':
       return holder.kind === 'person'

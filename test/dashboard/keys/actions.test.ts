@@ -126,7 +126,8 @@ type Case = {
   readonly namesAdministrator: boolean;
 };
 
-const noneWhile = () => 'While the organization is suspended, no API key can be created, rotated or renamed.';
+const noneWhile = () =>
+  'While the organization is suspended, no API key can be created, rotated, renamed, restricted or moved.';
 const roleOwn = (action: string) => `You may not ${action} API keys. Contact an administrator or support.`;
 
 const CASES: readonly Case[] = [
@@ -180,8 +181,8 @@ test.each(CASES)('$who gets the same reason on the list, on each page and after 
   };
   await expectReason(await browser.get(base), 200, 'create');
   await expectReason(await browser.get(`${base}/new`), 403, 'create');
-  await expectReason(await browser.get(`${base}/${id}/rotate`), 403, 'rotate');
-  await expectReason(await browser.get(`${base}/${id}/rename`), 403, 'rename');
+  for (const action of ['rotate', 'rename', 'restrict', 'move'])
+    await expectReason(await browser.get(`${base}/${id}/${action}`), 403, action);
   expect((await browser.get(`${base}/${id}/revoke`)).status).toBe(200);
   await expectReason(await browser.post(`${base}/${id}/rename`, { form_token, name: 'New' }), 403, 'rename');
 });

@@ -54,7 +54,7 @@ test('no key can be made for a deactivated user, but existing keys can be revoke
   const { id: keyId } = await giveKey(database.db, member);
   await database.db.prisma.user.updateMany({ where: { id: userId }, data: { deactivatedAt: new Date() } });
   expect(await outcomeOf(attempt(database.db, { by: administrator, target: member }, 'create'))).toBe(
-    `refused: ${name} is deactivated: no API key can be created, rotated or renamed until the user is reactivated.`,
+    `refused: ${name} is deactivated: no API key can be created, rotated, renamed, restricted or moved until the user is reactivated.`,
   );
   expect(await codeOf(rotateKey(database.db, administrator, { keyId, userId, environment: 'live' }))).toBe('refused');
   expect(await codeOf(revokeKey(database.db, administrator, { keyId, userId }))).toBe('done');
