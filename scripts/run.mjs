@@ -110,7 +110,7 @@ function installDependencies() {
   const isFirst = installed() === '';
   const isLean = command.lean && (isFirst || installed().endsWith(' lean'));
   step(
-    'Dependencies',
+    isFirst ? 'Dependencies' : 'Dependencies that are still missing',
     () => {
       rmSync(stamp, { force: true });
       // "npm ci" removes everything first, also beneath a server that is running. "npm install" adds what is missing.

@@ -39,7 +39,7 @@ async function main(): Promise<number> {
 async function runAffected(revision: string): Promise<void> {
   const { changed, checks, tests } = affectedBy(changedSince(revision));
   process.stdout.write(
-    `${changed.length} changed files can affect ${checks.length} checks and ${tests.length} test files of npm test.\n`,
+    `Changed files: ${changed.length}. Checks affected: ${checks.length}. Test files: ${tests.length}.\n`,
   );
   for (const file of changed.filter((each) => each.endsWith('.soak.ts')))
     process.stdout.write(`Not run: npm test -- ${file}\n`);

@@ -1,6 +1,8 @@
 import { WEIGHTS } from './longest-first.mjs';
 
 const SLOWEST = 10;
+/** Of the failures of one file, in a run of several. */
+const MOST_LINES = 120;
 /** Between two lines of progress where the output is no terminal. */
 const LINE_MS = 15_000;
 
@@ -12,7 +14,7 @@ export default class Progress {
   #startedAt = new Map();
   #begunAt = performance.now();
   #lineAt = performance.now();
-  #done = 0;
+  #ended = new Set();
   #error;
 
   onTestFileStart({ path }) {
@@ -21,23 +23,20 @@ export default class Progress {
 
   onTestFileResult({ path }, result, { numTotalTestSuites: files, numFailedTests: failed }) {
     result.perfStats.runtime = Math.round(performance.now() - this.#startedAt.get(path));
-    this.#done += 1;
+    this.#ended.add(path);
     if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
     if (files === 1) process.stdout.write(titlesOf(result));
-    if (result.failureMessage) process.stdout.write(`FAIL  ${nameOf(path)}\n${result.failureMessage}\n`);
+    if (result.failureMessage) process.stdout.write(failureOf(path, result, files === 1 ? Infinity : MOST_LINES));
     if (files === 1) return;
     const isDue = performance.now() - this.#lineAt > LINE_MS;
     if (!process.stdout.isTTY && !isDue) return;
     this.#lineAt = performance.now();
     const failures = failed === 0 ? '' : `, ${failed} tests failed`;
-    const line = `  ${this.#done} of ${files} test files${this.#timeLeft()}${failures}`;
+    const line = `  ${this.#ended.size} of ${files} test files${this.#timeLeft()}${failures}`;
     process.stdout.write(process.stdout.isTTY ? line : `${line}\n`);
   }
 
-  onRunComplete(
-    _contexts,
-    { testResults, numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites },
-  ) {
+  onRunComplete(_contexts, { testResults, numPassedTests, numFailedTests, numPendingTests }) {
     if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
     const files = testResults
       .map(({ testFilePath, perfStats }) => ({ name: nameOf(testFilePath), seconds: perfStats.runtime / 1000 }))
@@ -46,10 +45,12 @@ export default class Progress {
     if (lines.length > SLOWEST)
       process.stdout.write(`\nThe ${SLOWEST} slowest test files:\n${lines.slice(0, SLOWEST).join('\n')}\n`);
     if (process.env.CHARTER_TEST_TIMES) process.stdout.write(`\n${lines.join('\n')}\n`);
-    const failed = testResults.filter(({ failureMessage }) => failureMessage).map((each) => nameOf(each.testFilePath));
-    if (failed.length > 0) process.stdout.write(`\nFailed:\n${failed.map((name) => `  test/${name}`).join('\n')}\n`);
-    if (numRuntimeErrorTestSuites > 0)
-      process.stdout.write(`\n${numRuntimeErrorTestSuites} test files could not run.\n`);
+    const failed = testResults.filter(({ failureMessage }) => failureMessage);
+    const reasonOf = ({ numFailingTests }) => (numFailingTests === 0 ? 'could not run' : `${numFailingTests} failed`);
+    if (failed.length > 0)
+      process.stdout.write(
+        `\nFailed:\n${failed.map((each) => `  test/${nameOf(each.testFilePath)}: ${reasonOf(each)}\n`).join('')}`,
+      );
     const seconds = ((performance.now() - this.#begunAt) / 1000).toFixed(0);
     process.stdout.write(
       `\n${testResults.length} files in ${seconds} s: ${numPassedTests} tests passed, ${numFailedTests} failed` +
@@ -66,16 +67,31 @@ export default class Progress {
   /** The time left, if the rest is as fast as what has run. */
   #timeLeft() {
     const weights = globalThis[WEIGHTS] ?? new Map();
-    const sum = (paths) => [...paths].reduce((total, path) => total + (weights.get(path) ?? 0), 0);
-    const [begun, all] = [sum(this.#startedAt.keys()), sum(weights.keys())];
-    if (begun === 0 || all === 0) return '';
-    const seconds = Math.round((((performance.now() - this.#begunAt) / begun) * (all - begun)) / 1000);
+    const now = performance.now();
+    let [all, done, longest] = [0, 0, 0];
+    for (const [path, weight] of weights) {
+      const startedAt = this.#startedAt.get(path);
+      const ran = this.#ended.has(path) ? weight : startedAt === undefined ? 0 : Math.min(weight, now - startedAt);
+      all += weight;
+      done += ran;
+      if (startedAt !== undefined) longest = Math.max(longest, weight - ran);
+    }
+    if (done === 0) return '';
+    const seconds = Math.round(Math.max((all / done - 1) * (now - this.#begunAt), longest) / 1000);
     return `, about ${seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`} left`;
   }
 }
 
 function nameOf(path) {
   return path.split('/test/').at(-1);
+}
+
+/** At most the first lines of what may be thousands, and none of the bytes that a terminal takes for commands. */
+function failureOf(path, { failureMessage }, most) {
+  const lines = failureMessage.replace(/[^\P{Cc}\n\t]/gu, '?').split('\n');
+  const more =
+    lines.length > most ? `\n  ... ${lines.length - most} more lines. To see them, run this file alone.` : '';
+  return `FAIL  ${nameOf(path)}\n${lines.slice(0, most).join('\n')}${more}\n`;
 }
 
 function titlesOf({ testResults }) {
