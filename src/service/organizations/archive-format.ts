@@ -132,10 +132,27 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** `why`: a clause. */
-export function damaged(why = 'a row cannot be read'): DomainError {
-  return new DomainError(
-    'invalid',
-    `The file is not a whole archive of an organization: ${why}. Nothing was imported. Copy the file again, or export the organization again.`,
-  );
+/** A file that was cut or changed, or is another one. `why`: a clause. */
+export class DamagedError extends DomainError {
+  readonly #why: string;
+
+  constructor(why: string) {
+    super(
+      'invalid',
+      `The file is not a whole archive of an organization: ${why}. Nothing was imported. Copy the file again, or export the organization again.`,
+    );
+    this.#why = why;
+  }
+
+  /** The same for a file of which a completion was expected. */
+  ofCompletion(): DomainError {
+    return new DomainError(
+      this.code,
+      `The file is not a whole file of complete-move: ${this.#why}. Nothing was activated. Copy the file again, or run complete-move again in the installation that the organization leaves: it writes the same revocations.`,
+    );
+  }
+}
+
+export function damaged(why = 'a row cannot be read'): DamagedError {
+  return new DamagedError(why);
 }

@@ -7,9 +7,9 @@ import { recordOperatorAction } from '../../store/organizations/operator-actions
 import {
   endMove,
   findMove,
+  hasComeWith,
   lockOrganizationAlone,
   setStage,
-  wasMovedBy,
 } from '../../store/organizations/organization-moves.ts';
 import {
   type CarriedEvent,
@@ -25,7 +25,7 @@ import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-
 import { REPORTED } from '../keys/report-keys.ts';
 import { tellHolder } from '../keys/tell-holder.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';
-import { refuseStage, type Sink } from './export-organization.ts';
+import { refuseOtherArrival, refuseStage, type Sink } from './export-organization.ts';
 
 // The last two steps of a move. First, the old database carries out no further revocations. Then the new one carries out those
 // that were made since the move began, and serves the organization. So a key that has ended is accepted by neither.
@@ -106,17 +106,27 @@ export async function activateOrganization(
   }
   try {
     return await transaction(db, async (tx) => {
-      await lockOrganizationAlone(tx, scope);
+      const isHere = (await lockOrganizationAlone(tx, scope)) !== null;
       const move = await findMove(tx, scope);
-      if (move?.id !== moveId) {
-        if ((await wasMovedBy(tx, scope, moveId)) === true) return { revocations: 0, isNew: false };
+      refuseStage(move, ['deleting']);
+      if (!isHere)
         throw new DomainError(
           'conflict',
           `The organization "${organization.name}" was not imported here with this move. Run import-organization first.`,
         );
+      if (move === null) {
+        if (await hasComeWith(tx, scope, moveId)) return { revocations: 0, isNew: false };
+        throw new DomainError(
+          'conflict',
+          `The organization "${organization.name}" does not move. It is in this database, but has not come with the move of this file, ${moveId}. Nothing was changed.`,
+        );
       }
       if (move.stage !== 'arriving')
-        throw new DomainError('conflict', 'The organization leaves this database. Activate it in the other one.');
+        throw new DomainError(
+          'conflict',
+          `The file is that of the move ${moveId}. With the move ${move.id}, the organization leaves this database. Activate it in the other one, with the file that complete-move writes here.`,
+        );
+      refuseOtherArrival(move, moveId);
       await endMove(tx, scope);
       const inserted = await insertRevocations(tx, scope, events);
       if (inserted === null) throw damaged();

@@ -158,3 +158,19 @@ const REASONS: Record<MoveStage, string> = {
 export function refuseStage(move: Move | null, stages: readonly MoveStage[]): void {
   if (move !== null && stages.includes(move.stage)) throw new DomainError('conflict', REASONS[move.stage]);
 }
+
+/**
+ * Throws unless the file is of the move with which the organization arrives here. `ofFile`: the id of the move of the file. A later
+ * move has a greater id.
+ */
+export function refuseOtherArrival({ id }: Pick<Move, 'id'>, ofFile: string): void {
+  if (id === ofFile) return;
+  const remedy =
+    ofFile < id
+      ? 'Run complete-move in the installation that it leaves, and activate-organization here with the new file.'
+      : 'This copy is of an earlier move. Run delete-organization with --erase here, import-organization with the file of the later move, and then activate-organization.';
+  throw new DomainError(
+    'conflict',
+    `The file is that of the move ${ofFile}, but the organization arrives in this database with the move ${id}. Nothing was changed. ${remedy}`,
+  );
+}

@@ -5,10 +5,11 @@ import { recordOperatorAction } from '../../store/organizations/operator-actions
 import {
   findMove,
   findRecordSince,
+  hasComeWith,
+  hasOrganization,
   type MoveRecord,
   setStage,
   takeTurn,
-  wasMovedBy,
 } from '../../store/organizations/organization-moves.ts';
 import { insertRows, type RowsOfTable } from '../../store/organizations/organization-rows.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../store/sql/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
 import { type Archive, type ArchiveHead, type ArchiveRow, damaged } from './archive-format.ts';
+import { refuseOtherArrival, refuseStage } from './export-organization.ts';
 
 export type Imported = {
   readonly rows: number;
@@ -122,18 +124,20 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
 
 /** Throws a conflict if the organization exists for another reason. */
 async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
-  const found = await wasMovedBy(tx, scope, moveId);
+  if (!(await hasOrganization(tx, scope))) return false;
   const move = await findMove(tx, scope);
-  if (found === false && move?.id === moveId && move.stage === 'arriving') return true;
-  if (found === false && move?.id === moveId)
-    throw new DomainError('conflict', 'The organization leaves this database. Import the file in the other one.');
-  if (found === false) {
-    throw new DomainError(
-      'conflict',
-      `The organization ${scope.organizationId} exists in this database. If it was moved away before, delete it here first.`,
-    );
+  refuseStage(move, ['deleting']);
+  if (move?.stage === 'arriving') {
+    refuseOtherArrival(move, moveId);
+    return true;
   }
-  return found === true;
+  if (move === null && (await hasComeWith(tx, scope, moveId))) return true;
+  if (move?.id === moveId)
+    throw new DomainError('conflict', 'The organization leaves this database. Import the file in the other one.');
+  throw new DomainError(
+    'conflict',
+    `The organization ${scope.organizationId} exists in this database. If it was moved away before, delete it here first.`,
+  );
 }
 
 /** An old file would bring back what has ended since: keys, people, or the whole organization. */
@@ -148,6 +152,8 @@ function reasonAgainst({ action, moveId, at }: MoveRecord, ofFile: string): stri
     const what = action === 'organization.deletion_started' ? 'deletion' : 'move';
     return `The file is older than a ${what} of the organization, which this database has recorded on ${when}. It would bring back keys that have ended since.`;
   }
+  if (action === 'organization.move_cancelled')
+    return `The move of this file was cancelled in this database on ${when}, so the file can no longer be imported here.`;
   return action === 'organization.move_started'
     ? `The organization has left this database with the move of this file, which began on ${when}. Here, the file can no longer be imported.`
     : `The file was imported here on ${when}, and the organization has left or was deleted since. A file of a move is good for one import. Export the organization again where it is served.`;

@@ -69,28 +69,40 @@ export async function endMove(tx: Transaction, { organizationId }: OrganizationS
   return changed === 1;
 }
 
-/** Whether this move has brought the organization here; `null` if the organization does not exist. */
-export async function wasMovedBy(
+export async function hasOrganization(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
+  return (await tx.organization.count({ where: { id: organizationId } })) > 0;
+}
+
+/**
+ * Whether no later move than this one has brought the organization here. The audit log cannot tell: it came along, so it has moves
+ * to other databases, too.
+ */
+export async function hasComeWith(
   tx: Transaction,
   { organizationId }: OrganizationScope,
   moveId: string,
-): Promise<boolean | null> {
-  if ((await tx.organization.count({ where: { id: organizationId } })) === 0) return null;
-  const detail = { path: ['move'], equals: moveId };
-  const action = 'organization.moved';
-  return (await tx.auditEvent.count({ where: { organizationId, action, detail } })) > 0;
+): Promise<boolean> {
+  const [last] = await tx.$queryRaw<{ id: string }[]>`
+    select detail ->> 'move' as id from operator_actions
+    where about_id = ${organizationId}::uuid and action = 'organization.moved'
+    order by (detail ->> 'move')::uuid desc limit 1`;
+  return last?.id === moveId;
 }
 
 /** What a database keeps about a move or a deletion of an organization, also when the organization is gone. */
 export type MoveRecord = {
-  readonly action: 'organization.move_started' | 'organization.moved' | 'organization.deletion_started';
+  readonly action:
+    | 'organization.move_started'
+    | 'organization.move_cancelled'
+    | 'organization.moved'
+    | 'organization.deletion_started';
   readonly moveId: string;
   readonly at: Date;
 };
 
 /**
- * The record of this move or of a later one, that of this one first; `null` if there is none. The deletion of a copy that was never
- * served does not count.
+ * The record of this move or of a later one, that of this one first, and that it was cancelled before its start; `null` if there is
+ * none. The deletion of a copy that was never served does not count.
  */
 export async function findRecordSince(
   tx: Transaction,
@@ -102,8 +114,9 @@ export async function findRecordSince(
     from operator_actions, lateral (select (detail ->> 'move')::uuid as move) of_action
     where about_id = ${organizationId}::uuid and move >= ${moveId}::uuid
       and (action in ('organization.move_started', 'organization.moved')
+        or (action = 'organization.move_cancelled' and move = ${moveId}::uuid)
         or (action = 'organization.deletion_started' and move > ${moveId}::uuid))
-    order by move, id limit 1`;
+    order by move, action <> 'organization.move_cancelled', id limit 1`;
   return record ?? null;
 }
 

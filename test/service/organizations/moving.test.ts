@@ -420,6 +420,55 @@ test('it can move back once it was deleted where it came from', async () => {
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
 });
 
+// The attack on oneself: the steps of the first move, repeated while the organization moves back.
+test('the files of an earlier move neither activate nor import an organization that moves back', async () => {
+  const { organizationId, client } = await teamWithKey();
+  const moveIn = async (file: string): Promise<string> =>
+    JSON.parse((await readFile(file, 'utf8')).split('\n')[0] ?? '').move_id;
+  const back = join(folder, `${organizationId}-back.jsonl`);
+  const activateHere = (file: string) => admin('activate-organization', '--file', file);
+  await startMove(organizationId);
+  await importTo(organizationId);
+  await admin(...deletionOf(organizationId));
+  await adminOfTarget(...exportOf(organizationId, back), '--move');
+  await admin('import-organization', '--file', back);
+  const [first, second] = [await moveIn(fileOf(organizationId)), await moveIn(back)];
+  const refused = async (words: RegExp) => {
+    expect(await activateHere(completionOf(organizationId))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(words),
+    });
+    expect(await admin('import-organization', '--file', fileOf(organizationId))).toMatchObject({ code: 1, stdout: '' });
+  };
+  await refused(new RegExp(`move ${first}.* arrives .* move ${second}.*complete-move`));
+  expect(await client.get(LIST)).toMatchObject(MOVING);
+  expect(await finishMove({ from: target, to: source }, { id: organizationId, file: back })).toMatchObject({ code: 0 });
+  expect((await client.get(LIST)).status).toBe(200);
+  await refused(new RegExp(`has not come with the move of this file, ${first}`));
+  expect((await activateHere(`${back}.completion`)).stdout).toContain('It was activated before.');
+  await admin(...exportOf(organizationId, join(folder, `${organizationId}-third.jsonl`)), '--move');
+  expect(await activateHere(`${back}.completion`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(new RegExp(`move ${second}.* leaves this database`)),
+  });
+});
+
+// The other installation has imported a move that was cancelled, and not yet the one that followed.
+test('the completion of a later move than the one that arrives names the copy that is in the way', async () => {
+  const { organizationId } = await teamWithKey();
+  await startMove(organizationId);
+  await importOnly(organizationId);
+  await cancelMove(organizationId);
+  await startMove(organizationId);
+  await complete(organizationId);
+  const refused = { code: 1, stderr: expect.stringMatching(/arrives .* earlier move.*delete-organization .*--erase/) };
+  expect(await activate(organizationId)).toMatchObject(refused);
+  expect(await importOnly(organizationId)).toMatchObject(refused);
+  await adminOfTarget(...deletionOf(organizationId), '--erase');
+  expect(await importTo(organizationId)).toMatchObject({ code: 0, stderr: '' });
+});
+
 /** How a key of the administrator ends during a move, each with the status of the response. */
 const ENDINGS: [string, (team: Awaited<ReturnType<typeof teamWithKey>>, browser: Browser) => Promise<unknown>][] = [
   ['a person', ({ keyId }, browser) => browser.post(`/profile/api-keys/${keyId}/revoke`, { key_name: 'Test' })],
@@ -516,8 +565,9 @@ test('an organization is served only where a completion of its move was carried 
   await writeFile(completionOf(organizationId), text.replace('"at":"2', '"at":"1'));
   expect(await activate(organizationId)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('another checksum'),
+    stderr: expect.stringMatching(/^The file is not a whole .*another checksum.*run complete-move again/),
   });
+  expect(await complete(organizationId)).toMatchObject({ code: 0 });
   for (const file of [fileOf(organizationId), completionOf(other.organizationId)])
     expect(await adminOfTarget('activate-organization', '--file', file)).toMatchObject({ code: 1 });
   expect(await adminOfTarget(...deletionOf(organizationId))).toMatchObject({
@@ -572,7 +622,10 @@ describe('a file of a move', () => {
       stderr: expect.stringMatching(/older than .* on 20/),
     });
     await admin(...deletionOf(organizationId));
-    expect(await admin('import-organization', '--file', old)).toMatchObject({ code: 1 });
+    expect(await admin('import-organization', '--file', old)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/The move of this file was cancelled in this database on 20/),
+    });
   });
 
   // The clock of the installation that it leaves may be behind that of the one from which it came.
