@@ -98,7 +98,7 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['sso.domain_verified by', (text) => `By ${text}`],
   ['user.signed_in passkey', (text) => `With the passkey “${text}”`],
   ['user.sign_in_failed passkey', (text) => `With the passkey “${text}”`],
-  ['user.sign_in_failed email', (text) => `The provider calls them ${text}`],
+  ['user.sign_in_failed email', (text) => html`The provider calls them ${emailText(text)}`],
   ['user.sign_in_failed why', reasonWords],
   ['user.passkey_added passkey', (text) => `“${text}”`],
   ['user.passkey_renamed from', (text, { to }) => `From “${text}” to “${to}”`],

@@ -14,6 +14,7 @@ import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import {
   beside,
+  emailText,
   environmentBadge,
   facts,
   field,
@@ -149,7 +150,7 @@ function createForm(context: KeyContext, props: FormProps): Html {
       ? 'The key acts in your name.'
       : holder.kind === 'integration'
         ? `The key acts for the integration ${holder.name}. It is shown to you, once.`
-        : `The key acts for ${holder.name}, ${holder.email}. It is shown to you, and you must pass it on.`,
+        : html`The key acts for ${holder.name}, ${emailText(holder.email ?? '')}. It is shown to you, and you must pass it on.`,
   })}
 ${problemSummary(problem, LABELS)}
 ${activeKeys >= MAX_ACTIVE_KEYS && fullNotice(activeKeys, listUrl)}

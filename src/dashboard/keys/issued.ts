@@ -2,7 +2,7 @@ import { html } from '../../html/html.ts';
 import type { KeyIssued } from '../../service/keys/issue-key.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, environmentBadge, facts, head } from '../markup/parts.ts';
+import { copyField, emailText, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant, permissionChip } from '../markup/words.ts';
 import { addressesFact, limitFact } from './cells.ts';
 import { type KeyContext, upToList } from './context.ts';
@@ -28,7 +28,10 @@ ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 ${addresses.length > 0 && html`<p class="hint">Run the command from an allowed address. From elsewhere, it gets a 403.</p>`}
 ${facts([
   { name: 'Environment', value: environmentBadge(dashboard.environment) },
-  { name: 'Acts for', value: isOwn ? 'You' : `${holder.name}, ${holder.email ?? 'an integration'}` },
+  {
+    name: 'Acts for',
+    value: isOwn ? 'You' : html`${holder.name}, ${holder.email === null ? 'an integration' : emailText(holder.email)}`,
+  },
   { name: 'Permissions', value: html`<span class="chips">${permissions.map((each) => permissionChip(each))}</span>` },
   { name: 'Expires', value: expiresAt === null ? 'Never' : instant(expiresAt) },
   addressesFact(issued, { lacksList: false }),

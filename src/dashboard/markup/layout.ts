@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
+import { shownEmail } from '../../domain/email.ts';
 import { mayGovern, maySeeKeysOfOthers, maySeePeople } from '../../domain/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
@@ -162,7 +163,7 @@ function navigation({ actor, path }: SignedInContext): Html {
 function account({ actor, dashboard, formToken }: SignedInContext): Html {
   return html`<div class="account">
 <span class="avatar" aria-hidden="true">${initials(actor.name)}</span>
-<div class="account-name"><span>${actor.name}</span><span class="quiet">${actor.email}</span></div>
+<div class="account-name"><span>${actor.name}</span><span class="quiet">${shownEmail(actor.email)}</span></div>
 <p class="account-docs">${DOCUMENTATION}${supportLink(dashboard)}</p>
 ${postForm({ action: SIGN_OUT_URL, formToken }, html`<button class="button plain small">${icon('sign-out')}Sign out</button>`)}
 </div>`;

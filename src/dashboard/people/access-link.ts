@@ -59,7 +59,7 @@ export async function linkPage(context: SignedInContext, link: AccessLink): Prom
   const title = link.kind === 'invitation' ? 'Invitation made' : isToProvider ? 'Link made' : 'Reset link made';
   const main = html`${head({ title, up: { name: link.name, href: userUrl(link.userId) } })}
 <div class="card narrow" data-secret>
-<p>${isMailed ? `We send this link to ${link.email}. You can pass it on yourself as well.` : `Pass this link on to ${link.name}, ${link.email}.`} ${isToProvider ? 'It leads to a sign-in at your identity provider once' : 'It sets the password once'}, until ${instant(link.expiresAt)}.</p>
+<p>${isMailed ? html`We send this link to ${emailText(link.email)}. You can pass it on yourself as well.` : html`Pass this link on to ${link.name}, ${emailText(link.email)}.`} ${isToProvider ? 'It leads to a sign-in at your identity provider once' : 'It sets the password once'}, until ${instant(link.expiresAt)}.</p>
 <div class="notice warn"><p><strong>This link will not be shown again.</strong> ${isToProvider ? 'It proves whose account it is' : 'The first person who opens it chooses the password'}, so send it to nobody else.</p></div>
 ${copyField({ id: 'link', label: 'Link', text: url })}
 <p class="actions"><a class="button primary" href="${userUrl(link.userId)}">I have copied it</a></p></div>`;

@@ -17,7 +17,7 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { beside, field, head, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, emailText, field, head, postForm, problemSummary } from '../markup/parts.ts';
 import { since } from '../markup/words.ts';
 import { userPage } from './user.ts';
 import { userIdOf } from './user-head.ts';
@@ -48,7 +48,7 @@ ${postForm(
   { action: userUrl(user.id, 'deactivate'), formToken },
   html`${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: retry?.newOwner ?? (isSelf ? '' : actor.email), problem })}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
-  const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
 ${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, userKeysUrl(user.id), now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
   return page(context, { title, main, problem });

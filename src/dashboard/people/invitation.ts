@@ -48,7 +48,7 @@ async function emailPage(
   if (user === null) return redirect(userUrl(userIdOf(context)));
   const url = userUrl(user.id);
   const problem = retry?.problem ?? null;
-  const title = 'Correct the e-mail';
+  const title = `Correct the e-mail of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, { email: 'E-mail' })}
 <div class="card narrow"><p>${user.name} has not accepted the invitation. The links to the former e-mail stop working, and the new one gets an invitation.</p>
@@ -65,7 +65,7 @@ export async function showWithdrawal(context: SignedInContext): Promise<View> {
   const user = await getInvited(context);
   if (user === null) return redirect(userUrl(userIdOf(context)));
   const url = userUrl(user.id);
-  const title = 'Withdraw the invitation';
+  const title = `Withdraw the invitation of ${user.name}`;
   const isPossible = await canWithdraw(context.dashboard.db, context.actor, user);
   const content = isPossible
     ? html`<div class="notice danger"><p><strong>As soon as you press Withdraw, ${user.name} is no longer a user.</strong> The links to ${emailText(user.email)} stop working. You can invite the user again.</p></div>

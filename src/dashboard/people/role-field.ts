@@ -17,12 +17,17 @@ const FOLLOWS_GROUPS =
 /** Offers the roles that the actor may give. */
 export function roleField({ actorRole, chosen, problem, followsGroups }: RoleFieldProps): Html {
   const roles = ROLES.filter((role) => mayManage(actorRole, role));
+  // In the options, the meanings would be cut off on a narrow screen.
+  const lines = [
+    ...roles.map((role) => html`<strong>${ROLE_WORDS[role].name}:</strong> ${ROLE_WORDS[role].meaning}`),
+    ...(followsGroups ? [FOLLOWS_GROUPS] : []),
+  ];
+  const hint = html`${lines.map((line, i) => [i > 0 && html`<br>`, line])}`;
   return field(
-    { name: 'role', label: 'Role', errors: problem?.fields, ...(followsGroups && { hint: FOLLOWS_GROUPS }) },
+    { name: 'role', label: 'Role', errors: problem?.fields, hint },
     (attributes) =>
       html`<select ${attributes}>${roles.map(
-        (role) =>
-          html`<option value="${role}"${role === chosen && html` selected`}>${ROLE_WORDS[role].name}: ${ROLE_WORDS[role].meaning}</option>`,
+        (role) => html`<option value="${role}"${role === chosen && html` selected`}>${ROLE_WORDS[role].name}</option>`,
       )}</select>`,
   );
 }

@@ -1,3 +1,4 @@
+import { shownEmail } from '../../domain/email.ts';
 import { isRole, mayManage } from '../../domain/role.ts';
 import { html } from '../../html/html.ts';
 import { changeRole } from '../../service/accounts/change-user.ts';
@@ -11,7 +12,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { emailText, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { NEW_OWNER_LABEL, newOwnerField, ownedIntegrations } from './deactivate.ts';
 import { userPage } from './user.ts';
@@ -46,12 +47,12 @@ async function demotionPage(context: SignedInContext, { role, newOwner, problem 
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
   const owned = await listOwnedBy(dashboard.db, actor, user.id);
   const title = `Change the role of ${user.name}`;
-  const main = html`${head({ title, up: { name: user.name, href: url }, lead: user.email })}
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
 <div class="card narrow"><p>From <strong>${ROLE_WORDS[user.role].name}</strong> to <strong>${ROLE_WORDS[role].name}</strong>. It applies at once, to all keys of ${user.name} too.</p>
 ${postForm(
   { action: userUrl(user.id, 'role'), formToken },
-  html`${hidden('role', role)}${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: newOwner, problem }, `The e-mail of an active user. ${user.name} stays the owner with ${user.email}.`)}
+  html`${hidden('role', role)}${ownedIntegrations(user, owned)}${owned.length > 0 && newOwnerField({ value: newOwner, problem }, `The e-mail of an active user. ${user.name} stays the owner with ${shownEmail(user.email)}.`)}
 <div class="actions"><button class="button primary">Change role</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });

@@ -10,7 +10,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { head, postForm } from '../markup/parts.ts';
+import { emailText, head, postForm } from '../markup/parts.ts';
 import { userPage } from './user.ts';
 import { userIdOf } from './user-head.ts';
 
@@ -21,7 +21,7 @@ export async function showSecondFactorRemoval(context: SignedInContext): Promise
   if (user.id === actor.userId) return redirect(SECOND_FACTOR_URL);
   if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
   const title = `Remove the second factor and the passkeys of ${user.name}`;
-  const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: user.email })}
+  const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: emailText(user.email) })}
 <div class="card narrow">${user.hasSecondFactor || user.passkeys > 0 ? removalForm(user, formToken) : nothingToRemove(user)}</div>`;
   return page(context, { title, main });
 }

@@ -1,3 +1,4 @@
+import { shownEmail } from '../../domain/email.ts';
 import { formatInstant } from '../../domain/format.ts';
 import { RECOVERY_CODES } from '../../domain/recovery-code.ts';
 import { html } from '../../html/html.ts';
@@ -46,7 +47,7 @@ ${postForm(
 
 export function codesPage(context: SignedInContext, title: string, codes: readonly string[]): View {
   const { actor, now } = context;
-  const text = `Charter recovery codes of ${actor.email}, made on ${formatInstant(now)}.
+  const text = `Charter recovery codes of ${shownEmail(actor.email)}, made on ${formatInstant(now)}.
 Each opens the account once without the authenticator. They replace all earlier ones.
 
 ${codes.join('\n')}

@@ -112,7 +112,7 @@ function refusedPage(context: RequestContext, message: string): View {
 
 function deadLinkPage(context: RequestContext): View {
   const title = 'This link no longer works';
-  const message = 'It was used before, or has expired. Ask the person who sent it for a new one.';
+  const message = 'It was used before, has expired, or was withdrawn. Ask the person who sent it for a new one.';
   const link = { name: 'Go to the sign-in', href: SIGN_IN_URL };
   return errorPage(context, { status: 404, title, message, link });
 }

@@ -1,6 +1,6 @@
 import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../../domain/access-link.ts';
 import type { Actor, AuditSource } from '../../domain/actor.ts';
-import { domainOfEmail } from '../../domain/email.ts';
+import { domainOfEmail, shownEmail } from '../../domain/email.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
 import { passwordCharacters } from '../../domain/password.ts';
@@ -122,11 +122,12 @@ async function findUnfit(
   scope: OrganizationScope,
   { user, kind }: { readonly user: LockedUser; readonly kind: AccessLinkKind },
 ): Promise<Conflict | null> {
-  if (user.deactivatedAt !== null) return conflict(`${user.email} is deactivated. Reactivate the user first.`);
+  if (user.deactivatedAt !== null)
+    return conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);
   if (kind === 'invitation' && user.passwordHash !== null)
-    return conflict(`${user.email} has accepted an invitation already. Make a reset link instead.`);
+    return conflict(`${shownEmail(user.email)} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)
-    return conflict(`${user.email} has no password yet. Make an invitation link instead.`);
+    return conflict(`${shownEmail(user.email)} has no password yet. Make an invitation link instead.`);
   return (await refuseToAccept(tx, scope, user)) ?? refuseForeignUser(tx, scope, user);
 }
 

@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
+import { shownEmail } from '../../domain/email.ts';
 import { isAbove, type Role } from '../../domain/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
@@ -71,7 +72,7 @@ export async function deactivateUser(
     await lockOrganization(tx, scope);
     const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
-    if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated already.`);
+    if (target.deactivatedAt !== null) return conflict(`${shownEmail(target.email)} is deactivated already.`);
     const refusal =
       (await refuseForLastAdministrator(tx, scope, target)) ?? (await refuseForBreakGlass(tx, scope, target));
     if (refusal !== null) return refusal;
@@ -105,7 +106,7 @@ export async function reactivateUser(
   return runAction(db, async (tx) => {
     await lockOrganization(tx, actor.scope);
     const { current, target } = await lockToManage(tx, actor, userId);
-    if (target.deactivatedAt === null) return conflict(`${target.email} is active.`);
+    if (target.deactivatedAt === null) return conflict(`${shownEmail(target.email)} is active.`);
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
     await recordAudit(tx, actor.scope, {
       action: 'user.reactivated',

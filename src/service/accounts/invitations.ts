@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/actor.ts';
-import { domainOfEmail, normalEmail } from '../../domain/email.ts';
+import { domainOfEmail, normalEmail, shownEmail } from '../../domain/email.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organization-scope.ts';
@@ -105,8 +105,11 @@ export async function correctEmail(
       if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
       const { current, target } = await lockToManage(tx, actor, userId);
       if (target.hasAccepted)
-        return conflict(`${target.email} has accepted the invitation, so only support can change the e-mail.`);
-      if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated. Reactivate the user first.`);
+        return conflict(
+          `${shownEmail(target.email)} has accepted the invitation, so only support can change the e-mail.`,
+        );
+      if (target.deactivatedAt !== null)
+        return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
       if (target.email === email) return invalid('email', 'is the e-mail of the user already.');
       const refusal = await refuseEmail(tx, scope, email);
       if (refusal !== null) return refusal;
@@ -136,10 +139,10 @@ export async function withdrawInvitation(
   return runAction(db, async (tx) => {
     const { current, target } = await lockToManage(tx, actor, userId);
     if (target.hasAccepted)
-      return conflict(`${target.email} has accepted the invitation. Deactivate the user instead.`);
+      return conflict(`${shownEmail(target.email)} has accepted the invitation. Deactivate the user instead.`);
     if (await isReferenced(tx, scope, target.id))
       return conflict(
-        `${target.email} has API keys or integrations, whose history stays. Deactivate the user instead.`,
+        `${shownEmail(target.email)} has API keys or integrations, whose history stays. Deactivate the user instead.`,
       );
     await deleteUser(tx, scope, target.id);
     await recordAudit(tx, scope, {
@@ -198,13 +201,13 @@ export async function refuseToAccept(
   { email, hasAccepted }: Pick<LockedUser, 'email' | 'hasAccepted'>,
 ): Promise<Conflict | null> {
   if (hasAccepted || !(await isVerifiedElsewhere(tx, scope, domainOfEmail(email)))) return null;
-  return conflict(`The e-mail ${email} ${OF_OTHERS}`);
+  return conflict(`The e-mail ${shownEmail(email)} ${OF_OTHERS}`);
 }
 
 /** For the owner of the mailbox, who has the link. */
 export function hasAccountAlready(email: string): Conflict {
   return conflict(
-    `${email} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,
+    `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,
   );
 }
 
@@ -221,7 +224,7 @@ async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O |
     return await act();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    return conflict(`A user of your organization has the e-mail ${email} already. Use another one.`);
+    return conflict(`A user of your organization has the e-mail ${shownEmail(email)} already. Use another one.`);
   }
 }
 

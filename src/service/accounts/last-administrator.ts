@@ -1,3 +1,4 @@
+import { shownEmail } from '../../domain/email.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import { canSignIn } from '../../domain/ways-in.ts';
 import { countAdministrators, findWaysIn, type LockedUser } from '../../store/people/users.ts';
@@ -35,7 +36,7 @@ async function isOnlyOne(tx: Transaction, scope: OrganizationScope, target: Lock
 }
 
 function lastOne({ email }: LockedUser): string {
-  return `${email} is the last administrator who can sign in.`;
+  return `${shownEmail(email)} is the last administrator who can sign in.`;
 }
 
 /** Refuses to take single sign-on away, or to another provider or client, while no administrator can sign in without it. */

@@ -1,4 +1,5 @@
 import { LINK_HOURS } from '../../domain/access-link.ts';
+import { shownEmail } from '../../domain/email.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findCredentials } from '../../store/unscoped/people.ts';
 import type { Mail, Outbox } from '../mail.ts';
@@ -28,7 +29,7 @@ function hasAccountMail({ name, email, organizationName }: Omit<MailedLink, 'tok
   const invited = `You are invited to ${organizationName} on Charter`;
   const text = [
     `Hello ${name},`,
-    `${invited}, but ${email} has an account in another organization already, and an e-mail can have one account only.`,
+    `${invited}, but ${shownEmail(email)} has an account in another organization already, and an e-mail can have one account only.`,
     'To accept, ask for an invitation to another e-mail. If you no longer need your account, ask support to remove it, and then for a new invitation.',
     'If you did not expect it, ignore this mail.',
   ].join('\n\n');

@@ -1,4 +1,5 @@
 import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { shownEmail } from '../../domain/email.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
@@ -25,10 +26,11 @@ export async function resetSecondFactor(
     // One's own has a page of its own, which keeps the last way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
       return conflict('Turn off your own second factor under My profile.');
-    if (target.deactivatedAt !== null) return conflict(`${target.email} is deactivated. Reactivate the user first.`);
+    if (target.deactivatedAt !== null)
+      return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
     const passkeys = await deletePasskeysOf(tx, actor.scope, target.id);
     if (target.totpSecret === null && passkeys === 0)
-      return conflict(`${target.email} has neither a second factor nor a passkey.`);
+      return conflict(`${shownEmail(target.email)} has neither a second factor nor a passkey.`);
     // An operator is the last way in.
     const refusal = isOperator(actor) ? null : await refuseForBreakGlass(tx, actor.scope, target);
     if (refusal !== null) return refusal;

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import { normalEmail } from '../../domain/email.ts';
+import { normalEmail, shownEmail } from '../../domain/email.ts';
 import { isId } from '../../domain/id.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations/integrations.ts';
@@ -61,7 +61,7 @@ export async function handOver(
     return conflict('The user has just become the owner of an integration. Try again.');
   if (found === null || owned.length === 0 || found.ownerId === userId) return null;
   if ((await findActivePerson(tx, scope, found.ownerEmail)) !== found.ownerId)
-    return conflict(`${found.ownerEmail} has just been deactivated. Choose another owner.`);
+    return conflict(`${shownEmail(found.ownerEmail)} has just been deactivated. Choose another owner.`);
   await setOwner(tx, scope, { ids: owned.map(({ id }) => id), ownerUserId: found.ownerId });
   for (const { id } of owned) {
     await recordAudit(tx, scope, {

@@ -1,4 +1,5 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { shownEmail } from '../../domain/email.ts';
 import { formatInstant } from '../../domain/format.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
@@ -93,7 +94,7 @@ export async function unlinkUser(
     const refusal = await refuseToUnlinkLastAdministrator(tx, scope, target);
     if (refusal !== null) return refusal;
     if (!(await deleteSsoIdentity(tx, scope, target.id)))
-      return conflict(`${target.email} is not linked for single sign-on.`);
+      return conflict(`${shownEmail(target.email)} is not linked for single sign-on.`);
     await endSsoSessionsOf(tx, scope, { userId: target.id });
     const event = {
       action: 'user.sso_unlinked',

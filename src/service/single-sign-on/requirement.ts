@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import { domainOfEmail } from '../../domain/email.ts';
+import { domainOfEmail, shownEmail } from '../../domain/email.ts';
 import type { OrganizationScope } from '../../domain/organization-scope.ts';
 import type { WaysIn } from '../../domain/ways-in.ts';
 import { findSsoEnforcement } from '../../store/people/sso-connections.ts';
@@ -89,7 +89,7 @@ export async function refuseForeignUser(
   if ((await signInWayOf(tx, scope, id)) !== 'single-sign-on') return null;
   if ((await findWaysIn(tx, scope, id)).isLinked) return null;
   const foreign = await findForeign(tx, scope, email);
-  return foreign === null ? null : conflict(`The e-mail ${email} ${foreign}`);
+  return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
 }
 
 /** What is wrong with an e-mail of no verified domain, and the remedy. */
@@ -125,6 +125,8 @@ export async function refuseForBreakGlass(
 ): Promise<Conflict | null> {
   const way = await signInWayOf(tx, scope, id);
   return way === 'break-glass'
-    ? conflict(`${email} is the break-glass administrator. Choose another one under Organization, Sign-in first.`)
+    ? conflict(
+        `${shownEmail(email)} is the break-glass administrator. Choose another one under Organization, Sign-in first.`,
+      )
     : null;
 }

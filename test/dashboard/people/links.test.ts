@@ -55,16 +55,43 @@ test('the page of somebody who was invited corrects the e-mail and withdraws the
   const [wrong, right] = [newEmail(), newEmail()];
   const url = userUrlIn(await invite(wrong));
   expect(wordsOf(await browser.get(url))).toContain('Withdraw the invitation Removes the user');
-  expect(wordsOf(await browser.get(`${url}/email`))).toContain(`${wrong} Mei Tanaka has not accepted the invitation.`);
+  expect(wordsOf(await browser.get(`${url}/email`))).toContain(
+    `Correct the e-mail of Mei Tanaka ${wrong} Mei Tanaka has not accepted the invitation.`,
+  );
   expect(wordsOf(await browser.submit(`${url}/email`, { email: 'mei' }))).toContain('must be an e-mail address');
   expect(wordsOf(await browser.submit(`${url}/email`, { email: right }))).toContain(`We sent a link to ${right}`);
   const [former = '', link = ''] = (await mails()).map((text) => /\/welcome\/[\w-]{43}/.exec(text)?.[0] ?? '');
   const guest = new Browser(dashboard.url);
   expect([(await guest.get(former)).status, (await guest.get(link)).status]).toEqual([404, 200]);
+  expect(wordsOf(await browser.get(`${url}/withdraw`))).toContain('Withdraw the invitation of Mei Tanaka');
   const withdrawn = await browser.submit(`${url}/withdraw`);
   expect(withdrawn.headers['location']).toBe('/people/users?done=withdrawn');
   expect(wordsOf(await browser.get('/people/users?done=withdrawn'))).toContain('The invitation is withdrawn.');
-  expect([(await guest.get(link)).status, (await browser.get(url)).status]).toEqual([404, 404]);
+  const dead = await guest.get(link);
+  expect([dead.status, (await browser.get(url)).status]).toEqual([404, 404]);
+  expect(wordsOf(dead)).toContain('It was used before, has expired, or was withdrawn.');
+});
+
+test('an internationalized e-mail is shown as people write it', async () => {
+  const email = `grete@bücher-${crypto.randomUUID()}.example`;
+  const invited = await invite(email);
+  const url = userUrlIn(invited);
+  expect(wordsOf(invited)).toContain(`We sent a link to ${email}`);
+  expect(wordsOf(await invite(email))).toContain(`A user of your organization has the e-mail ${email} already.`);
+  const [mailed = ''] = await mails();
+  const link = /\/welcome\/[\w-]{43}/.exec(mailed)?.[0] ?? '';
+  await new Browser(dashboard.url).submit(link, { password: PASSWORD });
+  const pages = [
+    url,
+    `${url}/deactivate`,
+    `${url}/second-factor`,
+    `${url}/role?role=viewer`,
+    `${url}/api-keys/new`,
+    `/people/users?q=${encodeURIComponent(email)}`,
+  ];
+  for (const path of pages) expect(wordsOf(await browser.get(path))).toContain(email);
+  expect(wordsOf(await browser.submit(url, {}, `${url}/link`))).toContain(`We send this link to ${email}`);
+  await mails();
 });
 
 test('an invitation of somebody with keys is not withdrawn, and nobody’s is once it is accepted', async () => {

@@ -1,3 +1,4 @@
+import { shownEmail } from '../../../domain/email.ts';
 import { formatCount } from '../../../domain/format.ts';
 import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/single-sign-on.ts';
 import { type Html, html } from '../../../html/html.ts';
@@ -230,7 +231,7 @@ ${
         html`${field(
           { name: 'break_glass', label: LABELS.break_glass, errors: problem?.fields },
           (attributes) =>
-            html`<select ${attributes}>${candidates.map(({ id, name, email }) => html`<option value="${id}"${id === chosen && html` selected`}>${name} (${email})</option>`)}</select>`,
+            html`<select ${attributes}>${candidates.map(({ id, name, email }) => html`<option value="${id}"${id === chosen && html` selected`}>${name} (${shownEmail(email)})</option>`)}</select>`,
         )}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
       )
 }
