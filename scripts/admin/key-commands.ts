@@ -28,12 +28,17 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
     )
     .requiredOption('--name <text>', "the key's name, unique among the keys of the user or integration")
     .addOption(
-      new Option('--permissions <list>', 'comma-separated')
+      new Option('--permissions <list>', 'separated by commas, without blanks')
         .default([...PERMISSIONS], PERMISSIONS.join(','))
         .argParser(permissions),
     )
     .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
+    .allowExcessArguments()
     .action(({ user, integration, ...options }: IssueOptions, command: Command) => {
+      if (command.args.length > 0)
+        return command.error(
+          'error: too many arguments. Separate permissions with commas, without blanks, and quote a name that has blanks.',
+        );
       if (user === undefined && integration === undefined)
         return command.error("error: required option '--user <email>' or '--integration <uuid>' not specified");
       return execute(async (db) => {

@@ -199,9 +199,19 @@ export const OPTIONS = {
 
 function parse(parameters: readonly string[]) {
   try {
-    return parseArgs({ args: [...parameters], options: OPTIONS }).values;
+    return parseArgs({ args: withNegativeNumbers(parameters), options: OPTIONS }).values;
   } catch (error) {
     // Without the advice that follows, which concerns arguments that begin with a hyphen.
     throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
   }
+}
+
+/** Joins `--limit -1` to `--limit=-1`, because `parseArgs` would call the number an ambiguous argument. */
+function withNegativeNumbers(parameters: readonly string[]): string[] {
+  const isNegative = (place: number) =>
+    /^-\d/.test(parameters[place] ?? '') && /^--(port|limit)$/.test(parameters[place - 1] ?? '');
+  return parameters.flatMap((each, place) => {
+    if (isNegative(place)) return [];
+    return isNegative(place + 1) ? `${each}=${parameters[place + 1]}` : each;
+  });
 }

@@ -36,6 +36,11 @@ test.each<[string, () => readonly string[], RegExp]>([
   ],
   ['an unknown option', () => ['list-organizations', '--all'], /unknown option '--all'/],
   [
+    'permissions without a comma',
+    () => [...ISSUE, NOBODY, '--permissions', 'parent_programs:read', 'parent_programs:write'],
+    /Separate permissions with commas/,
+  ],
+  [
     'a limit that is none',
     () => ['set-limits', '--organization', crypto.randomUUID(), '--per-key', '1000001'],
     /'1000001' is invalid\. Give 0 to 1000000, 0 for no limit, or "default"\./,

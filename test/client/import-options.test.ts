@@ -39,6 +39,16 @@ test.each<[title: string, parameters: string[], message: string, env?: object]>(
   expect(inspect(error)).not.toContain('secret');
 });
 
+test.each([
+  ['a.csv', 'a.refused.csv'],
+  ['b/a.refused.csv', 'b/a.refused-2.csv'],
+  ['a.refused-2.csv', 'a.refused-3.csv'],
+  ['a.REFUSED-9.CSV', 'a.REFUSED-9.refused.csv'],
+  ['.refused.csv', '.refused.refused.csv'],
+])('the report of %s is %s, whose name does not grow from report to report', (file, refused) => {
+  expect(readOptions([file], envOf({ key: 'charter_test_key' }))).toMatchObject({ refused });
+});
+
 test('blanks and line breaks around the key and the address are no part of them', () => {
   const env = { CHARTER_URL: ' https://charter.example.org\r', CHARTER_API_KEY: '\ncharter_test_key\r\n' };
   expect(readOptions(['a.csv'], env)).toMatchObject({ url: 'https://charter.example.org', apiKey: 'charter_test_key' });

@@ -41,6 +41,8 @@ test.each([
   [['--port', 'x'], '--port is 0 to 65535.'],
   [['--environment', 'staging'], '--environment is live or test.'],
   [['--limit', 'many'], '--limit is a number of requests per second, 0 to 1000000.'],
+  [['--limit', '-1'], '--limit is a number of requests per second, 0 to 1000000.'],
+  [['--port', '-1'], '--port is 0 to 65535.'],
   [['--proxy', 'localhost'], '--proxy is the address of a server'],
   [['--proxy', 'ftp://localhost'], '--proxy is the address of a server'],
   [

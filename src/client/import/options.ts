@@ -17,7 +17,8 @@ and import the report with the same options.
 
   --map COLUMN=FIELD    import this column into this field; can be given several times
   --dry-run             have the server check every row, and change nothing
-  --refused FILE        where to write the rows that are refused (default: FILE.refused.csv)
+  --refused FILE        where to write the rows that are refused (default: FILE.refused.csv, and FILE.refused-2.csv for
+                        the rows of that report that are refused again)
   --delimiter CHARACTER what separates the cells: one character, or "tab" (default: what a first line such as "sep=;"
                         says, otherwise a comma)
   --encoding NAME       how the characters are encoded, such as windows-1252 (default: utf-8)
@@ -61,7 +62,7 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
   // The line break at the end of a file with the key often becomes part of the variable.
   const apiKey = env['CHARTER_API_KEY']?.trim();
   if (!apiKey) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
-  const refused = values.refused ?? `${file.replace(/\.csv$/i, '')}.refused.csv`;
+  const refused = values.refused ?? reportOf(file);
   if (resolve(refused) === resolve(file)) throw misuse(SAME_FILE);
   const delimiter = values.delimiter === 'tab' ? '\t' : values.delimiter;
   if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter))
@@ -73,6 +74,13 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
     encoding: checkedEncoding(values.encoding ?? 'utf-8'),
     proxyAdvice: proxyAdvice(url, env),
   };
+}
+
+/** A report is numbered behind the one that it comes from, which must not be replaced while it is read. */
+function reportOf(file: string): string {
+  const name = file.replace(/\.csv$/i, '');
+  const [, start, number = 1] = /^(.+\.refused)(?:-(\d{1,9}))?$/.exec(name) ?? [];
+  return start === undefined ? `${name}.refused.csv` : `${start}-${Number(number) + 1}.csv`;
 }
 
 function parsed(parameters: readonly string[]) {
