@@ -7,6 +7,7 @@ import {
   listOf,
   lists,
   type Resource,
+  resourceOf,
   resources,
   snapshotOf,
 } from '../support/contract/resources.ts';
@@ -14,7 +15,8 @@ import { createTestOrganization, type TestOrganization, useServer } from '../sup
 
 const server = await useServer();
 
-const IDEMPOTENCY_KEY = 'theirs-and-ours';
+/** One for each resource: a key that an organization has used is refused with the body of another one. */
+const idempotencyKeyOf = (operation: Operation) => `theirs-and-ours${resourceOf(operation).path}`;
 
 const [ours, theirs] = [await createFull(), await createFull()];
 const snapshot = await snapshotOf(theirs.client);
@@ -23,17 +25,24 @@ const snapshot = await snapshotOf(theirs.client);
 async function createFull(): Promise<TestOrganization> {
   const organization = await createTestOrganization(server);
   for (const resource of resources)
-    for (let i = 0; i < 3; i += 1) await createSecret(organization, resource, i === 0 ? IDEMPOTENCY_KEY : undefined);
+    for (let i = 0; i < 3; i += 1) await createSecret(organization, resource, { hasKey: i === 0 });
   return organization;
 }
 
-async function createSecret({ client }: TestOrganization, resource: Resource, key: string | undefined): Promise<void> {
+async function createSecret(
+  { client }: TestOrganization,
+  resource: Resource,
+  { hasKey }: { hasKey: boolean },
+): Promise<void> {
   const secret = `secret-${crypto.randomUUID()}`;
   const members = { name: secret, external_id: secret, description: secret, metadata: { secret } };
-  if (key === undefined) return void (await createRow(client, resource, members));
+  if (!hasKey) return void (await createRow(client, resource, members));
   const references = await createReferences(client, resource.creation);
   const { method, url, body } = requestFor(resource.creation, { id: '', references });
-  const { status } = await client.send(method, url, { body, headers: { 'Idempotency-Key': key } });
+  const { status } = await client.send(method, url, {
+    body,
+    headers: { 'Idempotency-Key': idempotencyKeyOf(resource.creation) },
+  });
   // A creation that takes no such key ignores it.
   expect(status).toBe(201);
 }
@@ -101,7 +110,10 @@ test.each(creations)(
     const other = await createTestOrganization(server);
     const references = await createReferences(other.client, operation);
     const request = requestFor(operation, { id: crypto.randomUUID(), references });
-    const response = await sendTo(other.client, { ...request, headers: { 'Idempotency-Key': IDEMPOTENCY_KEY } });
+    const response = await sendTo(other.client, {
+      ...request,
+      headers: { 'Idempotency-Key': idempotencyKeyOf(operation) },
+    });
     expect(response.status).toBe(successOf(operation));
     expect(snapshot).not.toContain(response.body.id);
     expect(await snapshotOf(theirs.client)).toBe(snapshot);
