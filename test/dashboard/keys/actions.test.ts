@@ -80,7 +80,7 @@ test.each(['member', 'manager'] as const)(
       /No API keys yet .*a program, such as a nightly import, can use the API/,
     );
     const form = await browser.get(`${keys}/new`);
-    expect(wordsOf(form).includes(`The key acts for The member, ${people.member.email}.`)).toBe(!isOwn);
+    expect(wordsOf(form).includes(`The key acts for The member, ${people.member.email}`)).toBe(!isOwn);
     const created = await browser.submit(`${keys}/new`, { name: 'Staging' }, keys);
     const [old = ''] = keysIn(created);
     expect(wordsOf(created)).toContain('This key will not be shown again.');
