@@ -8,7 +8,7 @@ import { TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
 
-const HELP = `npm run soak            runs what needs processes, browsers or time, for about 25 minutes on two quiet cores
+const HELP = `npm run soak            runs what needs processes, browsers or time, for about 15 minutes on two quiet cores
 npm run soak -- --full  runs it for about two hours, as the figures in the guide Guarantees require
 
 It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's connections from another process; all planted
