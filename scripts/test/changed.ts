@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../tool.ts';
-import { CHECKS, type Check } from './checks.ts';
+import { CHECKS, type Check, type FileCheck } from './checks.ts';
 
 /** A run of tests notes here which files of the program each test file has executed. Git ignores it. */
 export const RECORDS = join(root, 'node_modules/.cache/charter-tests');
@@ -32,7 +32,7 @@ export function changedSince(revision: string): string[] {
 
 /** `executedBy`: the files whose functions a test file executed in its last run; null if it has not run yet. */
 export function affectedBy(changed: readonly string[], executedBy = readRecord): Affected {
-  const checks = Object.values<Check>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
+  const checks = Object.values<FileCheck>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
   if (changed.some((file) => AFFECTS_ALL.test(file))) return { changed, checks, tests: all };
   const graph = readGraph();

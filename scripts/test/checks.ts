@@ -3,10 +3,11 @@ export type Check = {
   readonly title: string;
   readonly parameters: readonly string[];
   readonly remedy: string;
-  /** The files whose change can affect it. */
-  readonly reads: RegExp;
   readonly env?: Readonly<Record<string, string>>;
 };
+
+/** A check of some files. `reads`: the files whose change can affect it. */
+export type FileCheck = Check & { readonly reads: RegExp };
 
 export const CHECKS = {
   lint: {
@@ -60,13 +61,12 @@ export const CHECKS = {
     ],
     remedy: 'The table in "Architecture" in CONTRIBUTING.md says what each folder may import.',
   },
-} satisfies Record<string, Check>;
+} satisfies Record<string, FileCheck>;
 
 const EARLY_WORKER_DATA = new URL('../../test/support/runner/early-worker-data.mjs', import.meta.url).href;
 
 export const TESTS: Check = {
   title: 'tests',
-  reads: /^/,
   parameters: ['node_modules/jest/bin/jest.js'],
   remedy: 'Correct the code or the test. To run one file: npm test -- test/api/list.test.ts',
   env: { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${EARLY_WORKER_DATA}` },

@@ -68,7 +68,7 @@ const NO_ERRORS: readonly ErrorObject[] = [];
  */
 export function refuseInvalid(request: ApiRequest, found: readonly ErrorObject[]): void {
   const { repeatedFields, isKnownValid, operation } = request;
-  // Schemas see neither a field that is repeated in the body, of which parsing keeps one value, nor what is no text.
+  // Schemas cannot find these faults: the parser keeps one value of a repeated field, and no pattern excludes NUL or surrogates.
   const textErrors = isKnownValid ? NO_ERRORS : textErrorsOf(request);
   if (found.length === 0 && textErrors.length === 0 && repeatedFields.length === 0) return;
   const { repeated } = request;

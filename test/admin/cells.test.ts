@@ -119,7 +119,11 @@ test.each([
 
 test.each([
   ['with a release between them', ['1.10.0', '1.9.0'], /differ by more than one release: 1\.9\.0, 1\.10\.0\. Upgrade/],
-  ['one of which is not known', ['1.10.0', '1.11.0'], /have the versions 1\.10\.0, 1\.11\.0, not all of which/],
+  [
+    'a release that the command does not know',
+    ['1.10.0', '1.11.0'],
+    /have the versions 1\.10\.0, 1\.11\.0, not all of which/,
+  ],
 ])('two versions %s get a warning', (_, versions, warning) => {
   expect(versionWarning(new Set(versions), RELEASES)).toMatch(warning);
 });

@@ -144,7 +144,7 @@ export class DamagedError extends DomainError {
     this.#why = why;
   }
 
-  /** The same for a file of which a completion was expected. */
+  /** A file of `complete-move` is damaged. */
   ofCompletion(): DomainError {
     return new DomainError(
       this.code,

@@ -146,13 +146,8 @@ const FIND = {
 };
 
 /** Returns `null` if the user has no such key. */
-export async function findListedKey(
-  db: Database,
-  scope: OrganizationScope,
-  { userId, id }: { userId: string; id: string },
-): Promise<ListedKey | null> {
-  const { rows: found } = await db.pool.query<ListedKey>({ ...FIND, values: [scope.organizationId, userId, id] });
-  return found[0] ?? null;
+export async function findListedKey(db: Database, scope: OrganizationScope, key: KeyOfUser): Promise<ListedKey | null> {
+  return findOne(db, scope, FIND, key);
 }
 
 const FIND_MOVED = {
@@ -161,12 +156,19 @@ const FIND_MOVED = {
 };
 
 /** Returns `null` if no such key was moved from the user to an integration. */
-export async function findMovedKey(
-  db: Database,
-  scope: OrganizationScope,
-  { userId, id }: { userId: string; id: string },
+export async function findMovedKey(db: Database, scope: OrganizationScope, key: KeyOfUser): Promise<ListedKey | null> {
+  return findOne(db, scope, FIND_MOVED, key);
+}
+
+type KeyOfUser = { readonly userId: string; readonly id: string };
+
+async function findOne(
+  { pool }: Database,
+  { organizationId }: OrganizationScope,
+  statement: { readonly name: string; readonly text: string },
+  { userId, id }: KeyOfUser,
 ): Promise<ListedKey | null> {
-  const { rows } = await db.pool.query<ListedKey>({ ...FIND_MOVED, values: [scope.organizationId, userId, id] });
+  const { rows } = await pool.query<ListedKey>({ ...statement, values: [organizationId, userId, id] });
   return rows[0] ?? null;
 }
 
