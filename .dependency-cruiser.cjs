@@ -116,7 +116,7 @@ module.exports = {
       name: 'open-id-connect-in-one-room',
       comment: "The libraries' types stay there, so that they can be replaced.",
       severity: 'error',
-      from: { path: '^src/', pathNot: [room('service/single-sign-on')] },
+      from: { path: '^src/', pathNot: [room('service/sign-in/single-sign-on')] },
       to: { path: ['node_modules/(openid-client|oauth4webapi|jose)/'] },
     },
     {
@@ -135,7 +135,7 @@ module.exports = {
     {
       name: 'webauthn-in-one-file',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/service/passkeys/ceremony\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/service/sign-in/passkeys/ceremony\\.ts$'] },
       to: { path: ['node_modules/@simplewebauthn/'] },
     },
     {
@@ -146,11 +146,11 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator/[a-z]+|accounts/(sign-in|check-session|access-links|invitations)|passkeys/sign-in|single-sign-on/scope)\\.ts$',
+          '^src/service/(authenticate|operator/[a-z]+|sign-in/(sign-in|check-session)|people/(access-links|invitations)|sign-in/passkeys/sign-in|sign-in/single-sign-on/scope)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },
-      to: { path: '^src/domain/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
+      to: { path: '^src/domain/organizations/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'src-runs-without-tests-and-scripts',

@@ -1,4 +1,4 @@
-import type { Role } from '../src/domain/role.ts';
+import type { Role } from '../src/domain/people/role.ts';
 import type { ContentOf } from '../src/store/resources/table.ts';
 import type { ParentProgram } from '../src/store/resources/tables/parent-programs.ts';
 

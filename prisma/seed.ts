@@ -1,17 +1,17 @@
 // Demonstration data: an organization with a user of each role, and a second one that shows the isolation. Not for production,
 // and only for a database without organizations.
 import { v7 as newId } from 'uuid';
-import type { OperatorInScope } from '../src/domain/actor.ts';
-import type { Environment } from '../src/domain/api-key.ts';
-import { endOf, MAX_ACTIVE_KEYS } from '../src/domain/api-key.ts';
+import type { OperatorInScope } from '../src/domain/audit/actor.ts';
 import { DAY_MS } from '../src/domain/duration.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
-import { OrganizationScope } from '../src/domain/organization-scope.ts';
-import { PERMISSIONS } from '../src/domain/role.ts';
-import { hashPassword } from '../src/service/accounts/password.ts';
+import type { Environment } from '../src/domain/keys/api-key.ts';
+import { endOf, MAX_ACTIVE_KEYS } from '../src/domain/keys/api-key.ts';
+import { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
+import { PERMISSIONS } from '../src/domain/people/role.ts';
 import { issueKey } from '../src/service/keys/issue-key.ts';
 import { revokeKey } from '../src/service/keys/revoke-key.ts';
 import { orThrow } from '../src/service/outcome.ts';
+import { hashPassword } from '../src/service/sign-in/password.ts';
 import { listCurrentKeys } from '../src/store/keys/api-keys.ts';
 import { insertOrganization } from '../src/store/organizations/organizations.ts';
 import { insertUser } from '../src/store/people/users.ts';

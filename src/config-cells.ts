@@ -1,6 +1,6 @@
 import { type Given, invalid, origin } from './config-values.ts';
-import { CELL } from './domain/api-key.ts';
-import { type Cell, parseCells } from './domain/cells.ts';
+import { CELL } from './domain/keys/api-key.ts';
+import { type Cell, parseCells } from './domain/organizations/cells.ts';
 import { StartUpError } from './domain/start-up-error.ts';
 
 // The variables of an installation that serves one address with others.

@@ -15,13 +15,13 @@ import {
   origin,
   ratioOf,
 } from './config-values.ts';
-import { ENVIRONMENTS, type Environment } from './domain/api-key.ts';
-import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
+import { ENVIRONMENTS, type Environment } from './domain/keys/api-key.ts';
+import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/keys/request-limits.ts';
+import { parseScannerKeys, type ScannerKeys } from './domain/keys/secret-scanning.ts';
 import { canonicalNetwork } from './domain/network.ts';
-import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/request-limits.ts';
-import { parseScannerKeys, type ScannerKeys } from './domain/secret-scanning.ts';
 import { StartUpError } from './domain/start-up-error.ts';
+import type { WebhookTargets } from './domain/webhooks/forbidden-address.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;

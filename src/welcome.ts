@@ -1,7 +1,7 @@
 import { USERS } from '../prisma/demonstration-data.ts';
 import { DEMONSTRATION_PASSWORD, issueDemonstrationKey, seed } from '../prisma/seed.ts';
-import type { Environment } from './domain/api-key.ts';
 import { DomainError } from './domain/errors.ts';
+import type { Environment } from './domain/keys/api-key.ts';
 import type { Database } from './store/sql/database.ts';
 
 export { seed };

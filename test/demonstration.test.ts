@@ -1,7 +1,7 @@
 import { issueDemonstrationKey, seed } from '../prisma/seed.ts';
-import { hashKey, judgeKey } from '../src/domain/api-key.ts';
-import { requestsOf, totalOf } from '../src/domain/key-usage.ts';
-import { OrganizationScope } from '../src/domain/organization-scope.ts';
+import { hashKey, judgeKey } from '../src/domain/keys/api-key.ts';
+import { requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
+import { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import { findOrganizationUse } from '../src/store/keys/key-uses.ts';
 import { findKeysByHash } from '../src/store/unscoped/keys.ts';
 import { openTestDatabase } from './support/postgres/store.ts';

@@ -11,12 +11,12 @@ import { refuseUnacceptable } from '../src/api/read-request.ts';
 import { waitMsAfter } from '../src/client/retrying.ts';
 import { parseEvent } from '../src/client/webhooks.ts';
 import { csvLine } from '../src/dashboard/audit-log/export.ts';
-import { findKeyIn, formatKey, inspectKey } from '../src/domain/api-key.ts';
-import { isNetwork } from '../src/domain/forbidden-address.ts';
+import { findKeyIn, formatKey, inspectKey } from '../src/domain/keys/api-key.ts';
 import { networkOf } from '../src/domain/network.ts';
-import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/recovery-code.ts';
-import { secretText, signatureOf } from '../src/domain/webhook-signature.ts';
-import { acceptedStep, mintSecret } from '../src/service/accounts/second-factor-code.ts';
+import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/people/recovery-code.ts';
+import { isNetwork } from '../src/domain/webhooks/forbidden-address.ts';
+import { secretText, signatureOf } from '../src/domain/webhooks/webhook-signature.ts';
+import { acceptedStep, mintSecret } from '../src/service/sign-in/second-factor-code.ts';
 import { parseCsv } from './support/data/csv.ts';
 import { KEYRING } from './support/data/encryption.ts';
 

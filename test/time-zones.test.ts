@@ -6,7 +6,7 @@ import { chartFigure } from '../src/dashboard/markup/chart.ts';
 import { day, exactInstant, instant, since } from '../src/dashboard/markup/words.ts';
 import { lastDay } from '../src/dashboard/webhooks/cells.ts';
 import { formatDay, formatInstant, formatSecond } from '../src/domain/format.ts';
-import { firstShown } from '../src/domain/key-usage.ts';
+import { firstShown } from '../src/domain/keys/key-usage.ts';
 import { read, sourcesIn } from './support/contract/texts.ts';
 import { createScratchDatabase, TIME_ZONE, withClient } from './support/postgres/postgres.ts';
 import { openTestDatabase } from './support/postgres/store.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Cell } from '../../src/domain/cells.ts';
 import { DomainError } from '../../src/domain/errors.ts';
+import type { Cell } from '../../src/domain/organizations/cells.ts';
 import { readReleases, VERSION } from '../../src/domain/release.ts';
 import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/cell-metrics.ts';
 import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';

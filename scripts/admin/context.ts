@@ -1,10 +1,10 @@
 // What the commands share.
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
-import { linkUrl } from '../../src/domain/access-link.ts';
-import type { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
+import { linkUrl } from '../../src/domain/people/access-link.ts';
 import type { DatabaseChoice } from '../../src/postgres/connect.ts';
-import { makeOperatorLink } from '../../src/service/accounts/access-links.ts';
+import { makeOperatorLink } from '../../src/service/people/access-links.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../../src/domain/api-key.ts';
-import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/role.ts';
+import { DEFAULT_LIFE_DAYS, MAX_LIFE_DAYS } from '../../src/domain/keys/api-key.ts';
+import { isPermission, PERMISSIONS, type Permission } from '../../src/domain/people/role.ts';
 import {
   issueKeyByEmail,
   issueKeyForIntegration,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/keys/request-limits.ts';
 import {
   allowPasswords,
   changeLimits,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { mintKey } from '../../src/domain/api-key.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { addEncryptionKey, placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 
 const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');

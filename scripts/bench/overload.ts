@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { quantile, rateOf } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { WRITTEN } from './data.ts';

@@ -10,10 +10,10 @@ export const FAULTS: readonly Fault[] = [
   // API keys: who may do what, and until when; secrets and their encryption.
   {
     title: 'a revoked key is accepted',
-    file: 'src/domain/api-key.ts',
+    file: 'src/domain/keys/api-key.ts',
     find: "  if (revokedAt !== null) return { kind: 'revoked', at: revokedAt };\n",
     replace: '  if (revokedAt !== null) return null;\n',
-    caughtBy: 'test/domain/judge-key.test.ts',
+    caughtBy: 'test/domain/keys/judge-key.test.ts',
   },
   {
     title: 'a key that was reported as leaked stays active',
@@ -24,24 +24,24 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: "a deactivated user's key is accepted",
-    file: 'src/domain/api-key.ts',
+    file: 'src/domain/keys/api-key.ts',
     find: "  if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };\n",
     replace: '',
-    caughtBy: 'test/domain/judge-key.test.ts',
+    caughtBy: 'test/domain/keys/judge-key.test.ts',
   },
   {
     title: 'a key that was refused as expired is accepted again once the clock is set back',
-    file: 'src/domain/api-key.ts',
+    file: 'src/domain/keys/api-key.ts',
     find: '(expiresAt <= now || hasRecordedExpiry({ expiresAt, expiredAt }))',
     replace: 'expiresAt <= now',
-    caughtBy: 'test/domain/key-end.test.ts',
+    caughtBy: 'test/domain/keys/key-end.test.ts',
   },
   {
     title: 'a key keeps permissions that its user has lost',
-    file: 'src/domain/api-key.ts',
+    file: 'src/domain/keys/api-key.ts',
     find: 'const permissions = permissionsOf(record.role).filter(',
     replace: "const permissions = permissionsOf('administrator').filter(",
-    caughtBy: 'test/domain/judge-key.test.ts',
+    caughtBy: 'test/domain/keys/judge-key.test.ts',
   },
   {
     title: 'the result of a key look-up is cached',
@@ -60,10 +60,10 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: "a manager can change an administrator's key",
-    file: 'src/domain/role.ts',
+    file: 'src/domain/people/role.ts',
     find: 'maySeeKeysOfOthers(actor) && RANK[target] <= RANK[actor]',
     replace: 'maySeeKeysOfOthers(actor) && RANK[target] >= 0',
-    caughtBy: 'test/domain/role.test.ts',
+    caughtBy: 'test/domain/people/role.test.ts',
   },
   {
     title: 'a rotation keeps the old key active',
@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a user can have any number of keys',
-    file: 'src/domain/api-key.ts',
+    file: 'src/domain/keys/api-key.ts',
     find: 'export const MAX_ACTIVE_KEYS = 10;',
     replace: 'export const MAX_ACTIVE_KEYS = 1000;',
     caughtBy: 'test/service/keys/issue-key.test.ts',
@@ -88,7 +88,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a manager gets at the key of an administrator by moving it to an integration',
-    file: 'src/service/keys/key-authority.ts',
+    file: 'src/service/authority/key-authority.ts',
     find: 'for (const each of [holder, integration]) {',
     replace: 'for (const each of [integration]) {',
     caughtBy: 'test/service/keys/move-key.test.ts',
@@ -233,17 +233,17 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'the signature of a webhook does not cover the time',
-    file: 'src/domain/webhook-signature.ts',
+    file: 'src/domain/webhooks/webhook-signature.ts',
     find: 'update(`${id}.${timestamp}.${body}`)',
     replace: 'update(`${id}.${body}`)',
     caughtBy: 'test/delivery/deliveries.test.ts',
   },
   {
     title: 'webhooks may be sent to the metadata of a cloud',
-    file: 'src/domain/forbidden-address.ts',
+    file: 'src/domain/webhooks/forbidden-address.ts',
     find: "'169.254.0.0/16', //",
     replace: "'169.254.0.0/17', //",
-    caughtBy: 'test/domain/forbidden-address.test.ts',
+    caughtBy: 'test/domain/webhooks/forbidden-address.test.ts',
   },
   {
     title: 'the client follows a redirect with the key',
@@ -269,10 +269,10 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a session without the second factor counts as signed in',
-    file: 'src/domain/session.ts',
+    file: 'src/domain/people/session.ts',
     find: "return age < HALF_SESSION_MINUTES ? 'second-factor' : 'ended';",
     replace: "return age < HALF_SESSION_MINUTES ? 'signed-in' : 'ended';",
-    caughtBy: 'test/service/accounts/second-factor.test.ts',
+    caughtBy: 'test/service/sign-in/second-factor.test.ts',
   },
   {
     title: 'a page does not check the role',

@@ -17,7 +17,7 @@ import {
   RefusedChangesError,
   takenInBatch,
 } from '../../src/domain/errors.ts';
-import { canonicalJson, stringifyJson } from '../../src/domain/json.ts';
+import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Store } from './store.ts';
 import { TakenError } from './store.ts';

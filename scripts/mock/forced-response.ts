@@ -8,7 +8,7 @@ import { rawResponse } from '../../src/api/response.ts';
 import type { Refuse, Send } from '../../src/api/send.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
 import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import type { OwnBodies } from './overrides.ts';

@@ -6,8 +6,8 @@ import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Send } from '../../src/api/send.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import type { Operation } from '../../src/contract/document.ts';
-import { type Environment, formatKey, type KeyRecord } from '../../src/domain/api-key.ts';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { type Environment, formatKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { acceptKey, callerOf, findKnownKey, hashOfKey } from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { ENVIRONMENTS, type Environment } from '../../src/domain/api-key.ts';
-import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/request-limits.ts';
+import { ENVIRONMENTS, type Environment } from '../../src/domain/keys/api-key.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../src/domain/keys/request-limits.ts';
 import type { MockLimits } from './rate-limits.ts';
 
 export const DEFAULT_PORT = 4010;

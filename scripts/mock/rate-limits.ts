@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../src/api/api-request.ts';
 import { applyAdmission } from '../../src/api/key-steps.ts';
-import { hashKey } from '../../src/domain/api-key.ts';
-import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/request-limits.ts';
+import { hashKey } from '../../src/domain/keys/api-key.ts';
+import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/keys/request-limits.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';
 
 /** Requests per second; 0 for no limit. Those of a server by default. */

@@ -5,7 +5,7 @@ import { exceptionOf } from '../../src/api/exceptions.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/exchange.ts';
-import { parseJson } from '../../src/domain/json.ts';
+import { parseJson } from '../../src/domain/resources/json.ts';
 import { createMockApi } from './mock-api.ts';
 
 export type Refusal = {

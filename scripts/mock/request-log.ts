@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../src/api/api-request.ts';
 import type { Send } from '../../src/api/send.ts';
-import { maskKeys } from '../../src/domain/api-key.ts';
 import { NOBODY } from '../../src/domain/exchange.ts';
+import { maskKeys } from '../../src/domain/keys/api-key.ts';
 
 /** A request that the mock has responded to. API keys are masked. */
 export type LoggedRequest = {

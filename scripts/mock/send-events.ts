@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { readDocument } from '../../src/contract/contract.ts';
 import { type Json, webhooksOf } from '../../src/contract/document.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
-import { stringifyJson } from '../../src/domain/json.ts';
-import { signatureOf } from '../../src/domain/webhook-signature.ts';
+import { stringifyJson } from '../../src/domain/resources/json.ts';
+import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
 import { printable } from './printable.ts';
 
 export type Sending = {

@@ -4,7 +4,7 @@ import { entityTagOf } from '../../src/api/conditional.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
-import { stringifyJson } from '../../src/domain/json.ts';
+import { stringifyJson } from '../../src/domain/resources/json.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { ContractResponse, DataSet } from './data-set.ts';
 import { type Collection, collectionOf } from './data-set.ts';

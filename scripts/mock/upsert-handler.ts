@@ -2,7 +2,7 @@ import { entityTagOf, matchesIfNoneMatch } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { stringifyJson } from '../../src/domain/json.ts';
+import { stringifyJson } from '../../src/domain/resources/json.ts';
 import type { Collection } from './data-set.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import { isTagFor, refuseStale, statelessTagOf } from './operation-handler.ts';

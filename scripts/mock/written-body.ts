@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { readInstant } from '../../src/api/instant.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
-import { inJsonbOrder } from '../../src/domain/json.ts';
+import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 
 /** What a write has sent, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };

@@ -135,7 +135,7 @@ function eventEdits({ names: { singular, type } }: Resource): Edit[] {
         })
         .join(''),
     ),
-    after('src/domain/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
+    after('src/domain/webhooks/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
   ];
 }
 
@@ -150,7 +150,7 @@ function codeEdits(resource: Resource): Edit[] {
   });
   return [
     after(
-      'src/domain/role.ts',
+      'src/domain/people/role.ts',
       /^export const PERMISSIONS = \[[^\]]*?(?=,?\s*\])/m,
       rights(resource)
         .map((right) => `, '${right}'`)

@@ -1,7 +1,7 @@
 // Every file of the new resource, and every change of the others.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { nextMigrationTime } from '../next-migration-time.ts';
 import { root } from '../tool.ts';
 import { handlersFile, storeFile } from './code.ts';

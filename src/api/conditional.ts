@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
-import { stringifyJson } from '../domain/json.ts';
+import { stringifyJson } from '../domain/resources/json.ts';
 
 /** A strong entity tag (RFC 9110 section 8.8.3): equal only for equal bytes. */
 export function entityTagOf(representation: string | Buffer): string {

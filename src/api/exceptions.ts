@@ -1,5 +1,4 @@
 import type { components } from '../../generated/openapi.d.ts';
-import { maskKeys } from '../domain/api-key.ts';
 import {
   DomainError,
   type ErrorCode,
@@ -10,6 +9,7 @@ import {
   RateLimitedError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
+import { maskKeys } from '../domain/keys/api-key.ts';
 import { isOutage } from '../store/sql/database-errors.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;

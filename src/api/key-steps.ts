@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Environment, hasRecordedExpiry } from '../domain/api-key.ts';
 import { clientProductOf } from '../domain/client-product.ts';
 import { ExpiredKeyError, ForbiddenAddressError, RateLimitedError, UnauthenticatedError } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
+import { type Environment, hasRecordedExpiry } from '../domain/keys/api-key.ts';
 import { addressIn, networkOf } from '../domain/network.ts';
 import {
   acceptKey,

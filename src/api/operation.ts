@@ -3,7 +3,7 @@ import type { Operation } from 'openapi-backend';
 import type { operations, webhooks } from '../../generated/openapi.d.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { DomainError } from '../domain/errors.ts';
-import { stringifyJson } from '../domain/json.ts';
+import { stringifyJson } from '../domain/resources/json.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { maskKeys } from '../domain/api-key.ts';
 import { formatNumber } from '../domain/format.ts';
 import { findTooLargeHead, MAX_HEAD_BYTES } from '../domain/head-size.ts';
+import { maskKeys } from '../domain/keys/api-key.ts';
 import { clip, HttpError } from './exceptions.ts';
 
 /** 8 KiB; a longer URL gets 414. */

@@ -8,7 +8,7 @@ import {
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import type { Exchange } from '../domain/exchange.ts';
-import type { Outcome } from '../domain/key-usage.ts';
+import type { Outcome } from '../domain/keys/key-usage.ts';
 import type { ApiRequest } from './api-request.ts';
 import { exceptionOf } from './exceptions.ts';
 import { type RawResponse, renderException } from './response.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Document, readDocument } from '../contract/contract.ts';
-import type { Environment } from '../domain/api-key.ts';
 import { ExpiredKeyError } from '../domain/errors.ts';
-import { PERMISSIONS } from '../domain/role.ts';
+import type { Environment } from '../domain/keys/api-key.ts';
+import { PERMISSIONS } from '../domain/people/role.ts';
 import type { Tracing } from '../observability/instruments/tracing.ts';
 import { findKeysIn, type RecordExpiry, recordExpiriesIn } from '../service/authenticate.ts';
 import type { Database } from '../store/sql/database.ts';

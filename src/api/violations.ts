@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import type { Document, OpenAPIValidator } from 'openapi-backend';
 import { isObject } from '../contract/document.ts';
-import { maskKeys } from '../domain/api-key.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
+import { maskKeys } from '../domain/keys/api-key.ts';
 import { isText } from '../domain/text.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ContractRouter } from './contract-router.ts';

@@ -3,7 +3,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { parseJson } from '../domain/json.ts';
+import { parseJson } from '../domain/resources/json.ts';
 import {
   isObject,
   isOfTemplate,

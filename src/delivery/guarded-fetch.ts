@@ -1,8 +1,8 @@
 import { request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
-import { type ProviderFetch, ProviderUnreachableError } from '../service/single-sign-on/provider-access.ts';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
+import { type ProviderFetch, ProviderUnreachableError } from '../service/sign-in/single-sign-on/provider-access.ts';
 import { describeFailure, FORBIDDEN, NO_RESPONSE } from './failure.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
 import { checkedLookup } from './sender.ts';

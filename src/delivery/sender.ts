@@ -1,8 +1,8 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
-import { MAX_RECEIVER_BODY_BYTES } from '../domain/webhook-endpoint.ts';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
+import { MAX_RECEIVER_BODY_BYTES } from '../domain/webhooks/webhook-endpoint.ts';
 import { describeFailure, FORBIDDEN, HTTP_NOT_ALLOWED, NO_RESPONSE } from './failure.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
 

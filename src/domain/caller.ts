@@ -1,5 +1,5 @@
-import type { OrganizationScope } from './organization-scope.ts';
-import type { Permission } from './role.ts';
+import type { OrganizationScope } from './organizations/organization-scope.ts';
+import type { Permission } from './people/role.ts';
 
 /** The key of an authenticated request, its organization and its permissions. */
 export type Caller = {

@@ -1,4 +1,4 @@
-import { findKeyIn } from './api-key.ts';
+import { findKeyIn } from './keys/api-key.ts';
 
 /** The maximum length of a product that is recorded. */
 const MAX_CHARACTERS = 60;

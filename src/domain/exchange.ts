@@ -1,4 +1,4 @@
-import type { KeyRecord } from './api-key.ts';
+import type { KeyRecord } from './keys/api-key.ts';
 
 /** No operation and no part of the server. */
 export const NOBODY = 'none';

@@ -1,13 +1,3 @@
-import { isInList } from '../domain/address-list.ts';
-import {
-  type Environment,
-  hashKey,
-  inspectKey,
-  type JudgedKey,
-  judgeKey,
-  type KeyRecord,
-  type Verdict,
-} from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import {
   ExpiredKeyError,
@@ -17,8 +7,18 @@ import {
   UnauthenticatedError,
 } from '../domain/errors.ts';
 import { formatCount } from '../domain/format.ts';
-import { OrganizationScope } from '../domain/organization-scope.ts';
-import type { Permission } from '../domain/role.ts';
+import { isInList } from '../domain/keys/address-list.ts';
+import {
+  type Environment,
+  hashKey,
+  inspectKey,
+  type JudgedKey,
+  judgeKey,
+  type KeyRecord,
+  type Verdict,
+} from '../domain/keys/api-key.ts';
+import { OrganizationScope } from '../domain/organizations/organization-scope.ts';
+import type { Permission } from '../domain/people/role.ts';
 import { traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/keys/api-keys.ts';
 import type { RefusedKey } from '../store/keys/key-of-write.ts';

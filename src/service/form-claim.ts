@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OrganizationScope } from '../domain/organization-scope.ts';
+import type { OrganizationScope } from '../domain/organizations/organization-scope.ts';
 import { claimIdempotencyKey } from '../store/resources/idempotency-keys.ts';
 import type { Transaction } from '../store/sql/database.ts';
 

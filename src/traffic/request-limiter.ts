@@ -1,7 +1,7 @@
-import type { KeyRecord } from '../domain/api-key.ts';
 import { OverloadError } from '../domain/errors.ts';
+import type { KeyRecord } from '../domain/keys/api-key.ts';
+import { limitsOf, lowerLimit, type RequestLimits } from '../domain/keys/request-limits.ts';
 import { networkOf } from '../domain/network.ts';
-import { limitsOf, lowerLimit, type RequestLimits } from '../domain/request-limits.ts';
 import { LeasedTokens, type Settled, TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 
 /** The limits of a key, with the tokens that this process has leased; `null` if it has no limit. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OverloadError } from '../domain/errors.ts';
-import type { RequestLimits } from '../domain/request-limits.ts';
+import type { RequestLimits } from '../domain/keys/request-limits.ts';
 import { leaseTokens } from '../store/keys/rate-limits.ts';
 import type { Database } from '../store/sql/database.ts';
 import { LookUpMeasures } from './batch-look-ups.ts';

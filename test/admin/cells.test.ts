@@ -7,7 +7,7 @@ import { VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { addDomain, vouchForDomain } from '../../src/service/single-sign-on/domains.ts';
+import { addDomain, vouchForDomain } from '../../src/service/sign-in-settings/domains.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { createTeam } from '../support/data/team.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { formatKey } from '../../src/domain/api-key.ts';
 import { parseKeyring } from '../../src/domain/keyring.ts';
+import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { VERSION } from '../../src/domain/release.ts';
-import { signIn } from '../../src/service/accounts/sign-in.ts';
+import { signIn } from '../../src/service/sign-in/sign-in.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
 import { addSecondFactor, createAccount, isSignedIn, newAuditSource, openSession } from '../support/data/accounts.ts';

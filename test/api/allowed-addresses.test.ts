@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';

@@ -1,4 +1,4 @@
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 

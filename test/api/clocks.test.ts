@@ -1,7 +1,7 @@
 // Clocks that are set back. The clock of the server is an option of the test. That of PostgreSQL is ahead where the version of an
 // organization is, because a version is never less than the time of a change.
 import type { PoolClient } from 'pg';
-import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listKeys } from '../../src/service/keys/list-keys.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { createActor } from '../support/data/actors.ts';

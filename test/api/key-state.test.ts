@@ -1,5 +1,5 @@
-import { mintKey } from '../../src/domain/api-key.ts';
-import { permissionsOf } from '../../src/domain/role.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
+import { permissionsOf } from '../../src/domain/people/role.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { resumeOrganization, suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Client } from '../support/clients/client.ts';

@@ -1,6 +1,6 @@
 import { handlers } from '../../src/api/handlers/index.ts';
 import { readDocument } from '../../src/contract/contract.ts';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import { changeLimits, resumeOrganization, suspendOrganization } from '../../src/service/operator/organizations.ts';

@@ -1,6 +1,6 @@
 // One client, however much it sends, takes nothing from the others.
 import { pino } from 'pino';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { PASSWORD } from '../support/data/password.ts';

@@ -1,4 +1,4 @@
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { changeLimits, suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Client } from '../support/clients/client.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract/contract.ts';

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { changeRole, deactivateUser } from '../../src/service/accounts/change-user.ts';
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
+import { changeRole, deactivateUser } from '../../src/service/people/change-user.ts';
 import { Client } from '../support/clients/client.ts';
 import { parseRaw } from '../support/clients/raw.ts';
 import { createPeople, giveKey, type People } from '../support/data/actors.ts';

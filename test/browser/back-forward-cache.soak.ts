@@ -1,6 +1,6 @@
 import { chromium, type Page } from 'playwright-core';
 import { findBrowser } from '../../scripts/browser.mjs';
-import type { Actor } from '../../src/domain/actor.ts';
+import type { Actor } from '../../src/domain/audit/actor.ts';
 import { launchOptions, openContext } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';

@@ -1,4 +1,4 @@
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addSecondFactor, createAccount } from '../support/data/accounts.ts';

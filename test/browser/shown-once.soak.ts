@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
-import type { Actor } from '../../src/domain/actor.ts';
+import type { Actor } from '../../src/domain/audit/actor.ts';
 import { guard, launchOptions } from '../support/browser/browser.ts';
 import { apiStatus, backToList, createKey, openOwnKeys, readKey, rotateKey } from '../support/browser/key-steps.ts';
 import { signIn, useSite } from '../support/browser/site.ts';

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhook-endpoint.ts';
-import { signatureOf } from '../../src/domain/webhook-signature.ts';
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhooks/webhook-endpoint.ts';
+import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
 import { operations, webhooks } from '../support/contract/contract.ts';
 import { readGuide } from '../support/contract/guides.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { resources } from '../support/contract/resources.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 

@@ -1,4 +1,4 @@
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { tableOf } from '../support/contract/resources.ts';

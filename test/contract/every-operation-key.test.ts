@@ -1,5 +1,5 @@
-import { mintKey } from '../../src/domain/api-key.ts';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';

@@ -1,7 +1,7 @@
 // Every status of the document, produced by the server and forced on the mock with Prefer.
 
 import { firstExample } from '../../src/contract/document.ts';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import type { Reply } from '../support/clients/client.ts';
 import { exchangeRaw, parseRaw } from '../support/clients/raw.ts';

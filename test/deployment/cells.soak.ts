@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PERMISSIONS } from '../../src/domain/role.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { createOrganization } from '../../src/service/operator/organizations.ts';
 import { openDatabase } from '../../src/store/sql/database.ts';

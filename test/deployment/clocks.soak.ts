@@ -1,5 +1,5 @@
 // The clock of a server, or that of PostgreSQL, jumps by ten minutes, forth and back, under load.
-import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';

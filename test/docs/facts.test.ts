@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { MAX_REPORT } from '../../src/dashboard/report-key/page.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
-import { MAX_ALLOWED_ADDRESSES } from '../../src/domain/address-list.ts';
+import { MAX_ALLOWED_ADDRESSES } from '../../src/domain/keys/address-list.ts';
 import {
   CHECKSUM_CHARACTERS,
   DEFAULT_LIFE_DAYS,
@@ -16,7 +16,7 @@ import {
   RANDOM_CHARACTERS,
   SOON_DAYS,
   SOON_SHARE,
-} from '../../src/domain/api-key.ts';
+} from '../../src/domain/keys/api-key.ts';
 import {
   LIMITED_PER_HOUR,
   MAX_UNUSED_DAYS,
@@ -25,16 +25,16 @@ import {
   ONE_NETWORK_DAYS,
   UNUSED_GRACE_DAYS,
   USED_WITHIN_DAYS,
-} from '../../src/domain/key-notice.ts';
-import { MAX_USED_NETWORKS, SHOWN_PERIODS } from '../../src/domain/key-usage.ts';
+} from '../../src/domain/keys/key-notice.ts';
+import { MAX_USED_NETWORKS, SHOWN_PERIODS } from '../../src/domain/keys/key-usage.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
 import {
   MAX_ENDPOINTS,
   MAX_FAILING_DAYS,
   MAX_RECEIVER_BODY_BYTES,
   PREVIOUS_SECRET_HOURS,
-} from '../../src/domain/webhook-endpoint.ts';
+} from '../../src/domain/webhooks/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { OLDEST_VERSION } from '../../src/postgres/migrate.ts';
 import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';

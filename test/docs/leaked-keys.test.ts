@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../openapi/guides/leaked-keys.md'), 'utf8');
 const [, program = ''] = /```text\n(import [\s\S]*?)```/.exec(guide) ?? [];

@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 import { isOfTemplate, segmentsOf } from '../../src/contract/document.ts';
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/keys/api-key.ts';
 import type { Operation } from '../support/contract/contract.ts';
 import { permissionOf } from '../support/contract/every-operation.ts';
 import { badKeys } from '../support/contract/parity-cases.ts';

@@ -1,7 +1,7 @@
 // A foreign server that violates the contract in every possible way.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { startTestProxy } from '../support/servers/proxy.ts';
 import { startUpstream } from '../support/servers/upstream.ts';

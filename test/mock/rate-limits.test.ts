@@ -1,5 +1,5 @@
 // The mock counts requests as a server does, so that the pacing of a client can be tried on it.
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { deleteExpired, startHousekeeping } from '../../src/observability/housekeeping.ts';
-import { signIn } from '../../src/service/accounts/sign-in.ts';
+import { signIn } from '../../src/service/sign-in/sign-in.ts';
 import { createAccount, MINUTE, newAuditSource, signInAs } from '../support/data/accounts.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { addRequests } from '../support/data/key-uses.ts';

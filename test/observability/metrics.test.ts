@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { startTraces } from '../../src/observability/tracing/open-telemetry.ts';
 import type { SamplerName } from '../../src/observability/tracing/samplers.ts';
 import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyring, mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { StartUpError } from '../../src/domain/start-up-error.ts';
-import { secretText } from '../../src/domain/webhook-signature.ts';
+import { secretText } from '../../src/domain/webhooks/webhook-signature.ts';
 import { type Connected, connect, type DatabaseChoice } from '../../src/postgres/connect.ts';
 import { createEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MovingError } from '../../src/domain/errors.ts';
-import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { mintKey } from '../../src/domain/api-key.ts';
+import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Client } from '../support/clients/client.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { checkResponse } from '../support/contract/contract.ts';

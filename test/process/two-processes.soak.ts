@@ -1,12 +1,12 @@
 // Two processes of one database, under load: no read is older than an acknowledged write, and nothing is accepted by the old state
 // of a key after its change was confirmed.
-import { MAX_REQUESTS_PER_SECOND, NO_LIMITS } from '../../src/domain/request-limits.ts';
-import { changeRole, deactivateUser } from '../../src/service/accounts/change-user.ts';
-import { updateNoticeSettings } from '../../src/service/accounts/organization.ts';
+import { MAX_REQUESTS_PER_SECOND, NO_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../src/service/keys/move-key.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
+import { updateNoticeSettings } from '../../src/service/organizations/policy.ts';
 import { orThrow } from '../../src/service/outcome.ts';
+import { changeRole, deactivateUser } from '../../src/service/people/change-user.ts';
 import { type Database, openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { reportAsProgram } from '../support/dashboard/reports.ts';

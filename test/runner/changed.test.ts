@@ -1,8 +1,8 @@
 import { affectedBy } from '../../scripts/test/changed.ts';
 
 const LIST = 'test/api/list.test.ts';
-const ROLES = 'test/domain/role.test.ts';
-const JSON_TEXTS = 'test/domain/json.test.ts';
+const ROLES = 'test/domain/people/role.test.ts';
+const JSON_TEXTS = 'test/domain/resources/json.test.ts';
 const GUIDES = 'test/contract/guides.test.ts';
 
 /** The list executes the code of the list only. The others have not run yet. */
@@ -12,7 +12,7 @@ const executedBy = (test: string) =>
 test.each([
   ['the code that a test executed', 'src/store/resources/list.ts', [LIST], [ROLES]],
   ['code that a test only loaded', 'src/service/mail.ts', [], [LIST, ROLES]],
-  ['what a test imports and has not run yet', 'src/domain/json.ts', [JSON_TEXTS], [LIST, ROLES]],
+  ['what a test imports and has not run yet', 'src/domain/resources/json.ts', [JSON_TEXTS], [LIST, ROLES]],
   ['a guide', 'openapi/guides/errors.md', [GUIDES], [LIST, ROLES]],
   ['a test', ROLES, [ROLES], [LIST, GUIDES]],
   ['what tests share', 'test/support/contract/contract.ts', [LIST], [ROLES]],

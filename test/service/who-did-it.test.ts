@@ -1,9 +1,5 @@
-import type { Actor } from '../../src/domain/actor.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/request-limits.ts';
-import { makeLink } from '../../src/service/accounts/access-links.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../src/service/accounts/change-user.ts';
-import { correctEmail, inviteUser, withdrawInvitation } from '../../src/service/accounts/invitations.ts';
-import { resetSecondFactor } from '../../src/service/accounts/reset-second-factor.ts';
+import type { Actor } from '../../src/domain/audit/actor.ts';
+import { DEFAULT_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import {
   reactivateIntegration,
   suspendIntegration,
@@ -17,7 +13,11 @@ import { restrictKey } from '../../src/service/keys/restrict-key.ts';
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { unlinkUser } from '../../src/service/single-sign-on/enforcement.ts';
+import { makeLink } from '../../src/service/people/access-links.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../src/service/people/change-user.ts';
+import { correctEmail, inviteUser, withdrawInvitation } from '../../src/service/people/invitations.ts';
+import { unlinkUser } from '../../src/service/sign-in-settings/enforcement.ts';
+import { resetSecondFactor } from '../../src/service/sign-in-settings/reset-second-factor.ts';
 import { createAccount, givePasskey } from '../support/data/accounts.ts';
 import { createScope, giveKey, READ } from '../support/data/actors.ts';
 import { giveIntegration } from '../support/data/integrations.ts';

@@ -1,5 +1,5 @@
 // The two judges of an address, ours with the look-up and PostgreSQL's in a write, agree on every notation.
-import { isInList, parseAddressList } from '../../src/domain/address-list.ts';
+import { isInList, parseAddressList } from '../../src/domain/keys/address-list.ts';
 import { addressIn } from '../../src/domain/network.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
 import { useDatabase } from '../support/postgres/store.ts';

@@ -1,5 +1,5 @@
 // The statements and triggers that Charter ships also work on a partitioned table.
-import { OrganizationScope } from '../../src/domain/organization-scope.ts';
+import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { inTransaction } from '../support/postgres/transaction.ts';

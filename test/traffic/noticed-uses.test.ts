@@ -1,4 +1,4 @@
-import { updateNoticeSettings } from '../../src/service/accounts/organization.ts';
+import { updateNoticeSettings } from '../../src/service/organizations/policy.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';

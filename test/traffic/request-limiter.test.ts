@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, NO_LIMITS } from '../../src/domain/request-limits.ts';
+import { DEFAULT_LIMITS, NO_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import { type LimitedKey, RequestLimiter, type RequestLimiterOptions } from '../../src/traffic/request-limiter.ts';
 import { until } from '../support/wait.ts';
 

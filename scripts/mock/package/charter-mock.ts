@@ -1,9 +1,9 @@
 // The package charter-mock: the mock for test suites.
 import type { components, operations, paths } from '../../../generated/openapi.d.ts';
 import { isObject } from '../../../src/contract/document.ts';
-import { ENVIRONMENTS } from '../../../src/domain/api-key.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { MAX_REQUESTS_PER_SECOND } from '../../../src/domain/request-limits.ts';
+import { ENVIRONMENTS } from '../../../src/domain/keys/api-key.ts';
+import { MAX_REQUESTS_PER_SECOND } from '../../../src/domain/keys/request-limits.ts';
 import { StartUpError } from '../../../src/domain/start-up-error.ts';
 import { readPackedAssets } from '../assets.ts';
 import { ForbiddenBodyError } from '../control.ts';

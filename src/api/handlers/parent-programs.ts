@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/openapi.d.ts';
-import type { PatchOf } from '../../domain/merge-patch.ts';
+import type { PatchOf } from '../../domain/resources/merge-patch.ts';
 import { upsertRow } from '../../service/resources/batch.ts';
 import { listParentPrograms as list } from '../../service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../service/resources/rows.ts';

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
-import { BY_SINGLE_SIGN_ON } from '../../service/single-sign-on/completion.ts';
+import { BY_SINGLE_SIGN_ON } from '../../service/sign-in/single-sign-on/completion.ts';
 import type { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { UNUSED } from '../../store/keys/key-checks.ts';

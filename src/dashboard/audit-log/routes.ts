@@ -1,4 +1,4 @@
-import { mayGovern } from '../../domain/role.ts';
+import { mayGovern } from '../../domain/people/role.ts';
 import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -1,5 +1,5 @@
-import type { Cell, CommonAddress } from '../../domain/cells.ts';
-import { normalEmail, shownEmail } from '../../domain/email.ts';
+import type { Cell, CommonAddress } from '../../domain/organizations/cells.ts';
+import { normalEmail, shownEmail } from '../../domain/people/email.ts';
 import { type Html, html } from '../../html/html.ts';
 import { findCellForEmail } from '../../service/cells/find-cell.ts';
 import { PROFILE_URL, SIGN_IN_URL, urlOf } from '../addresses.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
-import type { Role } from '../../domain/role.ts';
-import type { SessionEnd } from '../../domain/session.ts';
+import type { Role } from '../../domain/people/role.ts';
+import type { SessionEnd } from '../../domain/people/session.ts';
 import { SIGN_IN_URL, urlOf } from '../addresses.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 import { type Form, type FormOptions, readForm, refuseForeign } from './forms.ts';

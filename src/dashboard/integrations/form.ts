@@ -1,4 +1,4 @@
-import { INTEGRATION_ROLES } from '../../domain/role.ts';
+import { INTEGRATION_ROLES } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   changeIntegration,

@@ -1,4 +1,4 @@
-import type { Role } from '../../domain/role.ts';
+import type { Role } from '../../domain/people/role.ts';
 import type { Html } from '../../html/html.ts';
 import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -1,4 +1,4 @@
-import { mayManageIntegrations } from '../../domain/role.ts';
+import { mayManageIntegrations } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { type IntegrationList, listIntegrations } from '../../service/integrations/integrations.ts';

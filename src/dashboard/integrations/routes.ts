@@ -1,4 +1,4 @@
-import { mayManageIntegrations } from '../../domain/role.ts';
+import { mayManageIntegrations } from '../../domain/people/role.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
 import { anyRole, type SignedInPage } from '../http/page-routes.ts';

@@ -1,11 +1,11 @@
-import type { KeyState } from '../../domain/api-key.ts';
 import { daysUntil } from '../../domain/duration.ts';
 import { formatCount, formatNumber } from '../../domain/format.ts';
-import type { Holder } from '../../domain/holder.ts';
-import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/key-usage.ts';
-import { limitsOf, lowerLimit } from '../../domain/request-limits.ts';
+import type { KeyState } from '../../domain/keys/api-key.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
+import { limitsOf, lowerLimit } from '../../domain/keys/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/keys/key-access.ts';
+import type { KeyAccess } from '../../service/authority/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { type KeyUrls, keysUrlOf, keyUrl } from '../addresses.ts';

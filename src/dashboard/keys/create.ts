@@ -1,10 +1,10 @@
-import { MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
 import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
-import { type Permission, permissionsOf, READ_PERMISSIONS } from '../../domain/role.ts';
+import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
+import { type Permission, permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
+import { getKeyAccess, type KeyAccess } from '../../service/authority/key-access.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
-import { getKeyAccess, type KeyAccess } from '../../service/keys/key-access.ts';
 import { countActive } from '../../service/keys/list-keys.ts';
 import { newKeyUrl } from '../addresses.ts';
 import { type Form, readDay } from '../http/forms.ts';

@@ -1,12 +1,12 @@
-import { MAX_ALLOWED_ADDRESSES, networksOutside } from '../../domain/address-list.ts';
-import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/api-key.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { formatCount, formatDay, formatNumber } from '../../domain/format.ts';
-import { isUsedLately, type UsedNetwork } from '../../domain/key-usage.ts';
-import { highestKeyLimit, limitsOf } from '../../domain/request-limits.ts';
-import type { KeyPolicy } from '../../domain/role.ts';
+import { MAX_ALLOWED_ADDRESSES, networksOutside } from '../../domain/keys/address-list.ts';
+import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/keys/api-key.ts';
+import { isUsedLately, type UsedNetwork } from '../../domain/keys/key-usage.ts';
+import { highestKeyLimit, limitsOf } from '../../domain/keys/request-limits.ts';
+import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/keys/key-access.ts';
+import type { KeyAccess } from '../../service/authority/key-access.ts';
 import { readAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/key-restrictions.ts';

@@ -1,4 +1,4 @@
-import { mayGovern } from '../../domain/role.ts';
+import { mayGovern } from '../../domain/people/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';

@@ -1,7 +1,12 @@
-import { isIntegrationRole, mayManageIntegrations, mayTakeKeysOf, mayTakeKeysOfOwned } from '../../domain/role.ts';
+import {
+  isIntegrationRole,
+  mayManageIntegrations,
+  mayTakeKeysOf,
+  mayTakeKeysOfOwned,
+} from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
+import type { KeyAccess } from '../../service/authority/key-access.ts';
 import { listForChoice } from '../../service/integrations/integrations.ts';
-import type { KeyAccess } from '../../service/keys/key-access.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';

@@ -1,4 +1,4 @@
-import { findKeyIn } from '../../domain/api-key.ts';
+import { findKeyIn } from '../../domain/keys/api-key.ts';
 import { searchText } from '../../domain/name.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';

@@ -1,4 +1,4 @@
-import { type KeyUsage, OUTCOMES, requestsOf, SHOWN_PERIODS, type UsePeriod } from '../../domain/key-usage.ts';
+import { type KeyUsage, OUTCOMES, requestsOf, SHOWN_PERIODS, type UsePeriod } from '../../domain/keys/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { chartFigure } from '../markup/chart.ts';
 

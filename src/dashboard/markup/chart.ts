@@ -1,5 +1,5 @@
 import { formatDay, formatInstant, formatMonthDay, formatNumber } from '../../domain/format.ts';
-import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/key-usage.ts';
+import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/keys/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../domain/format.ts';
-import { type KeyNotice, LIMITED_PER_HOUR, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/key-notice.ts';
+import { type KeyNotice, LIMITED_PER_HOUR, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/keys/key-notice.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   DISMISS_URL,

@@ -1,6 +1,6 @@
-import type { Actor } from '../../domain/actor.ts';
-import { shownEmail } from '../../domain/email.ts';
-import { mayGovern, maySeeKeysOfOthers, maySeePeople } from '../../domain/role.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { mayGovern, maySeeKeysOfOthers, maySeePeople } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type IconName, icon, initials, LOGO, SPRITE } from '../../html/icons.ts';
 import {

@@ -1,6 +1,6 @@
-import type { Environment } from '../../domain/api-key.ts';
-import { shownEmail } from '../../domain/email.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/keys/api-key.ts';
+import { shownEmail } from '../../domain/people/email.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import type { Problem } from '../http/problem.ts';

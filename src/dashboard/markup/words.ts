@@ -1,6 +1,6 @@
-import type { Environment } from '../../domain/api-key.ts';
 import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
-import type { Permission, Role } from '../../domain/role.ts';
+import type { Environment } from '../../domain/keys/api-key.ts';
+import type { Permission, Role } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {

@@ -1,10 +1,10 @@
-import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
 import { formatCount, formatNumber } from '../../domain/format.ts';
-import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, ONE_NETWORK_DAYS, UNUSED_GRACE_DAYS } from '../../domain/key-notice.ts';
-import { limitsOf } from '../../domain/request-limits.ts';
+import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
+import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, ONE_NETWORK_DAYS, UNUSED_GRACE_DAYS } from '../../domain/keys/key-notice.ts';
+import { limitsOf } from '../../domain/keys/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/accounts/organization.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
+import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/organizations/policy.ts';
 import type { OrganizationRecord } from '../../store/organizations/organizations.ts';
 import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

@@ -1,4 +1,4 @@
-import { mayGovern, maySeeKeysOfOthers } from '../../domain/role.ts';
+import { mayGovern, maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZATION_USAGE_URL } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import { FILTER_FIELDS } from '../keys/search.ts';

@@ -1,10 +1,10 @@
-import { type AccessLinkKind, linkUrl } from '../../domain/access-link.ts';
+import { type AccessLinkKind, linkUrl } from '../../domain/people/access-link.ts';
 import { html } from '../../html/html.ts';
-import { makeLink } from '../../service/accounts/access-links.ts';
-import { mailLink } from '../../service/accounts/link-mail.ts';
-import type { AccessLink } from '../../service/accounts/make-link.ts';
+import { isSingleSignOnRequired } from '../../service/authority/single-sign-on-requirement.ts';
 import { invalid } from '../../service/outcome.ts';
-import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+import { makeLink } from '../../service/people/access-links.ts';
+import { mailLink } from '../../service/people/link-mail.ts';
+import type { AccessLink } from '../../service/sign-in/make-link.ts';
 import { userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, readFormId } from '../http/one-time-form.ts';

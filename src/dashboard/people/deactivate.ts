@@ -1,11 +1,11 @@
 import { formatCount } from '../../domain/format.ts';
-import { mayManage } from '../../domain/role.ts';
+import { mayManage } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import { deactivateUser, reactivateUser } from '../../service/accounts/change-user.ts';
-import { getUser } from '../../service/accounts/people.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
+import { deactivateUser, reactivateUser } from '../../service/people/change-user.ts';
+import { getUser } from '../../service/people/people.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
 import { integrationUrl, userKeysUrl, userUrl } from '../addresses.ts';

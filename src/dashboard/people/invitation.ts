@@ -1,7 +1,7 @@
-import { mayManage } from '../../domain/role.ts';
+import { mayManage } from '../../domain/people/role.ts';
 import { html } from '../../html/html.ts';
-import { canWithdraw, correctEmail, withdrawInvitation } from '../../service/accounts/invitations.ts';
-import { getUser } from '../../service/accounts/people.ts';
+import { canWithdraw, correctEmail, withdrawInvitation } from '../../service/people/invitations.ts';
+import { getUser } from '../../service/people/people.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
 import { USERS_URL, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

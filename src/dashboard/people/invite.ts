@@ -1,9 +1,9 @@
-import { LINK_HOURS } from '../../domain/access-link.ts';
 import { formatCount } from '../../domain/format.ts';
+import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { html } from '../../html/html.ts';
-import { inviteUser } from '../../service/accounts/invitations.ts';
-import { isSingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
-import { doRolesFollowGroups } from '../../service/single-sign-on/rules.ts';
+import { isSingleSignOnRequired } from '../../service/authority/single-sign-on-requirement.ts';
+import { inviteUser } from '../../service/people/invitations.ts';
+import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
 import { INVITE_URL, USERS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';

@@ -1,4 +1,4 @@
-import { mayManage, ROLES, type Role } from '../../domain/role.ts';
+import { mayManage, ROLES, type Role } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Problem } from '../http/problem.ts';
 import { field } from '../markup/parts.ts';

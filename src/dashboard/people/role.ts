@@ -1,10 +1,10 @@
-import { shownEmail } from '../../domain/email.ts';
-import { isRole, mayManage } from '../../domain/role.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { isRole, mayManage } from '../../domain/people/role.ts';
 import { html } from '../../html/html.ts';
-import { changeRole } from '../../service/accounts/change-user.ts';
-import { getUser } from '../../service/accounts/people.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';
+import { changeRole } from '../../service/people/change-user.ts';
+import { getUser } from '../../service/people/people.ts';
 import { urlOf, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -1,4 +1,4 @@
-import { maySeePeople } from '../../domain/role.ts';
+import { maySeePeople } from '../../domain/people/role.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';

@@ -1,8 +1,8 @@
-import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
-import { mayManage } from '../../domain/role.ts';
+import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
+import { mayManage } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import { getUser } from '../../service/accounts/people.ts';
-import { resetSecondFactor } from '../../service/accounts/reset-second-factor.ts';
+import { getUser } from '../../service/people/people.ts';
+import { resetSecondFactor } from '../../service/sign-in-settings/reset-second-factor.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
 import { SECOND_FACTOR_URL, userUrl } from '../addresses.ts';
 import { problemOf } from '../http/problem.ts';

@@ -1,6 +1,6 @@
-import type { Role } from '../../domain/role.ts';
+import type { Role } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import { getUser } from '../../service/accounts/people.ts';
+import { getUser } from '../../service/people/people.ts';
 import { USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { emailText, head } from '../markup/parts.ts';

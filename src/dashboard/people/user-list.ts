@@ -1,9 +1,9 @@
 import { formatNumber } from '../../domain/format.ts';
-import { mayManage, ROLES } from '../../domain/role.ts';
-import { canSignIn } from '../../domain/ways-in.ts';
+import { mayManage, ROLES } from '../../domain/people/role.ts';
+import { canSignIn } from '../../domain/people/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { listUsers } from '../../service/accounts/people.ts';
+import { listUsers } from '../../service/people/people.ts';
 import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/people/user-lists.ts';
 import { INVITE_URL, USERS_URL, urlOf, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

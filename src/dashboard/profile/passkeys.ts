@@ -1,4 +1,4 @@
-import { deviceOf } from '../../domain/device.ts';
+import { deviceOf } from '../../domain/people/device.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type Passkey,
   removePasskey,
   renamePasskey,
-} from '../../service/passkeys/passkeys.ts';
+} from '../../service/sign-in-settings/passkeys.ts';
 import { NEW_PASSKEY_OPTIONS_URL, NEW_PASSKEY_URL, PROFILE_URL, passkeyUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

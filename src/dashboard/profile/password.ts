@@ -1,7 +1,7 @@
-import { passwordCharacters } from '../../domain/password.ts';
+import { passwordCharacters } from '../../domain/people/password.ts';
 import { html } from '../../html/html.ts';
-import { changePassword } from '../../service/accounts/change-password.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on-requirement.ts';
+import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { PASSWORD_URL, PROFILE_URL } from '../addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';

@@ -1,11 +1,11 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { countRecoveryCodesLeft } from '../../service/accounts/second-factor.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on-requirement.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
-import { listPasskeys } from '../../service/passkeys/passkeys.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/single-sign-on/requirement.ts';
+import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
+import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-factor.ts';
 import {
   OWN_KEYS_URL,
   PASSWORD_URL,

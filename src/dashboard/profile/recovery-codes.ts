@@ -1,8 +1,8 @@
-import { shownEmail } from '../../domain/email.ts';
 import { formatInstant } from '../../domain/format.ts';
-import { RECOVERY_CODES } from '../../domain/recovery-code.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { RECOVERY_CODES } from '../../domain/people/recovery-code.ts';
 import { html } from '../../html/html.ts';
-import { renewRecoveryCodes } from '../../service/accounts/second-factor.ts';
+import { renewRecoveryCodes } from '../../service/sign-in-settings/second-factor.ts';
 import { PROFILE_URL, RECOVERY_CODES_URL, SECOND_FACTOR_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';

@@ -1,5 +1,5 @@
 import { renderSVG } from 'uqr';
-import { PASSWORD_CHARACTERS } from '../../domain/password.ts';
+import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   type Authenticator,
@@ -7,7 +7,7 @@ import {
   confirmSecondFactor,
   findPendingSecret,
   removeSecondFactor,
-} from '../../service/accounts/second-factor.ts';
+} from '../../service/sign-in-settings/second-factor.ts';
 import { CONFIRM_SECOND_FACTOR_URL, PROFILE_URL, REMOVE_SECOND_FACTOR_URL, SECOND_FACTOR_URL } from '../addresses.ts';
 import { formTokenOf, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';

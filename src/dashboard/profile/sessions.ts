@@ -1,7 +1,7 @@
-import { deviceOf } from '../../domain/device.ts';
-import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/session.ts';
+import { deviceOf } from '../../domain/people/device.ts';
+import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
-import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/accounts/sessions.ts';
+import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/sign-in/sessions.ts';
 import type { ListedSession } from '../../store/people/sessions.ts';
 import { PASSWORD_URL, SESSIONS_URL, SIGN_OUT_EVERYWHERE_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

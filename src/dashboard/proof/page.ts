@@ -1,8 +1,8 @@
-import { PROOF_MINUTES } from '../../domain/session.ts';
+import { PROOF_MINUTES } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { findWaysToProve } from '../../service/accounts/prove.ts';
-import { optionsForProof } from '../../service/passkeys/use-passkey.ts';
+import { optionsForProof } from '../../service/sign-in/passkeys/use-passkey.ts';
+import { findWaysToProve } from '../../service/sign-in/prove.ts';
 import { PROFILE_URL, PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, SIGN_OUT_URL } from '../addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode } from '../../domain/errors.ts';
-import { isProofFresh } from '../../domain/session.ts';
-import { prove } from '../../service/accounts/prove.ts';
+import { isProofFresh } from '../../domain/people/session.ts';
+import { prove } from '../../service/sign-in/prove.ts';
 import { type Form, type FormOptions, formOf, MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
 import type { Page, Post } from '../http/page-routes.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

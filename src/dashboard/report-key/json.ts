@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Router } from 'express';
-import { findKeysIn } from '../../domain/api-key.ts';
-import type { Cell } from '../../domain/cells.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { isSignedByScanner, type ScannerKeys } from '../../domain/secret-scanning.ts';
+import { findKeysIn } from '../../domain/keys/api-key.ts';
+import { isSignedByScanner, type ScannerKeys } from '../../domain/keys/secret-scanning.ts';
+import type { Cell } from '../../domain/organizations/cells.ts';
 import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../../service/keys/report-keys.ts';
 import type { Done } from '../../service/outcome.ts';
 import { REPORT_KEY_URL } from '../addresses.ts';

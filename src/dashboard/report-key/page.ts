@@ -1,6 +1,6 @@
-import { findKeysIn } from '../../domain/api-key.ts';
-import type { Cell } from '../../domain/cells.ts';
 import { formatCount } from '../../domain/format.ts';
+import { findKeysIn } from '../../domain/keys/api-key.ts';
+import type { Cell } from '../../domain/organizations/cells.ts';
 import { html } from '../../html/html.ts';
 import { forwardReport } from '../../service/cells/forward-report.ts';
 import { MAX_REPORTED_KEYS, reportKeys } from '../../service/keys/report-keys.ts';

@@ -1,5 +1,5 @@
-import type { SignedIn } from '../../service/accounts/sign-in.ts';
-import { mailBreakGlass } from '../../service/single-sign-on/enforcement.ts';
+import type { SignedIn } from '../../service/sign-in/sign-in.ts';
+import { mailBreakGlass } from '../../service/sign-in-settings/enforcement.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 /** Tells the administrators if somebody has signed in otherwise although single sign-on is required. */

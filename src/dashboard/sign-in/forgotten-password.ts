@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
-import { requestReset } from '../../service/accounts/request-reset.ts';
+import { requestReset } from '../../service/people/request-reset.ts';
 import { FORGOTTEN_PASSWORD_URL, SIGN_IN_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -29,7 +29,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   const sent = new URLSearchParams((await readBody(req, MAX_TOKEN)).toString('utf8'));
   const token = sent.get('logout_token') ?? '';
   const { auditSource, now } = context;
-  const { logOut } = await import('../../service/single-sign-on/logout.ts');
+  const { logOut } = await import('../../service/sign-in/single-sign-on/logout.ts');
   const outcome = await logOut(depsOf(context), connection, { token, auditSource, now });
   if (outcome.kind === 'done') return { kind: 'json', status: 200, body: {} };
   const status = outcome.kind === 'unreachable' ? 503 : 400;

@@ -1,5 +1,5 @@
 import { html } from '../../html/html.ts';
-import { findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
 import type { Form } from '../http/forms.ts';
 import { contextAt, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';

@@ -1,10 +1,10 @@
-import { normalEmail } from '../../domain/email.ts';
+import { normalEmail } from '../../domain/people/email.ts';
 import { type Html, html } from '../../html/html.ts';
-import { findWaysToProve } from '../../service/accounts/prove.ts';
-import { beginSignIn, type SignInDeps } from '../../service/single-sign-on/begin.ts';
-import { completeSignIn } from '../../service/single-sign-on/complete.ts';
-import type { AfterProof } from '../../service/single-sign-on/completion.ts';
-import { type Connection, findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { findWaysToProve } from '../../service/sign-in/prove.ts';
+import { beginSignIn, type SignInDeps } from '../../service/sign-in/single-sign-on/begin.ts';
+import { completeSignIn } from '../../service/sign-in/single-sign-on/complete.ts';
+import type { AfterProof } from '../../service/sign-in/single-sign-on/completion.ts';
+import { type Connection, findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
 import { confirmationUrl, PROFILE_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { contextAt, findSignedIn, type RequestContext } from '../http/request-context.ts';

@@ -1,16 +1,16 @@
-import { PROOF_MINUTES } from '../../domain/session.ts';
-import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
-import type { WaysIn } from '../../domain/ways-in.ts';
+import { PROOF_MINUTES } from '../../domain/people/session.ts';
+import { SIGN_IN_MINUTES } from '../../domain/people/single-sign-on.ts';
+import type { WaysIn } from '../../domain/people/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
+import type { SingleSignOnRequired } from '../../service/authority/single-sign-on-requirement.ts';
 import type { RateLimited } from '../../service/outcome.ts';
 import type {
   NotAdmitted,
   NotAdmittedReason,
   NotProven,
   NotProvenReason,
-} from '../../service/single-sign-on/completion.ts';
-import type { ProviderFailure } from '../../service/single-sign-on/provider.ts';
-import type { SingleSignOnRequired } from '../../service/single-sign-on/requirement.ts';
+} from '../../service/sign-in/single-sign-on/completion.ts';
+import type { ProviderFailure } from '../../service/sign-in/single-sign-on/provider.ts';
 import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';

@@ -1,5 +1,5 @@
 import { html } from '../../html/html.ts';
-import { giveSecondFactor } from '../../service/accounts/sign-in.ts';
+import { giveSecondFactor } from '../../service/sign-in/sign-in.ts';
 import { SIGN_IN_CODE_URL, SIGN_IN_URL, urlOf } from '../addresses.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';

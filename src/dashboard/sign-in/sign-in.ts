@@ -1,10 +1,10 @@
-import { normalEmail } from '../../domain/email.ts';
-import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/session.ts';
+import { normalEmail } from '../../domain/people/email.ts';
+import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { signIn, signOut } from '../../service/accounts/sign-in.ts';
-import { optionsForSignIn, signInWithPasskey } from '../../service/passkeys/sign-in.ts';
-import { findConnectionForEmail } from '../../service/single-sign-on/scope.ts';
+import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passkeys/sign-in.ts';
+import { signIn, signOut } from '../../service/sign-in/sign-in.ts';
+import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
 import {
   FORGOTTEN_PASSWORD_URL,

@@ -1,4 +1,4 @@
-import { signOut } from '../../service/accounts/sign-in.ts';
+import { signOut } from '../../service/sign-in/sign-in.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

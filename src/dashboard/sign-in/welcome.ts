@@ -1,8 +1,8 @@
-import { hashToken } from '../../domain/session.ts';
+import { hashToken } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
-import { type OpenLink, openLink, setPassword } from '../../service/accounts/access-links.ts';
-import { NO_PASSWORD } from '../../service/single-sign-on/requirement.ts';
-import { findConnectionById } from '../../service/single-sign-on/scope.ts';
+import { NO_PASSWORD } from '../../service/authority/single-sign-on-requirement.ts';
+import { type OpenLink, openLink, setPassword } from '../../service/people/access-links.ts';
+import { findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
 import { PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { formatDay } from '../../domain/format.ts';
-import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
+import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { MAX_COUNTED_DELIVERIES, type WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhooks/webhook-history.ts';

@@ -1,4 +1,9 @@
-import { EVENT_TYPES, type EventType, MAX_ENDPOINTS, MAX_URL_CHARACTERS } from '../../domain/webhook-endpoint.ts';
+import {
+  EVENT_TYPES,
+  type EventType,
+  MAX_ENDPOINTS,
+  MAX_URL_CHARACTERS,
+} from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { createWebhookEndpoint } from '../../service/webhooks/creation.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';

@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from '../../domain/format.ts';
-import { parseJson } from '../../domain/json.ts';
-import { mayGovern } from '../../domain/role.ts';
-import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhook-endpoint.ts';
+import { mayGovern } from '../../domain/people/role.ts';
+import { parseJson } from '../../domain/resources/json.ts';
+import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { resendDelivery, sendTestEvent } from '../../service/webhooks/sending.ts';

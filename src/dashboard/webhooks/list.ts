@@ -1,5 +1,5 @@
-import { mayGovern } from '../../domain/role.ts';
-import { MAX_ENDPOINTS } from '../../domain/webhook-endpoint.ts';
+import { mayGovern } from '../../domain/people/role.ts';
+import { MAX_ENDPOINTS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';

@@ -1,4 +1,4 @@
-import { mayGovern, maySeeWebhooks } from '../../domain/role.ts';
+import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';

@@ -1,4 +1,4 @@
-import { PREVIOUS_SECRET_HOURS } from '../../domain/webhook-endpoint.ts';
+import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/secret.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';

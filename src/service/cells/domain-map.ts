@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Cell } from '../../domain/cells.ts';
-import { parseDomain } from '../../domain/single-sign-on.ts';
+import type { Cell } from '../../domain/organizations/cells.ts';
+import { parseDomain } from '../../domain/people/single-sign-on.ts';
 import { codeOf } from '../../store/sql/error-code.ts';
 import { parsed } from '../outcome.ts';
 

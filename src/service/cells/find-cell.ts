@@ -1,5 +1,5 @@
-import type { Cell } from '../../domain/cells.ts';
-import { domainOfEmail } from '../../domain/email.ts';
+import type { Cell } from '../../domain/organizations/cells.ts';
+import { domainOfEmail } from '../../domain/people/email.ts';
 import { type DomainMapPlace, readDomainMap } from './domain-map.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Cell, CommonAddress } from '../../domain/cells.ts';
+import type { Cell, CommonAddress } from '../../domain/organizations/cells.ts';
 
 const FORWARD_TIMEOUT_MS = 10_000;
 

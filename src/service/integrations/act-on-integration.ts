@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import {
   changeIntegration,
@@ -7,9 +7,9 @@ import {
 } from '../../store/integrations/integrations.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
+import { type Locked, lockIntegration } from '../authority/lock-integration.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
-import { type Locked, lockIntegration } from './lock-integration.ts';
 
 /** Its keys are refused from their next request on, until it is reactivated. */
 export async function suspendIntegration(

@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
-import { type Actor, type ActorOrOperator, isOperator } from '../../domain/actor.ts';
-import { normalEmail } from '../../domain/email.ts';
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { parseName, parseText } from '../../domain/name.ts';
-import { type IntegrationRole, isIntegrationRole } from '../../domain/role.ts';
+import { normalEmail } from '../../domain/people/email.ts';
+import { type IntegrationRole, isIntegrationRole } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import {
   changeIntegration as changeStored,
@@ -15,6 +15,7 @@ import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { LockedIntegration } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { lockActorAndOwner, lockIntegration } from '../authority/lock-integration.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -31,7 +32,6 @@ import {
 } from '../outcome.ts';
 import { tooMany } from './act-on-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS, refuseToManageIntegrations } from './integrations.ts';
-import { lockActorAndOwner, lockIntegration } from './lock-integration.ts';
 
 /** What a form about an integration contains. */
 export type IntegrationRequest = {

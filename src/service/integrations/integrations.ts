@@ -1,7 +1,7 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { mayManageIntegrations } from '../../domain/role.ts';
+import { mayManageIntegrations } from '../../domain/people/role.ts';
 import {
   findIntegration,
   type IntegrationDetails,
@@ -10,7 +10,7 @@ import {
   type NamedIntegration,
 } from '../../store/integrations/integrations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { noSuchIntegration } from '../keys/key-authority.ts';
+import { noSuchIntegration } from '../authority/key-authority.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
 /** An organization can have this many active integrations, so that a form can offer all of them. */

@@ -1,14 +1,15 @@
 import { v7 as newId } from 'uuid';
-import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
-import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/api-key.ts';
-import { type Holder, holderText } from '../../domain/holder.ts';
+import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/keys/api-key.ts';
+import { type Holder, holderText } from '../../domain/keys/holder.ts';
+import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
-import type { OrganizationLimits } from '../../domain/request-limits.ts';
-import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/role.ts';
+import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { insertApiKey, listCurrentKeys } from '../../store/keys/api-keys.ts';
 import type { LockedHolder } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
+import { lockForKeyAction } from '../authority/key-authority.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -23,7 +24,6 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
-import { lockForKeyAction } from './key-authority.ts';
 import { findNameTaken } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
 import {

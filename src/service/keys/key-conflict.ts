@@ -1,9 +1,9 @@
-import { endOf } from '../../domain/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { formatInstant } from '../../domain/format.ts';
-import { type Holder, holderText } from '../../domain/holder.ts';
+import { endOf } from '../../domain/keys/api-key.ts';
+import { type Holder, holderText } from '../../domain/keys/holder.ts';
 import { nameKeyOf } from '../../domain/name.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { findKeyHistory, findLiveSuccessor } from '../../store/keys/key-history.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type NameTaken } from '../outcome.ts';

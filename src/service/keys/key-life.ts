@@ -1,7 +1,7 @@
-import { MAX_LIFE_DAYS } from '../../domain/api-key.ts';
 import { DAY_MS } from '../../domain/duration.ts';
 import { formatCount } from '../../domain/format.ts';
-import type { KeyPolicy } from '../../domain/role.ts';
+import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
+import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 
 /** The life of a new key in days, and the form's field that it comes from. `lifeDays` is `null` if the key does not expire. */

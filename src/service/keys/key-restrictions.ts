@@ -1,7 +1,12 @@
-import { type AddressList, parseAddressList } from '../../domain/address-list.ts';
 import { formatNumber } from '../../domain/format.ts';
-import { highestKeyLimit, limitsOf, type OrganizationLimits, type RequestLimits } from '../../domain/request-limits.ts';
-import { type KeyPolicy, mayWrite } from '../../domain/role.ts';
+import { type AddressList, parseAddressList } from '../../domain/keys/address-list.ts';
+import {
+  highestKeyLimit,
+  limitsOf,
+  type OrganizationLimits,
+  type RequestLimits,
+} from '../../domain/keys/request-limits.ts';
+import { type KeyPolicy, mayWrite } from '../../domain/people/role.ts';
 import { type Invalid, invalid, parsed } from '../outcome.ts';
 
 /** From where a key may be used, and how much. */

@@ -1,12 +1,12 @@
-import type { Actor } from '../../domain/actor.ts';
-import type { Holder } from '../../domain/holder.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
-import type { KeyUsage } from '../../domain/key-usage.ts';
-import { maySeeKeysOfOthers } from '../../domain/role.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import type { KeyUsage } from '../../domain/keys/key-usage.ts';
+import { maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import { findMovedKey } from '../../store/keys/key-lists.ts';
 import { findKeyRotations } from '../../store/keys/key-rotations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { getKeyAccess, type KeyAccess } from './key-access.ts';
+import { getKeyAccess, type KeyAccess } from '../authority/key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 

@@ -1,8 +1,8 @@
-import type { Actor } from '../../domain/actor.ts';
-import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
-import type { Holder } from '../../domain/holder.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
-import { permissionsOf } from '../../domain/role.ts';
+import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import { permissionsOf } from '../../domain/people/role.ts';
 import {
   countKeysOf,
   findListedKey,
@@ -15,8 +15,8 @@ import {
 } from '../../store/keys/key-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';
+import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from '../authority/key-access.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
-import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
 import { noSuchKey } from './key-conflict.ts';
 
 export type KeyDetails = Pick<

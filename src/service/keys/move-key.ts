@@ -1,11 +1,12 @@
-import type { Actor } from '../../domain/actor.ts';
-import { endOf, MAX_ACTIVE_KEYS } from '../../domain/api-key.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
+import { endOf, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { parseName } from '../../domain/name.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
 import { findKeyHistory } from '../../store/keys/key-history.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { lockForMove } from '../authority/key-authority.ts';
 import {
   type Conflict,
   conflict,
@@ -17,7 +18,6 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
-import { lockForMove } from './key-authority.ts';
 import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
 import { tellHolder } from './tell-holder.ts';
 

@@ -1,6 +1,6 @@
 import { daysUntil } from '../../domain/duration.ts';
 import { formatCount, formatInstant } from '../../domain/format.ts';
-import { LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/key-notice.ts';
+import { LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
 import type { ClaimedNotice } from '../../store/keys/notice-mails.ts';
 import type { Mail } from '../mail.ts';
 

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/keys/key-checks.ts';
 import { claimNoticeMails, markMailed } from '../../store/keys/notice-mails.ts';

@@ -1,7 +1,7 @@
-import type { Actor } from '../../domain/actor.ts';
-import { hashKey } from '../../domain/api-key.ts';
-import { withNormalDomain } from '../../domain/email.ts';
-import { mayRevokeKeysOfOthers } from '../../domain/role.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
+import { hashKey } from '../../domain/keys/api-key.ts';
+import { withNormalDomain } from '../../domain/people/email.ts';
+import { mayRevokeKeysOfOthers } from '../../domain/people/role.ts';
 import type { KeyCounts, ListedKey } from '../../store/keys/key-lists.ts';
 import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-uses.ts';
 import {
@@ -14,9 +14,9 @@ import {
   type OrganizationKeyQuery,
 } from '../../store/keys/organization-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { type KeyAccess, refuseUnlessSeesOthers } from '../authority/key-access.ts';
+import { findKeyRefusal } from '../authority/key-refusal.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
-import { type KeyAccess, refuseUnlessSeesOthers } from './key-access.ts';
-import { findKeyRefusal } from './key-refusal.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
 /** Where a list page starts or ends. At most one of the two is set. */

@@ -1,9 +1,10 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { parseName } from '../../domain/name.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { listCurrentKeys, renameApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { lockForKeyAction } from '../authority/key-authority.ts';
 import {
   type Conflict,
   DONE,
@@ -14,7 +15,6 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
-import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
 
 export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };

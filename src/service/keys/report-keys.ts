@@ -1,6 +1,6 @@
-import type { AuditSource } from '../../domain/actor.ts';
-import { hashKey } from '../../domain/api-key.ts';
+import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
+import { hashKey } from '../../domain/keys/api-key.ts';
 import {
   findConcernedPeople,
   type Person,
@@ -10,9 +10,9 @@ import {
   revokeReportedKeys,
 } from '../../store/keys/reported-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { admitReport } from '../accounts/attempt-limits.ts';
 import type { Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
+import { admitReport } from '../sign-in/attempt-limits.ts';
 import { reportMail, type Told } from './report-mail.ts';
 
 /** The most keys that are revoked in one transaction. */

@@ -1,11 +1,12 @@
-import type { Actor } from '../../domain/actor.ts';
-import { networksOutside } from '../../domain/address-list.ts';
-import { endOf } from '../../domain/api-key.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
-import { isUsedLately } from '../../domain/key-usage.ts';
+import { networksOutside } from '../../domain/keys/address-list.ts';
+import { endOf } from '../../domain/keys/api-key.ts';
+import { isUsedLately } from '../../domain/keys/key-usage.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findRestrictedKey, restrictApiKey } from '../../store/keys/key-restrictions.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { lockForKeyAction } from '../authority/key-authority.ts';
 import {
   type Conflict,
   DONE,
@@ -16,7 +17,6 @@ import {
   type LocksOut,
   runAction,
 } from '../outcome.ts';
-import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import {
   addressWords,

@@ -1,10 +1,10 @@
-import { type ActorOrOperator, isOperator } from '../../domain/actor.ts';
+import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { lockForRevocation } from '../authority/key-authority.ts';
 import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
-import { lockForRevocation } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { tellHolder } from './tell-holder.ts';
 

@@ -1,11 +1,12 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../domain/actor.ts';
-import { type Environment, expiryOf, mintKey } from '../../domain/api-key.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
-import type { KeyPolicy } from '../../domain/role.ts';
+import { type Environment, expiryOf, mintKey } from '../../domain/keys/api-key.ts';
+import type { KeyPolicy } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { lockForKeyAction } from '../authority/key-authority.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -17,7 +18,6 @@ import {
   runAction,
 } from '../outcome.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
-import { lockForKeyAction } from './key-authority.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
 import { addressWords, findLackingAddresses, readAddresses } from './key-restrictions.ts';

@@ -1,5 +1,5 @@
-import type { ActionKind } from '../../domain/key-notice.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { ActionKind } from '../../domain/keys/key-notice.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { insertActionNotice } from '../../store/keys/key-notices.ts';
 import type { LockedHolder } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';

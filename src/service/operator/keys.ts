@@ -1,8 +1,8 @@
-import { type Environment, endOf, findKeyIn, hashKey, isWholePrefix } from '../../domain/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { holderText } from '../../domain/holder.ts';
-import { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Permission } from '../../domain/role.ts';
+import { type Environment, endOf, findKeyIn, hashKey, isWholePrefix } from '../../domain/keys/api-key.ts';
+import { holderText } from '../../domain/keys/holder.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { Permission } from '../../domain/people/role.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findKeysByHash } from '../../store/unscoped/keys.ts';

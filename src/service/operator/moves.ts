@@ -1,4 +1,4 @@
-import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { type ArchiveHead, DamagedError, readArchive } from '../organizations/archive-format.ts';
 import { type Activated, activateOrganization, completeMove } from '../organizations/complete-move.ts';

@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
-import { normalEmail } from '../../domain/email.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
+import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
-import { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { OrganizationLimits } from '../../domain/request-limits.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { normalEmail } from '../../domain/people/email.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import {
@@ -18,8 +18,8 @@ import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { retireOtherKeys } from '../../store/sql/secrets.ts';
 import { findUsersByEmail } from '../../store/unscoped/operator.ts';
 import { orThrow } from '../outcome.ts';
-import { vouchForDomain } from '../single-sign-on/domains.ts';
-import { stopRequiringSingleSignOn } from '../single-sign-on/enforcement.ts';
+import { vouchForDomain } from '../sign-in-settings/domains.ts';
+import { stopRequiringSingleSignOn } from '../sign-in-settings/enforcement.ts';
 import { scopeOf } from './scope.ts';
 import { refuseEmailOfOthers } from './users.ts';
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
-import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { commandLine } from '../../domain/release.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findOrganization } from '../../store/unscoped/operator.ts';

@@ -1,7 +1,7 @@
-import { domainOfEmail, normalEmail } from '../../domain/email.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { OrganizationScope } from '../../domain/organization-scope.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { domainOfEmail, normalEmail } from '../../domain/people/email.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
@@ -20,10 +20,10 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
-import { refuseForLastAdministrator } from '../accounts/last-administrator.ts';
-import { resetSecondFactor } from '../accounts/reset-second-factor.ts';
+import { refuseForLastAdministrator } from '../authority/last-administrator.ts';
+import { refuseForBreakGlass } from '../authority/single-sign-on-requirement.ts';
 import { errorOf, orThrow } from '../outcome.ts';
-import { refuseForBreakGlass } from '../single-sign-on/requirement.ts';
+import { resetSecondFactor } from '../sign-in-settings/reset-second-factor.ts';
 
 /** Returns the e-mail as it is stored. */
 export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
   findMove,

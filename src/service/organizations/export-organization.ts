@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {

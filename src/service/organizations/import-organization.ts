@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
   findMove,

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../domain/errors.ts';
-import type { PatchOf } from '../../domain/merge-patch.ts';
+import type { PatchOf } from '../../domain/resources/merge-patch.ts';
 import type { ContentOf, Stored, Table } from '../../store/resources/table.ts';
 import type { Sought } from '../../store/sql/row-batches.ts';
 

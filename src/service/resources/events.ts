@@ -1,5 +1,5 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import {
   bytesOfPosition,
   FEED_START,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import * as store from '../../store/resources/list.ts';
 import * as programs from '../../store/resources/parent-program-list.ts';
 import type { Stored, Table } from '../../store/resources/table.ts';

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid';
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import { parseJson } from '../../domain/json.ts';
-import { applyPatch, type PatchOf } from '../../domain/merge-patch.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { parseJson } from '../../domain/resources/json.ts';
+import { applyPatch, type PatchOf } from '../../domain/resources/merge-patch.ts';
 import {
   deleteRow,
   type Found,

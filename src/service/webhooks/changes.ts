@@ -1,5 +1,5 @@
-import type { Actor } from '../../domain/actor.ts';
-import type { WebhookTargets } from '../../domain/forbidden-address.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
+import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
@@ -9,8 +9,8 @@ import {
   deleteWebhookEndpoint,
   disableWebhookEndpoint,
 } from '../../store/webhooks/webhook-endpoints.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from '../authority/webhook-authority.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
-import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from './authority.ts';
 import { parseContent, type WebhookContent } from './creation.ts';
 
 /** The same content again changes nothing. With another URL, the failures of the former one no longer count. */

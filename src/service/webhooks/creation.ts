@@ -1,11 +1,12 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../domain/actor.ts';
-import type { WebhookTargets } from '../../domain/forbidden-address.ts';
-import { MAX_ENDPOINTS, parseEndpointUrl, parseEventTypes } from '../../domain/webhook-endpoint.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
+import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
+import { MAX_ENDPOINTS, parseEndpointUrl, parseEventTypes } from '../../domain/webhooks/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
+import { lockWebhookAdministrator } from '../authority/webhook-authority.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -17,7 +18,6 @@ import {
   parsed,
   runAction,
 } from '../outcome.ts';
-import { lockWebhookAdministrator } from './authority.ts';
 import { mintWebhookSecret, type WebhookSecretIssued } from './secret.ts';
 
 /** What people choose of an endpoint, as they typed it. */

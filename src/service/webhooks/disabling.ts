@@ -1,5 +1,5 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhook-endpoint.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';

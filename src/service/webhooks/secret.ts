@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { HOUR_MS } from '../../domain/duration.ts';
-import { PREVIOUS_SECRET_HOURS } from '../../domain/webhook-endpoint.ts';
-import { SECRET_BYTES, secretText } from '../../domain/webhook-signature.ts';
+import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
+import { SECRET_BYTES, secretText } from '../../domain/webhooks/webhook-signature.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../store/sql/secrets.ts';
 import { changeWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
+import { lockWebhookAction } from '../authority/webhook-authority.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import { ALREADY_SENT, type AlreadySent, runAction } from '../outcome.ts';
-import { lockWebhookAction } from './authority.ts';
 
 /** A new secret, which is shown only in the response to the action that made it. */
 export type WebhookSecretIssued = {

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { MINUTE_MS } from '../../domain/duration.ts';
 import { isId } from '../../domain/id.ts';
-import { TEST_EVENT_TYPE } from '../../domain/webhook-endpoint.ts';
+import { TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
 import {
@@ -12,8 +12,8 @@ import {
   lockWebhookDelivery,
   resendWebhookDelivery,
 } from '../../store/webhooks/webhook-history.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from '../authority/webhook-authority.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
-import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from './authority.ts';
 
 /** Sends an event once more, with the same id, even if an earlier attempt was successful. */
 export async function resendDelivery(

@@ -1,7 +1,7 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
-import { mayGovern } from '../../domain/role.ts';
-import { testEventBody } from '../../domain/webhook-message.ts';
+import { mayGovern } from '../../domain/people/role.ts';
+import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
 import { findEvent } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
 import {
@@ -17,8 +17,8 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
 } from '../../store/webhooks/webhook-history.ts';
+import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from '../authority/webhook-authority.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
-import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from './authority.ts';
 
 // What managers and administrators read of the webhook endpoints.
 

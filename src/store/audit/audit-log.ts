@@ -1,5 +1,5 @@
-import type { HolderKind } from '../../domain/holder.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 
 export type AuditFilters = {

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
-import type { AuditSource } from '../../domain/actor.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { AuditSource } from '../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Transaction } from '../sql/database.ts';
 import { storable, storableClient } from '../sql/storable.ts';
 

@@ -1,5 +1,5 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { IntegrationRole, Role } from '../../domain/role.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { IntegrationRole, Role } from '../../domain/people/role.ts';
 import { isActive } from '../keys/api-keys.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import type { Edge } from '../sql/list-edge.ts';

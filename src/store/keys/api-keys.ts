@@ -1,7 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { nameKeyOf } from '../../domain/name.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Permission } from '../../domain/role.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { Permission } from '../../domain/people/role.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 
 /** The SQL condition that a row of api_keys is neither rotated nor revoked. It may have expired. */

@@ -1,6 +1,6 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../../domain/key-notice.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../../domain/keys/key-notice.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { isActive, isCurrent, isUnexpired } from './api-keys.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';

@@ -1,6 +1,6 @@
-import type { Holder } from '../../domain/holder.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Role } from '../../domain/role.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { Role } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
 
 export type HolderWithPolicy = Holder & {

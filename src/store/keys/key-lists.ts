@@ -1,6 +1,6 @@
-import type { HolderKind } from '../../domain/holder.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Role } from '../../domain/role.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { Role } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
 import type { Edge } from '../sql/list-edge.ts';
 import { isCurrent, isUnexpired } from './api-keys.ts';

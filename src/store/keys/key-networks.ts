@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../domain/duration.ts';
-import { ONE_NETWORK_DAYS } from '../../domain/key-notice.ts';
+import { ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { insertNoticesOf } from './key-notices.ts';

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../domain/duration.ts';
-import type { ActionKind } from '../../domain/key-notice.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { ActionKind } from '../../domain/keys/key-notice.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import type { JudgedKey } from '../../domain/api-key.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type Permission, rolesWith } from '../../domain/role.ts';
+import type { JudgedKey } from '../../domain/keys/api-key.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { type Permission, rolesWith } from '../../domain/people/role.ts';
 import { PREPARED, type Transaction } from '../sql/database.ts';
 import { dateOf } from '../sql/timestamp.ts';
 import { isActive } from './api-keys.ts';

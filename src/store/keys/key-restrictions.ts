@@ -1,8 +1,8 @@
 import type { ApiKey, Prisma } from '../../../generated/prisma/client.ts';
-import type { AddressList } from '../../domain/address-list.ts';
-import type { UsedNetwork } from '../../domain/key-usage.ts';
+import type { AddressList } from '../../domain/keys/address-list.ts';
+import type { UsedNetwork } from '../../domain/keys/key-usage.ts';
 import { canonicalNetwork } from '../../domain/network.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Transaction } from '../sql/database.ts';
 
 // Where a key may be used from, and how much.

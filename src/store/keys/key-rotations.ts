@@ -1,5 +1,5 @@
-import type { KeyUsage } from '../../domain/key-usage.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { KeyUsage } from '../../domain/keys/key-usage.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 import { COLUMNS, type ListedKey, PEOPLE } from './key-lists.ts';
 import { isShown, JSON_OF_USE, shownFrom, type UseJson, usageFrom } from './key-uses.ts';

@@ -1,5 +1,5 @@
-import type { Holder } from '../../domain/holder.ts';
-import { LIMITED_PER_HOUR } from '../../domain/key-notice.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import { LIMITED_PER_HOUR } from '../../domain/keys/key-notice.ts';
 import {
   firstShown,
   type KeyPeriodUse,
@@ -9,8 +9,8 @@ import {
   USE_PERIODS,
   type UsePeriod,
   usageOf,
-} from '../../domain/key-usage.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+} from '../../domain/keys/key-usage.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { insertNoticesOf } from './key-notices.ts';

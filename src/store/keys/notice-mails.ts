@@ -1,5 +1,5 @@
-import type { HolderKind } from '../../domain/holder.ts';
-import type { NoticeKind } from '../../domain/key-notice.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { NoticeKind } from '../../domain/keys/key-notice.ts';
 import type { Database } from '../sql/database.ts';
 import { STAYS } from './key-notices.ts';
 

@@ -1,7 +1,7 @@
-import { SOON_DAYS, SOON_SHARE } from '../../domain/api-key.ts';
-import type { HolderKind } from '../../domain/holder.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { type Permission, READ_PERMISSIONS } from '../../domain/role.ts';
+import { SOON_DAYS, SOON_SHARE } from '../../domain/keys/api-key.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { type Permission, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
 import { likeInSearchForm, partPattern } from '../sql/like.ts';
 import type { Edge } from '../sql/list-edge.ts';

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { AuditSource } from '../../domain/actor.ts';
+import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
 import { MAX_ADMINISTRATORS } from '../people/user-lists.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,6 +1,6 @@
-import type { HolderKind } from '../../domain/holder.ts';
-import { type KeyNotice, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/key-notice.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import { type KeyNotice, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/keys/key-notice.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 import { isActive } from './api-keys.ts';
 

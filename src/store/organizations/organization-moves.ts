@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Transaction } from '../sql/database.ts';
 import { isLockTimeout } from '../sql/database-errors.ts';
 import type { Query } from '../sql/tenant-tables.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { BATCH_ROWS } from '../sql/delete-in-batches.ts';
 import type { Query, TenantTable } from '../sql/tenant-tables.ts';
 

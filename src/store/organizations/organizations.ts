@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { NoticeSettings } from '../../domain/key-notice.ts';
 import type { Keyring } from '../../domain/keyring.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { OrganizationLimits } from '../../domain/request-limits.ts';
-import type { KeyPolicy } from '../../domain/role.ts';
+import type { NoticeSettings } from '../../domain/keys/key-notice.ts';
+import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { KeyPolicy } from '../../domain/people/role.ts';
 import type { Transaction } from '../sql/database.ts';
 import { placeOfCursorKey } from '../sql/secrets.ts';
 

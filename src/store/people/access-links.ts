@@ -1,5 +1,5 @@
-import type { AccessLinkKind } from '../../domain/access-link.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { AccessLinkKind } from '../../domain/people/access-link.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 

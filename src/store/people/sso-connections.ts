@@ -1,6 +1,6 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { GroupRole, GroupRoleRule, NewPeopleRole } from '../../domain/single-sign-on.ts';
-import { GROUP_ROLES, NEW_PEOPLE_ROLES } from '../../domain/single-sign-on.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { GroupRole, GroupRoleRule, NewPeopleRole } from '../../domain/people/single-sign-on.ts';
+import { GROUP_ROLES, NEW_PEOPLE_ROLES } from '../../domain/people/single-sign-on.ts';
 import type { Transaction } from '../sql/database.ts';
 
 export type SsoConnectionRecord = {

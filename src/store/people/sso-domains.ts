@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Transaction } from '../sql/database.ts';
 
 export type SsoDomainRecord = {

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../domain/duration.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import { SIGN_IN_MINUTES } from '../../domain/single-sign-on.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { SIGN_IN_MINUTES } from '../../domain/people/single-sign-on.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { memberOf } from '../sql/error-code.ts';

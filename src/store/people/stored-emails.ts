@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { normalEmail } from '../../domain/email.ts';
+import { normalEmail } from '../../domain/people/email.ts';
 
 // What an earlier version has stored about e-mails, of all organizations.
 

@@ -1,7 +1,7 @@
 import type { User } from '../../../generated/prisma/client.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { Role } from '../../domain/role.ts';
-import type { WaysIn } from '../../domain/ways-in.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { Role } from '../../domain/people/role.ts';
+import type { WaysIn } from '../../domain/people/ways-in.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 
 export type NewUser = {

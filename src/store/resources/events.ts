@@ -1,6 +1,6 @@
 import { NIL } from 'uuid';
 import { DAY_MS } from '../../domain/duration.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { rfc3339 } from '../sql/timestamp.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type Database, PREPARED, type Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 

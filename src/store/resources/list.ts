@@ -1,5 +1,5 @@
-import { parseJson } from '../../domain/json.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { parseJson } from '../../domain/resources/json.ts';
 import type { Database } from '../sql/database.ts';
 import { bytesOfInstant, rfc3339 } from '../sql/timestamp.ts';
 import { VERSION } from './organization-version.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 import { likeInSearchForm, partPattern } from '../sql/like.ts';
 import { bytesBefore } from '../sql/timestamp.ts';

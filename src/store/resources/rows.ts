@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { parseJson } from '../../domain/json.ts';
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { parseJson } from '../../domain/resources/json.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from '../keys/key-of-write.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { rfc3339 } from '../sql/timestamp.ts';

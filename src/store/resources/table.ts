@@ -1,5 +1,5 @@
-import { inJsonbOrder } from '../../domain/json.ts';
-import type { Permission } from '../../domain/role.ts';
+import type { Permission } from '../../domain/people/role.ts';
+import { inJsonbOrder } from '../../domain/resources/json.ts';
 import { VERSION } from './organization-version.ts';
 
 /** The fields of every row that the API shows. */

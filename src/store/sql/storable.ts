@@ -1,4 +1,4 @@
-import { isWholePrefix } from '../../domain/api-key.ts';
+import { isWholePrefix } from '../../domain/keys/api-key.ts';
 
 /**
  * Text from a request, cut to the length of its column: a long header must not roll back an action. NUL, which

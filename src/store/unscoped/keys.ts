@@ -1,5 +1,5 @@
-import type { KeyRecord } from '../../domain/api-key.ts';
-import type { Role } from '../../domain/role.ts';
+import type { KeyRecord } from '../../domain/keys/api-key.ts';
+import type { Role } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
 import { dateOf } from '../sql/timestamp.ts';
 import { IS_MOVING } from './is-moving.ts';

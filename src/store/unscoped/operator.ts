@@ -1,5 +1,5 @@
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { normalEmail } from '../../domain/email.ts';
+import { normalEmail } from '../../domain/people/email.ts';
 import type { Database } from '../sql/database.ts';
 
 // The look-ups of the operator's commands.

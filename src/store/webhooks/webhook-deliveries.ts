@@ -1,5 +1,5 @@
 import { NIL } from 'uuid';
-import { testEventBody } from '../../domain/webhook-message.ts';
+import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
 import { eventWithRfc3339 } from '../resources/events.ts';
 import type { Database } from '../sql/database.ts';
 

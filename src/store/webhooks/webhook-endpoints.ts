@@ -1,5 +1,5 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
-import type { DisabledReason } from '../../domain/webhook-endpoint.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { DisabledReason } from '../../domain/webhooks/webhook-endpoint.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 
 export type NewWebhookEndpoint = {

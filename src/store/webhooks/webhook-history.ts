@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../../domain/organization-scope.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { positionBefore } from '../resources/event-position.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import type { Edge } from '../sql/list-edge.ts';

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../../../src/domain/role.ts';
+import { PERMISSIONS } from '../../../src/domain/people/role.ts';
 import { changeIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

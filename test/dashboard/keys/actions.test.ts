@@ -1,4 +1,4 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';

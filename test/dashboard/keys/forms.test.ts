@@ -1,4 +1,4 @@
-import { READ_PERMISSIONS } from '../../../src/domain/role.ts';
+import { READ_PERMISSIONS } from '../../../src/domain/people/role.ts';
 import { Browser, type Fields, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, times } from '../../support/data/actors.ts';

@@ -1,4 +1,4 @@
-import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import type { OutcomeCounts } from '../../../src/domain/keys/key-usage.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

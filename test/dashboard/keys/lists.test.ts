@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { formatKey, hashKey } from '../../../src/domain/api-key.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { formatKey, hashKey } from '../../../src/domain/keys/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { type Browser, type Fields, keysIn, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, READ } from '../../support/data/actors.ts';

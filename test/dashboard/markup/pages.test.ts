@@ -7,7 +7,7 @@ import {
   mayTakeKeysOf,
   ROLES,
   type Role,
-} from '../../../src/domain/role.ts';
+} from '../../../src/domain/people/role.ts';
 import { Browser, encode, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, type TestDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';

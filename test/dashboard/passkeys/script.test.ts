@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
-import { readAssertion, readRegistration } from '../../../src/service/passkeys/ceremony.ts';
+import { readAssertion, readRegistration } from '../../../src/service/sign-in/passkeys/ceremony.ts';
 import { Authenticator } from '../../support/dashboard/authenticator.ts';
 
 // The script for passkeys on a page without forms, with the credentials of password managers.

@@ -1,4 +1,4 @@
-import { vouchForDomain } from '../../../src/service/single-sign-on/domains.ts';
+import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
 import { Browser, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';

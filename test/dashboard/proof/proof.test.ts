@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { Role } from '../../../src/domain/role.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { Role } from '../../../src/domain/people/role.ts';
 import { Authenticator } from '../../support/dashboard/authenticator.ts';
 import { Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { rowsOf, useDashboard, visit } from '../../support/dashboard/dashboard-server.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { formatKey } from '../../../src/domain/api-key.ts';
+import { formatKey } from '../../../src/domain/keys/api-key.ts';
 import { MAX_REPORTED_KEYS } from '../../../src/service/keys/report-keys.ts';
 import { endMove, setStage, startMove } from '../../../src/store/organizations/organization-moves.ts';
 import { transaction } from '../../../src/store/sql/database.ts';

@@ -1,5 +1,5 @@
-import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { reportAsProgram } from '../../support/dashboard/reports.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';

@@ -1,4 +1,4 @@
-import { findKeysIn, formatKey, mintKey } from '../../../src/domain/api-key.ts';
+import { findKeysIn, formatKey, mintKey } from '../../../src/domain/keys/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';

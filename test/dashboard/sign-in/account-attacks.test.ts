@@ -1,7 +1,7 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { makeOwnLinks } from '../../../src/service/accounts/access-links.ts';
-import { inviteUser } from '../../../src/service/accounts/invitations.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { makeOwnLinks } from '../../../src/service/people/access-links.ts';
+import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';

@@ -1,6 +1,6 @@
-import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { makeLink } from '../../../src/service/accounts/access-links.ts';
+import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { makeLink } from '../../../src/service/people/access-links.ts';
 import { type Browser, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';

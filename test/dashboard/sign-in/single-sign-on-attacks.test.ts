@@ -1,4 +1,4 @@
-import { consumeAttempt } from '../../../src/service/accounts/attempt-limits.ts';
+import { consumeAttempt } from '../../../src/service/sign-in/attempt-limits.ts';
 import { times } from '../../support/data/actors.ts';
 import { beginAtTile, beginWith, connect } from '../../support/data/single-sign-on.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';

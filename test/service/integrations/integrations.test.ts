@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../../src/domain/actor.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { getKeyAccess } from '../../../src/service/authority/key-access.ts';
 import {
   reactivateIntegration,
   suspendIntegration,
@@ -17,9 +17,9 @@ import {
   MAX_ACTIVE_INTEGRATIONS,
 } from '../../../src/service/integrations/integrations.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
-import { getKeyAccess } from '../../../src/service/keys/key-access.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import {
   auditEventsOf,
   codeOf,

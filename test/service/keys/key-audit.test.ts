@@ -1,4 +1,4 @@
-import { hashKey } from '../../../src/domain/api-key.ts';
+import { hashKey } from '../../../src/domain/keys/api-key.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { listKeys } from '../../../src/service/keys/list-keys.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

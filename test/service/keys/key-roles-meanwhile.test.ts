@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/domain/role.ts';
+import type { Role } from '../../../src/domain/people/role.ts';
 import { listKeys } from '../../../src/service/keys/list-keys.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { Role } from '../../../src/domain/role.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { Role } from '../../../src/domain/people/role.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { createActor, createPeople, NOBODY, outcomeOf, READ } from '../../support/data/actors.ts';
 import { ACTIONS, type Action, allowedActions, attempt } from '../../support/data/key-actions.ts';

@@ -1,4 +1,4 @@
-import { hashKey } from '../../../src/domain/api-key.ts';
+import { hashKey } from '../../../src/domain/keys/api-key.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { getKey, listKeys, listKeysMadeForOthers } from '../../../src/service/keys/list-keys.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { Keyring } from '../../../src/domain/keyring.ts';
-import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
 import { rotateEncryptionKey } from '../../../src/service/operator/organizations.ts';
+import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
 import { addEncryptionKey, placeOfTotpSecret } from '../../../src/store/sql/secrets.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { permissionsOf } from '../../../src/domain/role.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { permissionsOf } from '../../../src/domain/people/role.ts';
 import { suspendIntegration } from '../../../src/service/integrations/act-on-integration.ts';
 import { changeIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { listKeys } from '../../../src/service/keys/list-keys.ts';

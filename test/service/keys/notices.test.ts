@@ -1,12 +1,12 @@
-import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { updateNoticeSettings } from '../../../src/service/accounts/organization.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { revokeKeyById } from '../../../src/service/operator/keys.ts';
+import { updateNoticeSettings } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { MAIL_ATTEMPTS } from '../../../src/store/keys/notice-mails.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';

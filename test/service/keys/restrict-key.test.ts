@@ -1,11 +1,11 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
-import { updatePolicy } from '../../../src/service/accounts/organization.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
 import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { type Restricting, restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { changeLimits } from '../../../src/service/operator/organizations.ts';
+import { updatePolicy } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, createPeople, giveKey, outcomeOf, READ } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';

@@ -1,9 +1,9 @@
 import { UnauthenticatedError } from '../../../src/domain/errors.ts';
-import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/accounts/change-user.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
 import { restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { createRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import { insertRow } from '../../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../../src/store/resources/tables/parent-programs.ts';

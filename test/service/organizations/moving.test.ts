@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { v7 as newId } from 'uuid';
 import { MovingError } from '../../../src/domain/errors.ts';
 import { Keyring } from '../../../src/domain/keyring.ts';
-import { PERMISSIONS } from '../../../src/domain/role.ts';
+import { PERMISSIONS } from '../../../src/domain/people/role.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../../../src/domain/json.ts';
-import type { Role } from '../../../src/domain/role.ts';
+import type { Role } from '../../../src/domain/people/role.ts';
+import { parseJson } from '../../../src/domain/resources/json.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { getEvent } from '../../../src/service/resources/events.ts';
 import { sendTestEvent } from '../../../src/service/webhooks/sending.ts';

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { openSession } from '../data/accounts.ts';
 import { PASSWORD } from '../data/password.ts';
 import { createTeam, type Team } from '../data/team.ts';

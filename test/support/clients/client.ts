@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { parseJson } from '../../../src/domain/json.ts';
+import { parseJson } from '../../../src/domain/resources/json.ts';
 import { checkResponse } from '../contract/contract.ts';
 
 export type Reply = {

@@ -1,7 +1,7 @@
 // Every kind of request that an operation must refuse, and valid ones, derived from the document.
 import { gzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/document.ts';
-import { formatKey } from '../../../src/domain/api-key.ts';
+import { formatKey } from '../../../src/domain/keys/api-key.ts';
 import type { Sending } from '../clients/client.ts';
 import type { Operation, Parameter } from './contract.ts';
 import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './every-operation.ts';

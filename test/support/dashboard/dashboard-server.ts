@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import type { AppConfig } from '../../../src/app.ts';
 import { dashboardRoutes } from '../../../src/dashboard/routes.ts';
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { Environment } from '../../../src/domain/api-key.ts';
-import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
-import { DEFAULT_LIMITS } from '../../../src/domain/request-limits.ts';
-import type { ScannerKeys } from '../../../src/domain/secret-scanning.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { Environment } from '../../../src/domain/keys/api-key.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
+import type { ScannerKeys } from '../../../src/domain/keys/secret-scanning.ts';
+import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/traffic.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { ScannerKeys } from '../../../src/domain/secret-scanning.ts';
+import type { ScannerKeys } from '../../../src/domain/keys/secret-scanning.ts';
 import { Browser, type Page } from './dashboard.ts';
 
 type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly localAddress?: string };

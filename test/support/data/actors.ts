@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { type KeyPolicy, PERMISSIONS, type Permission, ROLES, type Role } from '../../../src/domain/role.ts';
+import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
+import { type KeyPolicy, PERMISSIONS, type Permission, ROLES, type Role } from '../../../src/domain/people/role.ts';
 import { type IssuedKey, issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { Database } from '../../../src/store/sql/database.ts';

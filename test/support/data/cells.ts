@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cell } from '../../../src/domain/cells.ts';
+import type { Cell } from '../../../src/domain/organizations/cells.ts';
 
 export const COMMON_HOST = 'charter.test';
 export const COMMON_URL = `http://${COMMON_HOST}`;

@@ -1,5 +1,5 @@
 import { Keyring } from '../../../src/domain/keyring.ts';
-import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import type { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { placeOfTotpSecret } from '../../../src/store/sql/secrets.ts';
 
 export const KEY = Buffer.alloc(32, 'test');

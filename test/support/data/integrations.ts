@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { Permission } from '../../../src/domain/role.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { Permission } from '../../../src/domain/people/role.ts';
 import { createIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { type IssuedKey, issueKey } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';

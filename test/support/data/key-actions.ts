@@ -1,4 +1,4 @@
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';

@@ -1,4 +1,4 @@
-import type { OutcomeCounts } from '../../../src/domain/key-usage.ts';
+import type { OutcomeCounts } from '../../../src/domain/keys/key-usage.ts';
 import { writeKeyUses } from '../../../src/store/keys/key-uses.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 

@@ -1,10 +1,10 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { deactivateUser } from '../../../src/service/accounts/change-user.ts';
-import { inviteUser } from '../../../src/service/accounts/invitations.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { deactivateUser } from '../../../src/service/people/change-user.ts';
+import { inviteUser } from '../../../src/service/people/invitations.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { READ, READ_WRITE } from './actors.ts';
 import { createTeam, type Team } from './team.ts';

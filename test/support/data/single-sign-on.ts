@@ -1,10 +1,10 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { vouchForDomain } from '../../../src/service/single-sign-on/domains.ts';
-import type { ProviderClient } from '../../../src/service/single-sign-on/provider.ts';
-import { type RulesContent, saveRules } from '../../../src/service/single-sign-on/rules.ts';
-import { saveConnection } from '../../../src/service/single-sign-on/settings.ts';
+import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
+import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
+import { type RulesContent, saveRules } from '../../../src/service/sign-in-settings/rules.ts';
+import { saveConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { placeOfClientSecret } from '../../../src/store/sql/secrets.ts';
 import type { Browser, Page } from '../dashboard/dashboard.ts';

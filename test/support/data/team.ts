@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import { ROLES, type Role } from '../../../src/domain/role.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { ROLES, type Role } from '../../../src/domain/people/role.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { cheapPasswordHash, newAuditSource } from './accounts.ts';
 import { byRole, createActors, createScope } from './actors.ts';

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
-import { EVENT_TYPES } from '../../../src/domain/webhook-endpoint.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
+import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
 import type { WebhookSecretIssued } from '../../../src/service/webhooks/secret.ts';

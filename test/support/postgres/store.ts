@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
-import { mintKey } from '../../../src/domain/api-key.ts';
-import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
-import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
+import { mintKey } from '../../../src/domain/keys/api-key.ts';
+import type { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
+import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/people/role.ts';
 import { insertApiKey } from '../../../src/store/keys/api-keys.ts';
 import type { Checked, Writer } from '../../../src/store/keys/key-of-write.ts';
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '../../../src/domain/actor.ts';
-import type { OrganizationScope } from '../../../src/domain/organization-scope.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import type { MailConfig } from '../../../src/service/mail.ts';
 import { type Browser, isIn, type Page } from '../dashboard/dashboard.ts';
 import { newBrowser, useDashboard } from '../dashboard/dashboard-server.ts';

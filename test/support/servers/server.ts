@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import type { TimeLimits } from '../../../src/api/unreadable-request.ts';
 import { type App, type AppConfig, createApp } from '../../../src/app.ts';
-import type { RequestLimits } from '../../../src/domain/request-limits.ts';
-import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/role.ts';
+import type { RequestLimits } from '../../../src/domain/keys/request-limits.ts';
+import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/people/role.ts';
 import type { Observers } from '../../../src/observability/observers.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { createOrganization } from '../../../src/service/operator/organizations.ts';

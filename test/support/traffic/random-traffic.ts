@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Actor } from '../../../src/domain/actor.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { type IssuedKey, issueKey } from '../../../src/service/keys/issue-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';

@@ -1,14 +1,14 @@
 import { html } from '../../../html/html.ts';
-import { addDomain, checkDomain, removeDomain } from '../../../service/single-sign-on/domains.ts';
-import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/single-sign-on/enforcement.ts';
-import { saveRules } from '../../../service/single-sign-on/rules.ts';
-import { connectionUrls } from '../../../service/single-sign-on/scope.ts';
+import { connectionUrls } from '../../../service/sign-in/single-sign-on/scope.ts';
+import { addDomain, checkDomain, removeDomain } from '../../../service/sign-in-settings/domains.ts';
+import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
+import { saveRules } from '../../../service/sign-in-settings/rules.ts';
 import {
   getSignInSettings,
   removeConnection,
   saveConnection,
   tryConnection,
-} from '../../../service/single-sign-on/settings.ts';
+} from '../../../service/sign-in-settings/single-sign-on.ts';
 import { REMOVE_CONNECTION_URL, SIGN_IN_SETTINGS_URL, SIGN_IN_URL } from '../../addresses.ts';
 import type { Form } from '../../http/forms.ts';
 import { formProblem, problemOf } from '../../http/problem.ts';

@@ -1,15 +1,15 @@
-import { shownEmail } from '../../../domain/email.ts';
 import { formatCount } from '../../../domain/format.ts';
-import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/single-sign-on.ts';
+import { shownEmail } from '../../../domain/people/email.ts';
+import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
-import type { RulesContent } from '../../../service/single-sign-on/rules.ts';
-import { connectionUrls } from '../../../service/single-sign-on/scope.ts';
+import { connectionUrls } from '../../../service/sign-in/single-sign-on/scope.ts';
+import type { RulesContent } from '../../../service/sign-in-settings/rules.ts';
 import {
   type ConnectionContent,
   getSignInSettings,
   type SignInSettings,
-} from '../../../service/single-sign-on/settings.ts';
+} from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
 import {
   ALLOW_PASSWORDS_URL,

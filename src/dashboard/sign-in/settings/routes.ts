@@ -1,4 +1,4 @@
-import { mayGovern } from '../../../domain/role.ts';
+import { mayGovern } from '../../../domain/people/role.ts';
 import {
   ALLOW_PASSWORDS_URL,
   CONNECTION_URL,

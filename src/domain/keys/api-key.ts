@@ -1,0 +1,251 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { DAY_MS } from '../duration.ts';
+import { type Permission, permissionsOf, type Role } from '../people/role.ts';
+import type { OrganizationLimits } from './request-limits.ts';
+
+/**
+ * `charter_<environment>_`, `<cell>_` if the key was issued in a cell, 40 random base62 characters (238 bits), and a CRC32 of all
+ * that as 6 base62 characters.
+ */
+const KEY = /^charter_(live|test)_(?:([a-z][a-z0-9]{0,11})_)?[0-9A-Za-z]{46}$/;
+/** A key that lacks characters, wherever they were lost. */
+const INCOMPLETE = /^charter_(?:live|test)_((?:[a-z][a-z0-9]{0,11}_)?)[0-9A-Za-z]*$/;
+/** A key with characters before or after it. */
+const WITHIN = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}/;
+/** A key, or the start of one. */
+const START = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]*/g;
+/** The part of a key that may be shown, at most. */
+const PREFIX = /^charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{0,4}/;
+const WHOLE_PREFIX = /^charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{4}$/;
+/** The name of a cell: a whole installation, several of which serve one address. */
+export const CELL = /^[a-z][a-z0-9]{0,11}$/;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+export const RANDOM_CHARACTERS = 40;
+export const CHECKSUM_CHARACTERS = 6;
+/** Without a cell. */
+export const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+
+export const ENVIRONMENTS = ['live', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+export type MintedKey = {
+  /** Shown once, never stored. */
+  readonly key: string;
+  readonly hash: Buffer;
+  /** "charter_live_Ab3d" or "charter_live_eu1_Ab3d": enough for people to recognize the key. */
+  readonly prefix: string;
+};
+
+/** `cell`: null if the installation is none. */
+export function mintKey(environment: Environment, cell: string | null = null): MintedKey {
+  let random = '';
+  for (let i = 0; i < RANDOM_CHARACTERS; i += 1) random += ALPHABET.charAt(randomInt(ALPHABET.length));
+  const key = formatKey(environment, random, cell);
+  return {
+    key,
+    hash: Buffer.from(hashKey(key), 'hex'),
+    prefix: prefixOf(key),
+  };
+}
+
+/** A well-formed key; `random` is 40 base62 characters. */
+export function formatKey(environment: Environment, random: string, cell: string | null = null): string {
+  const body = `charter_${environment}_${cell === null ? '' : `${cell}_`}${random}`;
+  return body + checksum(body);
+}
+
+/** SHA-256 of the whole key in hexadecimal. A key has 238 random bits, so it needs no slow hash. */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
+}
+
+export type KeyFormat =
+  | { kind: 'well-formed'; environment: Environment; cell: string | null }
+  | { kind: 'mistyped' }
+  /** `characters`: the length of the text. `of`: that of the whole key. */
+  | { kind: 'incomplete'; characters: number; of: number }
+  /** The text contains a key. `extra`: the number of other characters. */
+  | { kind: 'too-long'; extra: number }
+  | { kind: 'not-a-key' };
+
+/** Detects a mistyped key without a database query. */
+export function inspectKey(text: string): KeyFormat {
+  const match = KEY.exec(text);
+  if (match === null) return inspectMisfit(text);
+  const body = text.slice(0, -CHECKSUM_CHARACTERS);
+  if (checksum(body) !== text.slice(-CHECKSUM_CHARACTERS)) return { kind: 'mistyped' };
+  return { kind: 'well-formed', environment: match[1] === 'live' ? 'live' : 'test', cell: match[2] ?? null };
+}
+
+function prefixOf(key: string): string {
+  return PREFIX.exec(key)?.[0] ?? '';
+}
+
+/** Whether the text is as long as the prefixes that the database has. */
+export function isWholePrefix(text: string): boolean {
+  return WHOLE_PREFIX.test(text);
+}
+
+/** What a text says about a key. Only `prefix`, which has 4 of its random characters, may be shown, stored or put into a URL. */
+export type KeyInText =
+  | { readonly kind: 'whole'; readonly prefix: string; readonly key: string }
+  | { readonly kind: 'mistyped' | 'part'; readonly prefix: string };
+
+/**
+ * Finds a key, or the start of one, in a text that somebody pasted, such as a line of a log. A whole key may lack its
+ * "charter_live_". Returns `null` if there is none.
+ */
+export function findKeyIn(text: string): KeyInText | null {
+  const bare = /^(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
+  const candidates =
+    bare === null ? (text.match(START) ?? []) : ENVIRONMENTS.map((environment) => `charter_${environment}_${bare}`);
+  const whole = candidates.find((candidate) => inspectKey(candidate).kind === 'well-formed');
+  if (whole !== undefined) return { kind: 'whole', prefix: prefixOf(whole), key: whole };
+  const [first] = candidates;
+  if (first === undefined) return null;
+  const kind = inspectKey(first).kind === 'mistyped' ? 'mistyped' : 'part';
+  return { kind, prefix: prefixOf(first) };
+}
+
+/** The different keys in a text of any length, in its order. Those whose checksum is wrong are left out. */
+export function findKeysIn(text: string): string[] {
+  const candidates = new Set(text.match(new RegExp(WITHIN, 'g')));
+  return [...candidates].filter((candidate) => inspectKey(candidate).kind === 'well-formed');
+}
+
+/** Cuts each key in the text to its prefix, for a text that repeats what a client sent. */
+export function maskKeys(text: string): string {
+  return text.replace(/(charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{4})[0-9A-Za-z]+/g, '$1…');
+}
+
+/** Never reveals which characters the text has. */
+function inspectMisfit(text: string): KeyFormat {
+  const within = WITHIN.exec(text);
+  if (within !== null) return { kind: 'too-long', extra: text.length - within[0].length };
+  const incomplete = INCOMPLETE.exec(text);
+  if (incomplete !== null)
+    return { kind: 'incomplete', characters: text.length, of: KEY_CHARACTERS + (incomplete[1] ?? '').length };
+  return { kind: 'not-a-key' };
+}
+
+function checksum(body: string): string {
+  let remainder = crc32(body);
+  let text = '';
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i += 1) {
+    text = ALPHABET.charAt(remainder % ALPHABET.length) + text;
+    remainder = Math.floor(remainder / ALPHABET.length);
+  }
+  return text;
+}
+
+/** A key with its user and its organization, read in one statement. */
+export type KeyRecord = {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  /** Also set while it is moving. */
+  readonly organizationSuspendedAt: Date | null;
+  readonly organizationIsMoving: boolean;
+  /** 64-bit integer in decimal. */
+  readonly organizationVersion: string;
+  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
+  readonly cursorKey: string;
+  readonly organizationLimits: OrganizationLimits;
+  /** The key's own limit; `null` if it has that of its organization. */
+  readonly requestsPerSecond: number | null;
+  /** The addresses and subnets from which the key may be used, separated by blanks; `null` if any address may use it. */
+  readonly allowedAddresses: string | null;
+  readonly id: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresAt: Date | null;
+  /** The expiry for which a request was refused; `null` if none was. */
+  readonly expiredAt: Date | null;
+  readonly rotatedAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly role: Role;
+  readonly userDeactivatedAt: Date | null;
+  /** The integration that holds the key; `null` if a person does. */
+  readonly integration: { readonly id: string; readonly name: string } | null;
+};
+
+/** Why and when a key ended. An ended key never becomes active again. */
+export type KeyEnd = { kind: 'expired' | 'rotated' | 'revoked'; at: Date };
+export type KeyState = 'active' | KeyEnd['kind'];
+
+/** What decides whether a key is accepted. */
+export type JudgedKey = Pick<
+  KeyRecord,
+  | 'organizationName'
+  | 'organizationSuspendedAt'
+  | 'organizationIsMoving'
+  | 'permissions'
+  | 'expiresAt'
+  | 'expiredAt'
+  | 'rotatedAt'
+  | 'revokedAt'
+  | 'role'
+  | 'userDeactivatedAt'
+  | 'allowedAddresses'
+>;
+
+/** Returns `null` if the key is active. A key that was refused as expired stays expired, even if the clock was set back. */
+export function endOf(
+  {
+    revokedAt,
+    rotatedAt,
+    expiresAt,
+    expiredAt,
+  }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt' | 'expiredAt'>,
+  now: Date,
+): KeyEnd | null {
+  if (revokedAt !== null) return { kind: 'revoked', at: revokedAt };
+  if (rotatedAt !== null) return { kind: 'rotated', at: rotatedAt };
+  if (expiresAt !== null && (expiresAt <= now || hasRecordedExpiry({ expiresAt, expiredAt })))
+    return { kind: 'expired', at: expiresAt };
+  return null;
+}
+
+/** Whether a request was refused because of this expiry. An operator may have moved the expiry to a later time since. */
+export function hasRecordedExpiry({ expiresAt, expiredAt }: Pick<KeyRecord, 'expiresAt' | 'expiredAt'>): boolean {
+  return expiresAt !== null && expiredAt !== null && expiresAt <= expiredAt;
+}
+
+export type Verdict =
+  | { kind: 'active'; permissions: readonly Permission[] }
+  | KeyEnd
+  | { kind: 'deactivated'; at: Date };
+
+/** The permissions of an active key are those that it was given and that its user's role allows now. */
+export function judgeKey(record: JudgedKey, now: Date): Verdict {
+  const end = endOf(record, now);
+  if (end !== null) return end;
+  if (record.userDeactivatedAt !== null) return { kind: 'deactivated', at: record.userDeactivatedAt };
+  const permissions = permissionsOf(record.role).filter((allowed) => record.permissions.includes(allowed));
+  return { kind: 'active', permissions };
+}
+
+export const MAX_LIFE_DAYS = 3650;
+export const DEFAULT_LIFE_DAYS = 90;
+export const MAX_ACTIVE_KEYS = 10;
+export const SOON_DAYS = 30;
+/** A key expires soon in the last fifth of its life. */
+export const SOON_SHARE = 5;
+
+/** The time from which a key is refused; `null` if it does not expire. `lifeDays` is 1 to 3650. */
+export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null {
+  return lifeDays === null ? null : new Date(createdAt.getTime() + lifeDays * DAY_MS);
+}
+
+/**
+ * True within the last fifth of the key's life, and within its last 30 days: a key that was just made for 30 days needs no
+ * attention yet.
+ */
+export function isExpiringSoon(
+  { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
+  now: Date,
+): boolean {
+  if (expiresAt === null || expiresAt <= now) return false;
+  const lifeMs = expiresAt.getTime() - createdAt.getTime();
+  return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY_MS, lifeMs / SOON_SHARE);
+}

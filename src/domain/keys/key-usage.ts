@@ -1,0 +1,70 @@
+// Usage of keys: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
+import { DAY_MS, HOUR_MS } from '../duration.ts';
+
+/** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
+export const OUTCOMES = ['successful', 'refused', 'failed'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Numbers of requests. */
+export type OutcomeCounts = Readonly<Record<Outcome, number>>;
+
+export const USE_PERIODS = ['hour', 'day'] as const;
+export type UsePeriod = (typeof USE_PERIODS)[number];
+
+/** The requests of one period. */
+export type PeriodUse = OutcomeCounts & { readonly startsAt: Date };
+
+/** `limited`: those among the refused requests that a rate limit refused. */
+export type KeyPeriodUse = PeriodUse & { readonly limited: number };
+
+/** The requests of each shown period, the oldest first. The last period is the current one. */
+export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
+
+/** Number of periods that are kept and shown, the current one included. */
+export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
+
+/** Number of networks that are kept for each key, the last used ones. */
+export const MAX_USED_NETWORKS = 20;
+
+/** A network from which a key was used: an IPv4 address or an IPv6 /64. */
+export type UsedNetwork = {
+  readonly network: string;
+  /** The day of the last use, in UTC, such as "2026-01-31". */
+  readonly day: string;
+};
+
+/** Whether the network was used within the last day: on this day or the day before. */
+export function isUsedLately({ day }: UsedNetwork, now: Date): boolean {
+  return day >= new Date(now.getTime() - DAY_MS).toISOString().slice(0, day.length);
+}
+
+const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: DAY_MS };
+
+/** The start of the oldest period that is shown. */
+export function firstShown(period: UsePeriod, now: Date): Date {
+  const ms = PERIOD_MS[period];
+  return new Date((Math.floor(now.getTime() / ms) - SHOWN_PERIODS[period] + 1) * ms);
+}
+
+/** Adds the shown periods without requests, and leaves out all other periods. `found` has each period at most once. */
+export function usageOf(found: KeyUsage, now: Date): KeyUsage {
+  return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };
+}
+
+function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): KeyPeriodUse[] {
+  const byStart = new Map(found.map((use) => [use.startsAt.getTime(), use]));
+  const first = firstShown(period, now).getTime();
+  return Array.from({ length: SHOWN_PERIODS[period] }, (_, i) => {
+    const start = first + i * PERIOD_MS[period];
+    return byStart.get(start) ?? { startsAt: new Date(start), successful: 0, refused: 0, failed: 0, limited: 0 };
+  });
+}
+
+export function totalOf(uses: readonly OutcomeCounts[]): OutcomeCounts {
+  const sum = (outcome: Outcome) => uses.reduce((total, use) => total + use[outcome], 0);
+  return { successful: sum('successful'), refused: sum('refused'), failed: sum('failed') };
+}
+
+export function requestsOf({ successful, refused, failed }: OutcomeCounts): number {
+  return successful + refused + failed;
+}

@@ -1,0 +1,144 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { invalidField } from '../errors.ts';
+import type { WebhookTargets } from '../webhooks/forbidden-address.ts';
+import { normalDomain } from './email.ts';
+import type { Role } from './role.ts';
+
+// Single sign-on: an organization's people sign in at its identity provider (OpenID Connect).
+
+/** How long a sign-in may take at the provider, and then until it is confirmed. */
+export const SIGN_IN_MINUTES = 10;
+export const MAX_DOMAINS = 20;
+export const MAX_GROUP_ROLES = 50;
+const MAX_ISSUER_CHARACTERS = 500;
+const MAX_CLIENT_ID_CHARACTERS = 255;
+/** In UTF-8. */
+const MAX_SECRET_BYTES = 2048;
+
+/** Roles that single sign-on may give: to new people, and by groups. */
+export const NEW_PEOPLE_ROLES = ['viewer', 'member'] as const satisfies readonly Role[];
+export type NewPeopleRole = (typeof NEW_PEOPLE_ROLES)[number];
+export const GROUP_ROLES = ['viewer', 'member', 'manager'] as const satisfies readonly Role[];
+export type GroupRole = (typeof GROUP_ROLES)[number];
+export type GroupRoleRule = { readonly groupName: string; readonly role: GroupRole };
+
+/** Throws an error for "issuer". */
+export function parseIssuer(text: string, { allowHttp }: WebhookTargets): string {
+  const issuer = text.trim();
+  const url = URL.parse(issuer);
+  if (url === null || !/^https?:\/\/[^/]/.test(issuer))
+    throw invalidField('issuer', 'must be a whole URL, such as https://login.example.org.');
+  if (url.protocol !== 'https:' && !allowHttp) throw invalidField('issuer', 'must begin with https://.');
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(issuer))
+    throw invalidField('issuer', 'must have no user name, password, query or fragment.');
+  if (/\/\.well-known\//.test(issuer))
+    throw invalidField('issuer', 'must be the address before "/.well-known/openid-configuration".');
+  if (issuer.length > MAX_ISSUER_CHARACTERS || !isPrintable(issuer))
+    throw invalidField('issuer', `must have at most ${MAX_ISSUER_CHARACTERS} characters, and no spaces.`);
+  return issuer;
+}
+
+export function parseClientId(text: string): string {
+  const clientId = text.trim();
+  if (clientId === '') throw invalidField('client_id', 'must not be blank.');
+  if ([...clientId].length > MAX_CLIENT_ID_CHARACTERS || !isPrintable(clientId))
+    throw invalidField('client_id', `must have at most ${MAX_CLIENT_ID_CHARACTERS} characters, and no spaces.`);
+  return clientId;
+}
+
+export function parseClientSecret(text: string): string {
+  const secret = text.trim();
+  if (secret === '') throw invalidField('client_secret', 'must not be blank.');
+  if (Buffer.byteLength(secret) > MAX_SECRET_BYTES || !isPrintable(secret))
+    throw invalidField('client_secret', `must have at most ${MAX_SECRET_BYTES} characters, and no spaces.`);
+  return secret;
+}
+
+/** Without spaces and control characters. */
+function isPrintable(text: string): boolean {
+  return /^[^\s\p{C}]+$/u.test(text);
+}
+
+/** A name of at least two labels, in ASCII and lower case. Throws an error for "domain". */
+export function parseDomain(text: string): string {
+  const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
+  const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);
+  if (!isName || domain.length > MAX_DOMAIN_CHARACTERS)
+    throw invalidField('domain', 'must be the domain of e-mail addresses, such as example.org.');
+  return domain;
+}
+
+/** The TXT record's name is 18 characters longer, and a name has at most 253. */
+const MAX_DOMAIN_CHARACTERS = 235;
+
+export function mintDomainToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** The TXT record that verifies a domain. */
+export function txtRecordOf({ domain, token }: { readonly domain: string; readonly token: string }) {
+  return { name: `_charter-challenge.${domain}`, value: `charter-verification=${token}` };
+}
+
+/** The name of a claim; empty for none. Throws an error for "groups_claim". */
+export function parseGroupsClaim(text: string): string {
+  const claim = text.trim();
+  if (claim !== '' && !(isPrintable(claim) && [...claim].length <= 100))
+    throw invalidField('groups_claim', 'must have at most 100 characters, and no spaces.');
+  return claim;
+}
+
+/** Reads one "group = role" a line. Throws an error for "group_roles". */
+export function parseGroupRoles(text: string): GroupRoleRule[] {
+  const lines = text
+    .split('\n')
+    .map((line, i) => ({ line: line.trim(), number: i + 1 }))
+    .filter(({ line }) => line !== '');
+  if (lines.length > MAX_GROUP_ROLES) throw invalidField('group_roles', `must have at most ${MAX_GROUP_ROLES} lines.`);
+  const rules = lines.map(({ line, number }) => {
+    const at = line.lastIndexOf('=');
+    const groupName = line.slice(0, Math.max(at, 0)).trim();
+    const role = GROUP_ROLES.find(
+      (each) =>
+        each ===
+        line
+          .slice(at + 1)
+          .trim()
+          .toLowerCase(),
+    );
+    if (at < 1 || role === undefined || groupName === '' || [...groupName].length > 255 || /\p{C}/u.test(groupName))
+      throw invalidField(
+        'group_roles',
+        `has a mistake in line ${number}: write a group, "=" and viewer, member or manager.`,
+      );
+    return { groupName, role };
+  });
+  const repeated = rules.findIndex(({ groupName }, i) => rules.findIndex((rule) => rule.groupName === groupName) < i);
+  if (repeated !== -1)
+    throw invalidField(
+      'group_roles',
+      `has a mistake in line ${lines[repeated]?.number}: an earlier line names the same group.`,
+    );
+  return rules;
+}
+
+/** SHA-256 of the cookie's secret that ties a sign-in to its browser. */
+export function hashBrowserSecret(secret: string): Buffer {
+  return createHash('sha256').update(`single sign-on ${secret}`).digest();
+}
+
+/**
+ * What one sign-in needs besides its state. Both derive from the secret in the browser's cookie, so that the database holds
+ * nothing with which somebody could complete the sign-in.
+ */
+export function deriveNonceAndVerifier({
+  browserSecret,
+  state,
+}: {
+  readonly browserSecret: string;
+  readonly state: string;
+}) {
+  const derive = (purpose: string) =>
+    createHmac('sha256', browserSecret).update(`single sign-on ${purpose} ${state}`).digest('base64url');
+  return { nonce: derive('nonce'), codeVerifier: derive('code verifier') };
+}

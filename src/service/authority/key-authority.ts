@@ -1,0 +1,136 @@
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import { DomainError, ForbiddenError, MovingError } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
+import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/people/role.ts';
+import { findMove } from '../../store/organizations/organization-moves.ts';
+import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
+import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
+import type { KeyRefused } from '../outcome.ts';
+import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
+
+export type KeyAuthority = {
+  readonly kind: 'granted';
+  readonly holder: LockedHolder;
+  readonly policy: KeyPolicy;
+  /** What the operator has set for the organization. */
+  readonly limits: OrganizationLimits;
+  /** `null` for an operator. */
+  readonly actorUserId: string | null;
+};
+
+/**
+ * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration. It reads the rows of both and
+ * locks them until the transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion
+ * is refused. An action that ends or limits a key also locks the organization, before the users. A write of the API that is under
+ * way then waits for the end of the action, or the action waits for the end of the write.
+ */
+export async function lockForKeyAction(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  { userId, action }: { userId: string; action: Exclude<KeyAction, 'move'> },
+): Promise<KeyAuthority | KeyRefused> {
+  const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
+  const { policy, limits, suspendedAt } = organization;
+  const reason = findKeyRefusal({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
+  if (reason !== null) return refuseKey(reason, { holder, isOwn: current?.id === holder.id, action });
+  return { kind: 'granted', holder, policy, limits, actorUserId: current?.id ?? null };
+}
+
+/**
+ * Decides whether the actor may revoke keys of a user or an integration. A revocation gives nobody a key, so it is allowed whatever
+ * the state of the holder or the organization. It locks the organization, so that no write of the key is committed afterwards.
+ */
+export async function lockForRevocation(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  userId: string,
+): Promise<Pick<KeyAuthority, 'holder' | 'actorUserId'>> {
+  const { current, holder } = await lockActorAndHolder(tx, actor, { userId, action: 'revoke' });
+  return { holder, actorUserId: current?.id ?? null };
+}
+
+type Locked = {
+  /** `null` for an operator. */
+  readonly current: LockedUser | null;
+  readonly holder: LockedHolder;
+  /** Those of `also` that exist, by id. */
+  readonly others: ReadonlyMap<string, LockedHolder>;
+  readonly organization: OrganizationRecord;
+};
+
+async function lockActorAndHolder(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  { userId, action, also = [] }: { userId: string; action: KeyAction | 'revoke'; also?: readonly string[] },
+): Promise<Locked> {
+  if (!isId(userId)) throw noSuchUser();
+  const ids = [...new Set([...(isOperator(actor) ? [] : [actor.userId]), userId, ...also])];
+  const locksOrganization = ['revoke', 'rotate', 'restrict', 'move'].includes(action);
+  const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
+  const users = await lockHolders(tx, actor.scope, ids);
+  const organization = locked ?? (await getOrganization(tx, actor.scope));
+  // A moving organization is suspended, too, but only for a moment. What ends a key is carried out nevertheless, if it can be.
+  if (action !== 'revoke' && organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null)
+    throw new MovingError();
+  const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
+  // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
+  if (current !== null && current.id !== userId && users.get(userId)?.ownerUserId !== current.id) {
+    const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
+    if (!mayTouch)
+      throw new ForbiddenError(`You may not ${action} API keys of other users. Contact an administrator or support.`);
+  }
+  const holder = users.get(userId);
+  if (holder === undefined) throw noSuchUser();
+  return {
+    current,
+    holder,
+    organization,
+    others: new Map(also.flatMap((id) => users.get(id) ?? []).map((each) => [each.id, each])),
+  };
+}
+
+export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
+
+/**
+ * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for both. The
+ * organization is locked, as by every action that limits a key.
+ */
+export async function lockForMove(
+  tx: Transaction,
+  actor: Actor,
+  { userId, integrationId }: { userId: string; integrationId: string },
+): Promise<MoveAuthority | KeyRefused> {
+  const also = isId(integrationId) ? [integrationId] : [];
+  const { current, holder, organization, others } = await lockActorAndHolder(tx, actor, {
+    userId,
+    action: 'move',
+    also,
+  });
+  const integration = others.get(integrationId);
+  if (holder.kind !== 'person' || integration?.kind !== 'integration') throw noSuchIntegration();
+  const { policy, suspendedAt } = organization;
+  for (const each of [holder, integration]) {
+    const reason = findKeyRefusal({ actor: current, holder: each, policy, isSuspended: suspendedAt !== null });
+    if (reason !== null) return refuseKey(reason, { holder: each, isOwn: current?.id === each.id, action: 'move' });
+  }
+  return { kind: 'granted', holder, integration, actorUserId: current?.id ?? null };
+}
+
+/** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
+export function activeActor(user: LockedHolder | null | undefined): LockedUser {
+  if (user?.kind !== 'person' || user.deactivatedAt !== null)
+    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
+  return user;
+}
+
+/** The same error for an integration that does not exist and one of another organization. */
+export function noSuchIntegration(): DomainError {
+  return new DomainError('not_found', 'There is no such integration.');
+}
+
+/** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
+export function noSuchUser(): DomainError {
+  return new DomainError('not_found', 'There is no such user.');
+}

@@ -1,0 +1,43 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { DomainError, ForbiddenError } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
+import type { LockedUser } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
+import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
+import { lockActor } from './people-authority.ts';
+
+/** The actor's row, locked until the transaction ends. Throws "forbidden" unless the actor may change webhook endpoints. */
+export async function lockWebhookAdministrator(tx: Transaction, actor: Actor): Promise<LockedUser> {
+  const current = await lockActor(tx, actor);
+  if (!mayGovern(current.role))
+    throw new ForbiddenError('You may not change webhook endpoints. Contact an administrator of your organization.');
+  return current;
+}
+
+/** The same, with an endpoint of the organization, locked too. */
+export async function lockWebhookAction(
+  tx: Transaction,
+  actor: Actor,
+  endpointId: string,
+): Promise<{ readonly current: LockedUser; readonly endpoint: LockedWebhookEndpoint }> {
+  const current = await lockWebhookAdministrator(tx, actor);
+  const endpoint = isId(endpointId) ? await lockWebhookEndpoint(tx, actor.scope, endpointId) : null;
+  if (endpoint === null) throw noSuchEndpoint();
+  return { current, endpoint };
+}
+
+export function refuseToSeeWebhooks({ role }: Actor): void {
+  if (!maySeeWebhooks(role))
+    throw new ForbiddenError('You may not see webhook endpoints. Contact an administrator of your organization.');
+}
+
+/** The same error for an endpoint that does not exist and one of another organization. */
+export function noSuchEndpoint(): DomainError {
+  return new DomainError('not_found', 'There is no such webhook endpoint.');
+}
+
+/** The same error for a delivery that does not exist and one of another endpoint or organization. */
+export function noSuchDelivery(): DomainError {
+  return new DomainError('not_found', 'There is no such delivery. Deliveries are kept as long as their events.');
+}

@@ -1,0 +1,112 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { ForbiddenError } from '../../domain/errors.ts';
+import { formatCount } from '../../domain/format.ts';
+import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
+import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/keys/key-notice.ts';
+import { type KeyPolicy, mayGovern, type Role } from '../../domain/people/role.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { checkKeysSoon } from '../../store/keys/key-checks.ts';
+import {
+  getOrganization,
+  lockOrganization,
+  type OrganizationRecord,
+  setNoticeSettings,
+  setPolicy,
+} from '../../store/organizations/organizations.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { lockActor } from '../authority/people-authority.ts';
+import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
+
+/** The organization with its policy and its state, for administrators. */
+export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
+  refuseToGovern(actor.role);
+  return getOrganization(db.prisma, actor.scope);
+}
+
+/** Changes the policy for new keys; existing keys keep their expiry, and stay valid without allowed addresses. */
+export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
+  const { maxKeyLifeDays } = policy;
+  if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
+    return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
+  return runAction(db, async (tx) => {
+    const before = (await lockOrganization(tx, actor.scope)).policy;
+    const current = await lockActor(tx, actor);
+    refuseToGovern(current.role);
+    const detail = changesIn(wordsOf(before), wordsOf(policy));
+    if (Object.keys(detail).length === 0) return DONE;
+    await setPolicy(tx, actor.scope, policy);
+    await recordAudit(tx, actor.scope, {
+      action: 'organization.policy_changed',
+      actorUserId: current.id,
+      detail,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/**
+ * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. After a change of the time without a
+ * use, all keys of the organization are checked soon. None ends within a week after that time was set or shortened.
+ */
+export async function updateNoticeSettings(
+  db: Database,
+  actor: Actor,
+  { endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings,
+): Promise<Done | Invalid> {
+  if (endsUnusedAfterDays !== null && !isUnusedDays(endsUnusedAfterDays))
+    return invalid(
+      'ends_unused_after_days',
+      `must be an integer from ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}, or empty.`,
+    );
+  return runAction(db, async (tx) => {
+    const before = (await lockOrganization(tx, actor.scope)).notices;
+    const current = await lockActor(tx, actor);
+    refuseToGovern(current.role);
+    const after = { endsUnusedAfterDays, tellsNewNetworks };
+    const detail = changesIn(noticeWordsOf(before), noticeWordsOf(after));
+    if (Object.keys(detail).length === 0) return DONE;
+    const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
+    await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
+    if (endsUnusedAfterDays !== before.endsUnusedAfterDays) await checkKeysSoon(tx, actor.scope);
+    await recordAudit(tx, actor.scope, {
+      action: 'organization.policy_changed',
+      actorUserId: current.id,
+      detail,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+function isUnusedDays(days: number): boolean {
+  return Number.isInteger(days) && days >= MIN_UNUSED_DAYS && days <= MAX_UNUSED_DAYS;
+}
+
+export function refuseToGovern(role: Role): void {
+  if (!mayGovern(role))
+    throw new ForbiddenError("You may not see or change your organization's settings. Contact an administrator.");
+}
+
+/** "before -> after" by setting, for the audit log. */
+function changesIn(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
+  const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
+  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`]));
+}
+
+function noticeWordsOf({ endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings): Record<string, string> {
+  return {
+    'unused keys': endsUnusedAfterDays === null ? 'do not end' : `end after ${formatCount(endsUnusedAfterDays, 'day')}`,
+    'mail about new networks': tellsNewNetworks ? 'yes' : 'no',
+  };
+}
+
+function wordsOf(policy: KeyPolicy): Record<string, string> {
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = policy;
+  return {
+    'members may create keys': membersMayCreateKeys ? 'yes' : 'no',
+    'longest key life': formatCount(maxKeyLifeDays, 'day'),
+    'keys that never expire': allowsUnendingKeys ? 'allowed' : 'not allowed',
+    'allowed addresses of keys that may write': requiresAddresses ? 'required' : 'optional',
+  };
+}

@@ -1,0 +1,231 @@
+import type { Actor, AuditSource } from '../../domain/audit/actor.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../../domain/people/access-link.ts';
+import { domainOfEmail, shownEmail } from '../../domain/people/email.ts';
+import { passwordCharacters } from '../../domain/people/password.ts';
+import { hashToken } from '../../domain/people/session.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { getOrganization } from '../../store/organizations/organizations.ts';
+import { useAccessLink, voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { findSsoConnection } from '../../store/people/sso-connections.ts';
+import { hasVerifiedSsoDomain } from '../../store/people/sso-domains.ts';
+import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
+import { lockToManage } from '../authority/people-authority.ts';
+import { refuseForeignUser, signInWayOf } from '../authority/single-sign-on-requirement.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  errorOf,
+  type Invalid,
+  runAction,
+  unlessMoving,
+} from '../outcome.ts';
+import { type AccessLink, addLink, type LinkMade } from '../sign-in/make-link.ts';
+import { findWeakness, hashPassword, replacePassword } from '../sign-in/password.ts';
+import { hasAccountAlready, refuseToAccept } from './invitations.ts';
+import type { MailedLink } from './link-mail.ts';
+
+/** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
+export async function makeLink(
+  db: Database,
+  actor: Actor,
+  { userId, kind, formId, now = new Date() }: OneTimeForm & { userId: string; kind: AccessLinkKind; now?: Date },
+): Promise<LinkMade | Conflict | AlreadySent> {
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const { current, target } = await lockToManage(tx, actor, userId);
+    // A session that somebody else found open must not get the account without its password.
+    if (target.id === current.id) return conflict('Change your own password under My profile.');
+    const unfit = await findUnfit(tx, actor.scope, { user: target, kind });
+    if (unfit !== null) return unfit;
+    await voidAccessLinksOf(tx, actor.scope, target.id);
+    const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
+    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, auditSource: actor.auditSource });
+    return { kind: 'link-made', link };
+  });
+}
+
+/** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
+export async function makeOperatorLink(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, now = new Date() }: { readonly userId: string; readonly now?: Date },
+): Promise<AccessLink> {
+  return transaction(db, async (tx) => {
+    const user = await lockUser(tx, scope, userId);
+    if (user === null) throw new DomainError('not_found', 'The user has just been removed.');
+    const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
+    const unfit = await findUnfit(tx, scope, { user, kind });
+    if (unfit !== null) throw errorOf(unfit);
+    await voidAccessLinksOf(tx, scope, user.id);
+    const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
+    await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, auditSource: null });
+    return link;
+  });
+}
+
+type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; readonly now: Date };
+
+/**
+ * Reset links for the user's own mailbox: one for the account with the e-mail, or, if there is none, one for each invitation. Anybody
+ * can request them, so they void no other link.
+ */
+export async function makeOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
+  const account = await findCredentials(db, request.email);
+  const found = account === null ? await findInvited(db, request.email) : [account];
+  const links: MailedLink[] = [];
+  for (const user of found) {
+    const link = await makeOwnLink(db, { ...request, ...user });
+    if (link !== null) links.push(link);
+  }
+  return links;
+}
+
+/** Returns `null` if the link would lead its user nowhere, or the organization is moving. */
+async function makeOwnLink(
+  db: Database,
+  { organizationId, userId, auditSource, now }: OwnRequest & Invited,
+): Promise<MailedLink | null> {
+  const scope = OrganizationScope.grant(organizationId);
+  return unlessMoving(null, () =>
+    transaction(db, async (tx) => {
+      const user = await lockUser(tx, scope, userId);
+      if (user === null || user.deactivatedAt !== null) return null;
+      const refusal = (await refuseToAccept(tx, scope, user)) ?? (await refuseForeignUser(tx, scope, user));
+      if (refusal !== null) return null;
+      const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const detail = { by: 'somebody who asked for it at the sign-in' };
+      await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
+      const isToProvider = (await signInWayOf(tx, scope, user.id)) === 'single-sign-on';
+      return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
+    }),
+  );
+}
+
+function eventOf({ kind, userId }: AccessLink) {
+  if (kind === 'password_reset') return { action: 'user.reset_link_made', targetUserId: userId } as const;
+  return { action: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
+}
+
+/** Why the user cannot get a link of this kind; `null` if the user can. */
+async function findUnfit(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, kind }: { readonly user: LockedUser; readonly kind: AccessLinkKind },
+): Promise<Conflict | null> {
+  if (user.deactivatedAt !== null)
+    return conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);
+  if (kind === 'invitation' && user.passwordHash !== null)
+    return conflict(`${shownEmail(user.email)} has accepted an invitation already. Make a reset link instead.`);
+  if (kind === 'password_reset' && user.passwordHash === null)
+    return conflict(`${shownEmail(user.email)} has no password yet. Make an invitation link instead.`);
+  return (await refuseToAccept(tx, scope, user)) ?? refuseForeignUser(tx, scope, user);
+}
+
+export type OpenLink = {
+  readonly organizationId: string;
+  readonly kind: AccessLinkKind;
+  readonly name: string;
+  readonly email: string;
+  readonly organizationName: string;
+  /** Minimum length of the new password. */
+  readonly passwordCharacters: number;
+  /** Whether the link may lead to the organization's provider instead of to a password, or has to. */
+  readonly singleSignOn: 'no' | 'possible' | 'required';
+};
+
+/** What a link is for; `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it. */
+export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
+  const link = await findOpen(db, token, now);
+  if (link === null) return null;
+  const { kind, name, email, organizationId, organizationName, hasSecondFactor } = link;
+  const scope = OrganizationScope.grant(organizationId);
+  const isPossible =
+    (await findSsoConnection(db.prisma, scope)) !== null &&
+    (await hasVerifiedSsoDomain(db.prisma, scope, domainOfEmail(email)));
+  const isRequired = (await signInWayOf(db.prisma, scope, link.userId)) === 'single-sign-on';
+  return {
+    kind,
+    name,
+    email,
+    organizationId,
+    organizationName,
+    passwordCharacters: passwordCharacters(hasSecondFactor),
+    singleSignOn: isRequired ? 'required' : isPossible ? 'possible' : 'no',
+  };
+}
+
+async function findOpen(db: Database, token: string, now: Date) {
+  const tokenHash = hashToken(token);
+  const link = tokenHash === null ? null : await findAccessLinkByHash(db, tokenHash);
+  return tokenHash !== null && link !== null && isLinkOpen(link, now) ? { ...link, tokenHash } : null;
+}
+
+/** The link was used, voided or has expired. */
+export type DeadLink = { readonly kind: 'dead-link' };
+const DEAD_LINK: DeadLink = { kind: 'dead-link' };
+
+/**
+ * Sets the password. A link works once, under concurrent requests too; a password that is refused does not use it up. Nobody
+ * is signed in by it, so the next sign-in still asks for a second factor.
+ */
+export async function setPassword(
+  db: Database,
+  {
+    token,
+    password,
+    auditSource,
+    now = new Date(),
+  }: { token: string; password: string; auditSource: AuditSource; now?: Date },
+): Promise<Done | Invalid | Conflict | DeadLink> {
+  const link = await findOpen(db, token, now);
+  if (link === null) return DEAD_LINK;
+  const weakness = findWeakness(password, link);
+  if (weakness !== null) return weakness;
+  const passwordHash = await hashPassword(password);
+  const scope = OrganizationScope.grant(link.organizationId);
+  return acceptOnce(link.email, () =>
+    runAction(db, async (tx) => {
+      const makerId = link.maker?.userId ?? link.userId;
+      const users = await lockUsers(tx, scope, [...new Set([link.userId, makerId])]);
+      const user = users.get(link.userId);
+      const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
+      if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
+      if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
+      // Without a second factor the password must be longer, and it may have been removed since the page was opened.
+      const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
+      if (tooWeakNow !== null) return tooWeakNow;
+      const refusal = await refuseToAccept(tx, scope, user);
+      if (refusal !== null) return refusal;
+      if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
+      await replacePassword(tx, scope, { user, passwordHash, keptSession: null });
+      await recordAudit(tx, scope, {
+        action: 'user.password_set',
+        actorUserId: user.id,
+        targetUserId: user.id,
+        detail: { by: link.kind === 'invitation' ? 'invitation link' : 'reset link' },
+        auditSource,
+      });
+      return DONE;
+    }),
+  );
+}
+
+/** An invitation takes an e-mail from nobody, so the e-mail may have an account by now. */
+async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O | Conflict> {
+  try {
+    return await accept();
+  } catch (error) {
+    if (isUniqueViolation(error)) return hasAccountAlready(email);
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { isAbove, type Role } from '../../domain/people/role.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { endSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser } from '../../store/people/users.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { refuseForLastAdministrator } from '../authority/last-administrator.ts';
+import { lockToManage, refuseToManage } from '../authority/people-authority.ts';
+import { refuseForBreakGlass } from '../authority/single-sign-on-requirement.ts';
+import { findHandOver, type HandOver, handOver } from '../integrations/hand-over.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
+import { parseRole } from './people.ts';
+
+/**
+ * The user's keys and sessions have the permissions of the new role from their next request on. To demote the owner of
+ * integrations, `newOwner` must be given: the e-mail of who owns them from then on, which may be the same user.
+ */
+export async function changeRole(
+  db: Database,
+  actor: Actor,
+  { userId, role, newOwner }: { userId: string; role: string; newOwner?: string | undefined },
+): Promise<Done | Invalid | Conflict> {
+  const parsedRole = parsed(() => parseRole(role));
+  if (parsedRole.kind === 'invalid') return parsedRole;
+  const next = parsedRole.value;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: true });
+    const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
+    refuseToManage(current.role, next);
+    if (target.role === next) return DONE;
+    const refusal =
+      next === 'administrator'
+        ? null
+        : ((await refuseForLastAdministrator(tx, actor.scope, target)) ??
+          (await refuseForBreakGlass(tx, actor.scope, target)));
+    if (refusal !== null) return refusal;
+    if (isAbove(target.role, next)) {
+      if (found?.kind === 'invalid') return found;
+      const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+      if (changed !== null) return changed;
+    }
+    await changeUser(tx, actor.scope, target.id, { role: next });
+    // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
+    if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
+    await recordAudit(tx, actor.scope, {
+      action: 'user.role_changed',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      detail: { before: target.role, after: next } satisfies Record<string, Role>,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}
+
+/**
+ * Ends every key, session and access link of the user, in one transaction. The integrations that the user owns keep their keys
+ * and get the owner with the e-mail `newOwner`, which must then be given.
+ */
+export async function deactivateUser(
+  db: Database,
+  actor: Actor,
+  { userId, newOwner, now = new Date() }: { userId: string; newOwner?: string | undefined; now?: Date },
+): Promise<Done | Invalid | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
+    const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
+    if (target.deactivatedAt !== null) return conflict(`${shownEmail(target.email)} is deactivated already.`);
+    const refusal =
+      (await refuseForLastAdministrator(tx, scope, target)) ?? (await refuseForBreakGlass(tx, scope, target));
+    if (refusal !== null) return refusal;
+    if (found?.kind === 'invalid') return found;
+    const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+    if (changed !== null) return changed;
+    await changeUser(tx, scope, target.id, { deactivatedAt: now });
+    await endSessionsOf(tx, scope, target.id);
+    await voidAccessLinksOf(tx, scope, target.id);
+    const event = { actorUserId: current.id, targetUserId: target.id, auditSource };
+    await recordAudit(tx, scope, { ...event, action: 'user.deactivated' });
+    const ending = { userId: target.id, at: now, byUserId: current.id };
+    for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
+      const detail = { name, why: 'user deactivated' };
+      await recordAudit(tx, scope, { ...event, action: 'key.revoked', keyId: id, detail });
+    }
+    return DONE;
+  });
+}
+
+function idsOf(found: HandOver | Invalid | null): readonly string[] {
+  return found?.kind === 'hand-over' ? [...found.integrationIds, found.ownerId] : [];
+}
+
+/** The user can sign in again, with the same password. The keys, sessions and links that deactivation ended stay ended. */
+export async function reactivateUser(
+  db: Database,
+  actor: Actor,
+  { userId }: { userId: string },
+): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, actor.scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.deactivatedAt === null) return conflict(`${shownEmail(target.email)} is active.`);
+    await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
+    await recordAudit(tx, actor.scope, {
+      action: 'user.reactivated',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      auditSource: actor.auditSource,
+    });
+    return DONE;
+  });
+}

@@ -1,0 +1,235 @@
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../domain/audit/actor.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { parseName } from '../../domain/name.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { domainOfEmail, normalEmail, shownEmail } from '../../domain/people/email.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import {
+  changeUser,
+  deleteUser,
+  insertUser,
+  isReferenced,
+  type LockedUser,
+  lockUser,
+} from '../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
+import { lockActor, lockToManage, refuseToManage } from '../authority/people-authority.ts';
+import { refuseForeignEmail } from '../authority/single-sign-on-requirement.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  joinInvalid,
+  parsed,
+  runAction,
+  unlessMoving,
+} from '../outcome.ts';
+import { addLink, type LinkMade } from '../sign-in/make-link.ts';
+import { parseRole } from './people.ts';
+
+// An invitation takes an e-mail from nobody: any number of organizations may invite the same one. The e-mail becomes that of one
+// account when its owner accepts, and only its mailbox tells whether it has an account already.
+
+type Invitation = OneTimeForm & {
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly now?: Date;
+};
+
+/**
+ * Creates a user without a password, and the link with which the user sets one. "conflict": a user of the organization has the
+ * e-mail. An account elsewhere makes no difference.
+ */
+export async function inviteUser(
+  db: Database,
+  actor: Actor,
+  { email, name, role, formId, now = new Date() }: Invitation,
+): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
+  const parsedName = parsed(() => parseName(name, { kind: 'person' }));
+  const parsedEmail = parsed(() => parseEmail(email));
+  const parsedRole = parsed(() => parseRole(role));
+  if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
+    return joinInvalid([parsedName, parsedEmail, parsedRole]);
+  const user = {
+    id: newId(),
+    name: parsedName.value,
+    email: parsedEmail.value,
+    role: parsedRole.value,
+    passwordHash: null,
+  };
+  return unlessInUse(user.email, () =>
+    runAction(db, async (tx) => {
+      if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+      const inviter = await lockActor(tx, actor);
+      refuseToManage(inviter.role, user.role);
+      const refusal = await refuseEmail(tx, actor.scope, user.email);
+      if (refusal !== null) return refusal;
+      await insertUser(tx, actor.scope, user);
+      const invited = { ...user, hasAccepted: false };
+      const link = await addLink(tx, actor.scope, { user: invited, kind: 'invitation', madeByUserId: inviter.id, now });
+      await recordAudit(tx, actor.scope, {
+        action: 'user.invited',
+        actorUserId: inviter.id,
+        targetUserId: user.id,
+        detail: { role: user.role },
+        auditSource: actor.auditSource,
+      });
+      return { kind: 'link-made', link };
+    }),
+  );
+}
+
+/** Corrects the e-mail of somebody who has not accepted. The links to the former e-mail are void; the new one gets an invitation. */
+export async function correctEmail(
+  db: Database,
+  actor: Actor,
+  { userId, email: text, formId, now = new Date() }: OneTimeForm & { userId: string; email: string; now?: Date },
+): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
+  const { scope, auditSource } = actor;
+  const read = parsed(() => parseEmail(text));
+  if (read.kind === 'invalid') return read;
+  const email = read.value;
+  return unlessInUse(email, () =>
+    runAction(db, async (tx) => {
+      if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
+      const { current, target } = await lockToManage(tx, actor, userId);
+      if (target.hasAccepted)
+        return conflict(
+          `${shownEmail(target.email)} has accepted the invitation, so only support can change the e-mail.`,
+        );
+      if (target.deactivatedAt !== null)
+        return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
+      if (target.email === email) return invalid('email', 'is the e-mail of the user already.');
+      const refusal = await refuseEmail(tx, scope, email);
+      if (refusal !== null) return refusal;
+      await changeUser(tx, scope, target.id, { email });
+      await voidAccessLinksOf(tx, scope, target.id);
+      const invited = { ...target, email };
+      const link = await addLink(tx, scope, { user: invited, kind: 'invitation', madeByUserId: current.id, now });
+      await recordAudit(tx, scope, {
+        action: 'user.email_changed',
+        actorUserId: current.id,
+        targetUserId: target.id,
+        detail: { from: target.email, to: email },
+        auditSource,
+      });
+      return { kind: 'link-made', link };
+    }),
+  );
+}
+
+/** Removes somebody who has not accepted, with the links. */
+export async function withdrawInvitation(
+  db: Database,
+  actor: Actor,
+  { userId }: { readonly userId: string },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, target } = await lockToManage(tx, actor, userId);
+    if (target.hasAccepted)
+      return conflict(`${shownEmail(target.email)} has accepted the invitation. Deactivate the user instead.`);
+    if (await isReferenced(tx, scope, target.id))
+      return conflict(
+        `${shownEmail(target.email)} has API keys or integrations, whose history stays. Deactivate the user instead.`,
+      );
+    await deleteUser(tx, scope, target.id);
+    await recordAudit(tx, scope, {
+      action: 'user.invitation_withdrawn',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      detail: { name: target.name, email: target.email },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Whether the invitation can be withdrawn. It cannot if the user has keys or integrations, whose history stays. */
+export async function canWithdraw(
+  db: Database,
+  actor: Actor,
+  user: { readonly id: string; readonly hasAccepted: boolean },
+) {
+  return !user.hasAccepted && !(await isReferenced(db.prisma, actor.scope, user.id));
+}
+
+/**
+ * Takes back the invitations of other organizations to a domain that this one has verified. Somebody who has accepted before keeps
+ * the account. Repeating it changes nothing.
+ */
+export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
+  for (const { organizationId, userId } of await findInvitedElsewhere(db, scope, domain)) {
+    const other = OrganizationScope.grant(organizationId);
+    // In an organization that is moving, the invitation stays, but nobody can accept it (refuseToAccept).
+    await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
+  }
+}
+
+/** Somebody with keys or integrations stays, because these belong to the organization, but cannot accept. */
+async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
+  const user = await lockUser(tx, scope, userId);
+  if (user === null || user.hasAccepted) return;
+  const voided = await voidAccessLinksOf(tx, scope, userId);
+  if (!(await isReferenced(tx, scope, userId))) await deleteUser(tx, scope, userId);
+  else if (voided === 0) return;
+  const { name, email } = user;
+  await recordAudit(tx, scope, {
+    action: 'user.invitation_taken_back',
+    actorUserId: null,
+    targetUserId: userId,
+    detail: { name, email, why: 'another organization has verified the domain' },
+    auditSource: null,
+  });
+}
+
+/** Refuses an invitation if another organization has verified the domain since it was made. */
+export async function refuseToAccept(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { email, hasAccepted }: Pick<LockedUser, 'email' | 'hasAccepted'>,
+): Promise<Conflict | null> {
+  if (hasAccepted || !(await isVerifiedElsewhere(tx, scope, domainOfEmail(email)))) return null;
+  return conflict(`The e-mail ${shownEmail(email)} ${OF_OTHERS}`);
+}
+
+/** For the owner of the mailbox, who has the link. */
+export function hasAccountAlready(email: string): Conflict {
+  return conflict(
+    `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,
+  );
+}
+
+const OF_OTHERS =
+  'is of a domain that another organization has verified, so only that organization can invite it. Use an e-mail of another domain.';
+
+async function refuseEmail(tx: Transaction, scope: OrganizationScope, email: string): Promise<Invalid | null> {
+  if (await isVerifiedElsewhere(tx, scope, domainOfEmail(email))) return invalid('email', OF_OTHERS);
+  return refuseForeignEmail(tx, scope, email);
+}
+
+async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O | Conflict> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return conflict(`A user of your organization has the e-mail ${shownEmail(email)} already. Use another one.`);
+  }
+}
+
+function parseEmail(text: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
+  return email;
+}

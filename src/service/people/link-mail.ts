@@ -1,0 +1,64 @@
+import { LINK_HOURS } from '../../domain/people/access-link.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { findCredentials } from '../../store/unscoped/people.ts';
+import type { Mail, Outbox } from '../mail.ts';
+import type { AccessLink } from '../sign-in/make-link.ts';
+
+export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> & {
+  readonly organizationName: string;
+  /** The organization requires single sign-on, so the link sets no password. */
+  readonly isToProvider: boolean;
+};
+
+/**
+ * Sends a link to its user. Whether the e-mail of somebody who is invited has an account in another organization is found out in the
+ * background, and only its mailbox is told.
+ */
+export function mailLink(
+  { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
+  link: Omit<MailedLink, 'token'> & Pick<AccessLink, 'hasAccepted'> & { readonly url: string },
+): void {
+  outbox.later(async () => {
+    const isTaken = !link.hasAccepted && (await findCredentials(db, link.email)) !== null;
+    await outbox.send(isTaken ? hasAccountMail(link) : linkMail(link));
+  });
+}
+
+function hasAccountMail({ name, email, organizationName }: Omit<MailedLink, 'token'>): Mail {
+  const invited = `You are invited to ${organizationName} on Charter`;
+  const text = [
+    `Hello ${name},`,
+    `${invited}, but ${shownEmail(email)} has an account in another organization already, and an e-mail can have one account only.`,
+    'To accept, ask for an invitation to another e-mail. If you no longer need your account, ask support to remove it, and then for a new invitation.',
+    'If you did not expect it, ignore this mail.',
+  ].join('\n\n');
+  return { to: { name, address: email }, subject: invited, text: `${text}\n` };
+}
+
+/** The mail that brings a link to its user. */
+export function linkMail({
+  kind,
+  name,
+  email,
+  organizationName,
+  isToProvider,
+  url,
+}: Omit<MailedLink, 'token'> & { readonly url: string }): Mail {
+  const hours = LINK_HOURS[kind];
+  const reset = isToProvider
+    ? { subject: 'Sign in to Charter', wanted: 'a link to sign in' }
+    : { subject: 'Set a new Charter password', wanted: 'a new password' };
+  const invited = `You are invited to ${organizationName} on Charter`;
+  const [subject, why] =
+    kind === 'invitation'
+      ? [invited, `${invited}.`]
+      : [reset.subject, `Somebody, probably you, asked for ${reset.wanted} at ${organizationName}.`];
+  const text = [
+    `Hello ${name},`,
+    `${why} Open this link to ${isToProvider ? 'sign in at the identity provider of your organization' : 'set your password'}:`,
+    url,
+    `It works once, within ${hours === 1 ? 'an hour' : `${hours} hours`}. If you did not expect it, ignore this mail.`,
+  ].join('\n\n');
+  return { to: { name, address: email }, subject, text: `${text}\n` };
+}

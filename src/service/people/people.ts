@@ -1,0 +1,81 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { ForbiddenError, invalidField } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import { searchText } from '../../domain/name.ts';
+import { withNormalDomain } from '../../domain/people/email.ts';
+import { isRole, maySeePeople, type Role } from '../../domain/people/role.ts';
+import {
+  countUsers,
+  type FoundUser,
+  findUser,
+  listUsers as listStored,
+  MAX_COUNTED_USERS,
+  type UserDetails,
+  type UserPosition,
+  type UserState,
+} from '../../store/people/user-lists.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { noSuchUser } from '../authority/key-authority.ts';
+import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
+
+type UserListPage = {
+  readonly users: readonly UserDetails[];
+  /** How many users match on all list pages, and the place of the first of these; `null` if there are too many to count. */
+  readonly range: { readonly first: number; readonly total: number } | null;
+  /** `before` of the previous page; `null` on the first page. */
+  readonly previous: string | null;
+  /** `after` of the next page; `null` on the last page. */
+  readonly next: string | null;
+};
+
+const PAGE_SIZE = 25;
+const SEARCH_CHARACTERS = 100;
+
+/** The users of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
+export async function listUsers(
+  db: Database,
+  actor: Actor,
+  { search = '', state = 'all', after = null, before = null }: UserListRequest = {},
+): Promise<UserListPage> {
+  refuseToSee(actor.role);
+  const filters = { search: searchText(withNormalDomain(search), SEARCH_CHARACTERS), state };
+  const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
+  const { rows, previous, next } = await readListPage(
+    window,
+    (from, limit) => listStored(db, actor.scope, { ...filters, from, limit }),
+    ({ name, id }) => encodePosition(name, id),
+  );
+  const counted = await countUsers(db, actor.scope, { ...filters, position: rows.at(0) ?? null });
+  return {
+    users: rows,
+    range: counted.total > MAX_COUNTED_USERS ? null : { first: counted.before + 1, total: counted.total },
+    previous,
+    next,
+  };
+}
+
+type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
+
+/** Users may see themselves. To see another user, the actor needs a role that may see the list of users. */
+export async function getUser(db: Database, actor: Actor, userId: string): Promise<FoundUser> {
+  if (userId !== actor.userId) refuseToSee(actor.role);
+  const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
+  if (user === null) throw noSuchUser();
+  return user;
+}
+
+function refuseToSee(role: Role): void {
+  if (!maySeePeople(role))
+    throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
+}
+
+export function parseRole(role: string): Role {
+  if (!isRole(role)) throw invalidField('role', 'must be administrator, manager, member or viewer.');
+  return role;
+}
+
+function positionOf(text: string | null): UserPosition | null {
+  const position = decodePosition(text);
+  const [name] = position?.parts ?? [];
+  return position === null || name === undefined ? null : { name, id: position.id };
+}

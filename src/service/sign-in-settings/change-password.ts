@@ -1,0 +1,41 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import type { Database } from '../../store/sql/database.ts';
+import { refusePasswords } from '../authority/single-sign-on-requirement.ts';
+import { type Conflict, type Invalid, runAction } from '../outcome.ts';
+import { findWeakness, hashPassword, replacePassword } from '../sign-in/password.ts';
+import { lockSession, renewSession } from '../sign-in/sessions.ts';
+
+/** The actor's session continues under a new token. */
+export type SessionRenewed = { readonly kind: 'session-renewed'; readonly token: string };
+
+type Change = {
+  readonly password: string;
+  /** Of the actor's session. */
+  readonly token: string;
+};
+
+export async function changePassword(
+  db: Database,
+  actor: Actor,
+  { password, token }: Change,
+): Promise<SessionRenewed | Invalid | Conflict> {
+  const weakness = findWeakness(password, actor);
+  if (weakness !== null) return weakness;
+  const passwordHash = await hashPassword(password);
+  return runAction(db, async (tx) => {
+    const { user, tokenHash } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
+    const tooWeakNow = findWeakness(password, { ...actor, hasSecondFactor: user.totpSince !== null });
+    if (tooWeakNow !== null) return tooWeakNow;
+    await replacePassword(tx, actor.scope, { user, passwordHash, keptSession: tokenHash });
+    await recordAudit(tx, actor.scope, {
+      action: 'user.password_set',
+      actorUserId: user.id,
+      targetUserId: user.id,
+      auditSource: actor.auditSource,
+    });
+    return { kind: 'session-renewed', token: await renewSession(tx, actor.scope, tokenHash) };
+  });
+}

@@ -1,0 +1,139 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../domain/people/single-sign-on.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import {
+  deleteSsoDomain,
+  hasVerifiedSsoDomain,
+  insertSsoDomain,
+  listSsoDomains,
+  verifySsoDomain,
+} from '../../store/people/sso-domains.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, parsed, runAction } from '../outcome.ts';
+import { takeBackInvitations } from '../people/invitations.ts';
+import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
+import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
+import { IS_REQUIRED, lockSettings } from './single-sign-on.ts';
+
+/** Adds a domain that is not verified yet. Anybody may: only the TXT record, or an operator, says whose it is. */
+export async function addDomain(
+  db: Database,
+  actor: Actor,
+  { domain: text }: { readonly domain: string },
+): Promise<Done | Invalid | Conflict> {
+  const read = parsed(() => parseDomain(text));
+  if (read.kind === 'invalid') return read;
+  const domain = read.value;
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current } = await lockSettings(tx, actor);
+    const domains = await listSsoDomains(tx, scope);
+    if (domains.some((each) => each.domain === domain)) return invalid('domain', 'is in the list already.');
+    if (domains.length >= MAX_DOMAINS)
+      return conflict(`Your organization has ${MAX_DOMAINS} domains already. Remove one that is not needed.`);
+    await insertSsoDomain(tx, scope, { domain, token: mintDomainToken() });
+    const event = { action: 'sso.domain_added', actorUserId: current.id, detail: { domain }, auditSource } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}
+
+const TAKEN = 'Another organization has verified this domain. If it is yours, contact support.';
+
+/** Looks up the TXT record of a domain. If it is there, the domain belongs to the organization. */
+export async function checkDomain(
+  { db, access, inTurn }: { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn },
+  actor: Actor,
+  { domain, now }: { readonly domain: string; readonly now: Date },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  const found = await inTurn(() =>
+    transaction(db, async (tx) => {
+      await lockSettings(tx, actor);
+      return (await listSsoDomains(tx, scope)).find((each) => each.domain === domain);
+    }),
+  );
+  if (found === undefined) return conflict('Your organization does not have this domain.');
+  const { name, value } = txtRecordOf(found);
+  const records = await access.resolveTxt(name).catch(() => null);
+  if (records === null) return conflict(`DNS failed to look up ${name}. Try again later.`);
+  if (!records.some((record) => record.trim() === value))
+    return conflict(`${name} has no TXT record with this value. A new record can take an hour until it is visible.`);
+  try {
+    const verified = await inTurn(() =>
+      runAction(db, async (tx) => {
+        const { current } = await lockSettings(tx, actor);
+        const event = { actorUserId: current.id, auditSource, by: 'a TXT record' };
+        return verify(tx, scope, { ...found, now, ...event });
+      }),
+    );
+    if (verified.kind === 'done') await inTurn(() => takeBackInvitations(db, scope, domain));
+    return verified;
+  } catch (error) {
+    if (isUniqueViolation(error)) return conflict(TAKEN);
+    throw error;
+  }
+}
+
+type Verification = {
+  readonly domain: string;
+  /** Of the record that was looked up: meanwhile, the domain may have been removed and added anew. */
+  readonly token: string;
+  readonly now: Date;
+  readonly actorUserId: string | null;
+  readonly auditSource: Actor['auditSource'] | null;
+  /** How it was verified, for the audit log. */
+  readonly by: string;
+};
+
+/** Repeating it changes nothing. "conflict": it is another record than the one that was looked up. */
+async function verify(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { domain, token, now, by, ...who }: Verification,
+): Promise<Done | Conflict> {
+  if (await verifySsoDomain(tx, scope, { domain, token, at: now }))
+    await recordAudit(tx, scope, { action: 'sso.domain_verified', detail: { domain, by }, ...who });
+  else if (!(await hasVerifiedSsoDomain(tx, scope, domain)))
+    return conflict(`${domain} was changed meanwhile. Check its new TXT record.`);
+  return DONE;
+}
+
+/** An operator vouches for the domain, which the organization need not have added. Returns it in its normal form. */
+export async function vouchForDomain(
+  db: Database,
+  scope: OrganizationScope,
+  { domain: text, now = new Date() }: { readonly domain: string; readonly now?: Date },
+): Promise<string> {
+  const domain = parseDomain(text);
+  await transaction(db, async (tx) => {
+    const domains = await listSsoDomains(tx, scope);
+    const known = domains.find((each) => each.domain === domain);
+    const added = { domain, token: known?.token ?? mintDomainToken() };
+    if (known === undefined) await insertSsoDomain(tx, scope, added);
+    await verify(tx, scope, { ...added, now, by: 'an operator', actorUserId: null, auditSource: null });
+  });
+  await takeBackInvitations(db, scope, domain);
+  return domain;
+}
+
+/** People who are linked keep signing in; nobody is linked by an e-mail of this domain any more. */
+export async function removeDomain(
+  db: Database,
+  actor: Actor,
+  { domain }: { readonly domain: string },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    const removed = await deleteSsoDomain(tx, scope, domain);
+    if (removed === null) return conflict('Your organization does not have this domain.');
+    if (removed.verifiedAt !== null && connection !== null && connection.enforcedAt !== null)
+      return conflict(IS_REQUIRED);
+    const event = { action: 'sso.domain_removed', actorUserId: current.id, detail: { domain }, auditSource } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}

@@ -1,0 +1,137 @@
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import { formatInstant } from '../../domain/format.ts';
+import { isId } from '../../domain/id.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { hashToken } from '../../domain/people/session.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { getOrganization, lockOrganization } from '../../store/organizations/organizations.ts';
+import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/people/sessions.ts';
+import { lockSsoConnection, setSsoEnforced } from '../../store/people/sso-connections.ts';
+import { listSsoDomains } from '../../store/people/sso-domains.ts';
+import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
+import { listAdministrators } from '../../store/people/user-lists.ts';
+import { findWaysIn, lockUsers } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { activeActor } from '../authority/key-authority.ts';
+import { refuseToUnlinkLastAdministrator } from '../authority/last-administrator.ts';
+import { lockToManage } from '../authority/people-authority.ts';
+import type { Outbox } from '../mail.ts';
+import { refuseToGovern } from '../organizations/policy.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
+import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
+
+/**
+ * Requires everybody to sign in by the connection, except one administrator for emergencies. The actor has shown that it works
+ * by signing in with it. Ends all sessions by password or passkey. Called again, it changes who is the exception.
+ */
+export async function requireSingleSignOn(
+  db: Database,
+  actor: Actor,
+  { token, breakGlass, now }: { readonly token: string; readonly breakGlass: string; readonly now: Date },
+): Promise<Done | Invalid | Conflict> {
+  const { scope, auditSource } = actor;
+  const tokenHash = hashToken(token);
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const users = await lockUsers(tx, scope, [...new Set([actor.userId, ...(isId(breakGlass) ? [breakGlass] : [])])]);
+    const current = activeActor(users.get(actor.userId));
+    refuseToGovern(current.role);
+    const connection = await lockSsoConnection(tx, scope);
+    if (connection === null) return conflict(NO_CONNECTION);
+    const domains = await listSsoDomains(tx, scope);
+    if (!domains.some(({ verifiedAt }) => verifiedAt !== null)) return conflict('Verify a domain first.');
+    if (tokenHash === null || !(await hasSsoSession(tx, scope, { userId: current.id, tokenHash })))
+      return conflict('Sign out, and in again by single sign-on. That shows that it works.');
+    const chosen = users.get(breakGlass);
+    const ways = chosen === undefined ? null : await findWaysIn(tx, scope, chosen.id);
+    const canSignIn =
+      chosen !== undefined &&
+      ways !== null &&
+      chosen.deactivatedAt === null &&
+      chosen.role === 'administrator' &&
+      ways.hasPassword &&
+      ways.passkeys > 0;
+    if (!canSignIn) return invalid('break_glass', 'must be an active administrator with a password and a passkey.');
+    if (connection.breakGlassUserId === chosen.id) return DONE;
+    await setSsoEnforced(tx, scope, { enforcedAt: connection.enforcedAt ?? now, breakGlassUserId: chosen.id });
+    await endSessionsByWay(tx, scope, 'password');
+    await recordAudit(tx, scope, {
+      action: 'sso.required',
+      actorUserId: current.id,
+      detail: { 'break-glass administrator': chosen.email },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Passwords work again. */
+export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {
+  const { scope } = actor;
+  return runAction(db, async (tx) => {
+    const byOperator = isOperator(actor);
+    const actorUserId = byOperator ? null : (await lockSettings(tx, actor)).current.id;
+    const connection = await lockSsoConnection(tx, scope);
+    if (connection === null || connection.enforcedAt === null) return conflict('Single sign-on is not required.');
+    await setSsoEnforced(tx, scope, null);
+    const auditSource = byOperator ? null : actor.auditSource;
+    await recordAudit(tx, scope, { action: 'sso.no_longer_required', actorUserId, auditSource });
+    return DONE;
+  });
+}
+
+/** The user is nobody at the provider any more, so that they, or their successor with a new account there, can be linked again. */
+export async function unlinkUser(
+  db: Database,
+  actor: Actor,
+  { userId }: { readonly userId: string },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const { current, target } = await lockToManage(tx, actor, userId);
+    const refusal = await refuseToUnlinkLastAdministrator(tx, scope, target);
+    if (refusal !== null) return refusal;
+    if (!(await deleteSsoIdentity(tx, scope, target.id)))
+      return conflict(`${shownEmail(target.email)} is not linked for single sign-on.`);
+    await endSsoSessionsOf(tx, scope, { userId: target.id });
+    const event = {
+      action: 'user.sso_unlinked',
+      actorUserId: current.id,
+      targetUserId: target.id,
+      auditSource,
+    } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}
+
+type BreakGlassUse = {
+  readonly scope: OrganizationScope;
+  readonly userId: string;
+  readonly by: 'password' | 'passkey';
+  readonly ip: string;
+  readonly now: Date;
+};
+
+/** Tells all administrators in the background, where mail is configured, that the break-glass administrator has signed in. */
+export function mailBreakGlass(
+  { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
+  { scope, userId, by, ip, now }: BreakGlassUse,
+): void {
+  if (!outbox.canSend) return;
+  outbox.later(async () => {
+    const administrators = await listAdministrators(db, scope);
+    const { name: organization } = await transaction(db, (tx) => getOrganization(tx, scope));
+    const used = administrators.find(({ id }) => id === userId);
+    for (const { name, email } of administrators) {
+      const text = [
+        `Hello ${name},`,
+        `${used?.name ?? 'The break-glass administrator'} signed in to ${organization} on Charter with a ${by}, at ${formatInstant(now)}, from ${ip}. Single sign-on is required there, and only this account can sign in without it.`,
+        'If you do not know why, ask its owner and look at the audit log. The owner can change the password and remove passkeys under My profile.',
+      ].join('\n\n');
+      outbox.post({ to: { name, address: email }, subject: 'A break-glass sign-in to Charter', text: `${text}\n` });
+    }
+  });
+}

@@ -1,0 +1,158 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/people/recovery-code.ts';
+import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
+import { endOtherSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { lockActor } from '../authority/people-authority.ts';
+import { refuseForBreakGlass, refusePasswords } from '../authority/single-sign-on-requirement.ts';
+import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  type RateLimited,
+  runAction,
+} from '../outcome.ts';
+import { clearAttempt, consumeAttempt } from '../sign-in/attempt-limits.ts';
+import { acceptedStep, mintSecret, secretIfKnown } from '../sign-in/second-factor-code.ts';
+import { lockSession, renewSession, sessionHashOf } from '../sign-in/sessions.ts';
+
+/** The secret for the authenticator, in base 32 and as an otpauth: URI. */
+export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
+export type Authenticator = { readonly secret: string; readonly uri: string };
+
+/** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
+export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
+
+/** The actor's session, whose token is sent with the form of each change. */
+type OfSession = { readonly token: string };
+
+/**
+ * Makes a secret for the authenticator, which replaces that of an earlier set-up. Sign-in asks for no code until the set-up
+ * is confirmed.
+ */
+export async function beginSecondFactor(
+  db: Database,
+  actor: Actor,
+  { token }: OfSession,
+): Promise<SecretMade | Conflict> {
+  return runAction(db, async (tx) => {
+    const { user } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
+    if (user.totpSince !== null)
+      return conflict('You have a second factor already. Turn it off before you set up another one.');
+    const { encrypted, base32, uri } = mintSecret(db.keyring, user);
+    await changeUser(tx, actor.scope, user.id, { totpSecret: encrypted, totpLastStep: 0 });
+    return { kind: 'secret-made', secret: base32, uri };
+  });
+}
+
+/**
+ * Turns the second factor on: from now on sign-in asks for a code. Every session of the user ends, because none of them gave
+ * a code; the one with `token` continues under a new token, which is returned.
+ */
+export async function confirmSecondFactor(
+  db: Database,
+  actor: Actor,
+  { code, token, now = new Date() }: OfSession & { code: string; now?: Date },
+): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
+  // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
+  const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+  const outcome = await runAction(
+    db,
+    async (tx): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict> => {
+      const user = await lockActor(tx, actor);
+      const refusal = await refusePasswords(tx, actor.scope, user.id);
+      if (refusal !== null) return refusal;
+      if (user.totpSince !== null) return conflict('You have a second factor already.');
+      if (user.totpSecret === null) return conflict('Set up your authenticator first.');
+      const step = acceptedStep(user, { keyring: db.keyring, code, now });
+      if (step === null)
+        return invalid(
+          'code',
+          'is not the code that your authenticator shows now. Check its clock, and try the next one.',
+        );
+      const { codes, hashes } = newRecoveryCodes();
+      await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
+      const tokenHash = sessionHashOf(token);
+      await endOtherSessionsOf(tx, actor.scope, { userId: user.id, tokenHash });
+      const newToken = await renewSession(tx, actor.scope, tokenHash);
+      await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
+      return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
+    },
+  );
+  if (outcome.kind === 'codes-made') await clearAttempt(db, attempt);
+  return outcome;
+}
+
+/**
+ * The secret of the actor's pending set-up, to show it again to a page that sent this `secret`; `null` if the set-up has
+ * another secret or does not exist. A session alone must not reveal the secret.
+ */
+export async function findPendingSecret(
+  db: Database,
+  actor: Actor,
+  { secret }: { secret: string },
+): Promise<Authenticator | null> {
+  if (secret === '') return null;
+  const user = await transaction(db, (tx) => lockActor(tx, actor));
+  return user.totpSince === null ? secretIfKnown(user, { keyring: db.keyring, secret }) : null;
+}
+
+/** Replaces the recovery codes that are left. */
+export async function renewRecoveryCodes(
+  db: Database,
+  actor: Actor,
+  { token, formId }: OneTimeForm & OfSession,
+): Promise<CodesMade | Conflict | AlreadySent> {
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
+    const { user } = await lockSession(tx, actor, token);
+    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    if (refusal !== null) return refusal;
+    if (user.totpSince === null) return conflict('You have no second factor.');
+    const { codes, hashes } = newRecoveryCodes();
+    await changeUser(tx, actor.scope, user.id, { recoveryCodes: hashes });
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
+    return { kind: 'codes-made', recoveryCodes: codes };
+  });
+}
+
+/** Turns the second factor off. A password that is too short without one must be replaced at the next sign-in. */
+export async function removeSecondFactor(db: Database, actor: Actor, { token }: OfSession): Promise<Done | Conflict> {
+  return runAction(db, async (tx) => {
+    const { user } = await lockSession(tx, actor, token);
+    if (user.totpSince === null) return conflict('You have no second factor.');
+    const refusal =
+      (await refusePasswords(tx, actor.scope, user.id)) ?? (await refuseForBreakGlass(tx, actor.scope, user));
+    if (refusal !== null) return refusal;
+    await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);
+    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
+    return DONE;
+  });
+}
+
+/** The number of unused recovery codes, for the profile page. */
+export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
+  return countRecoveryCodes(db, actor.scope, actor.userId);
+}
+
+function newRecoveryCodes() {
+  const codes = mintRecoveryCodes();
+  const hashes = codes.flatMap((each) => hashRecoveryCode(each) ?? []).map((hash) => Uint8Array.from(hash));
+  return { codes, hashes };
+}
+
+/** An event of the actor's own account. */
+function ownEvent({ userId, auditSource }: Actor, action: AuditEvent['action']): AuditEvent {
+  return { action, actorUserId: userId, targetUserId: userId, auditSource };
+}

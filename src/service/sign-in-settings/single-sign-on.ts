@@ -1,0 +1,191 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { parseClientId, parseClientSecret, parseIssuer } from '../../domain/people/single-sign-on.ts';
+import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { endSessionsByWay } from '../../store/people/sessions.ts';
+import {
+  deleteSsoConnection,
+  findSsoConnection,
+  lockSsoConnection,
+  type SsoConnectionRecord,
+  saveSsoConnection,
+} from '../../store/people/sso-connections.ts';
+import { listSsoDomains, type SsoDomainRecord } from '../../store/people/sso-domains.ts';
+import { deleteSsoIdentities } from '../../store/people/sso-identities.ts';
+import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
+import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
+import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { placeOfClientSecret } from '../../store/sql/secrets.ts';
+import { refuseWithoutProvider } from '../authority/last-administrator.ts';
+import { lockActor } from '../authority/people-authority.ts';
+import { findShutOut } from '../authority/single-sign-on-requirement.ts';
+import { refuseToGovern } from '../organizations/policy.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
+import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
+import type { ProviderClient, ProviderFailure } from '../sign-in/single-sign-on/provider.ts';
+import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
+import { clientOf } from '../sign-in/single-sign-on/scope.ts';
+import type { Tried } from '../sign-in/single-sign-on/try-provider.ts';
+
+/** How the organization's people sign in, for administrators. The secret is not among it. */
+export type SignInSettings = {
+  /** `null` if there is no connection. */
+  readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
+  readonly domains: readonly SsoDomainRecord[];
+  /** The administrators who can be the break-glass administrator. */
+  readonly candidates: readonly { readonly id: string; readonly name: string; readonly email: string }[];
+  /** The break-glass administrator, or one to propose; `null` if nobody can be it. */
+  readonly breakGlassId: string | null;
+  /** The first of those who cannot sign in where single sign-on is required. */
+  readonly shutOut: SomePeople;
+};
+
+export async function getSignInSettings(db: Database, { scope, role }: Actor): Promise<SignInSettings> {
+  refuseToGovern(role);
+  const found = await findSsoConnection(db.prisma, scope);
+  const domains = await listSsoDomains(db.prisma, scope);
+  if (found === null)
+    return { connection: null, domains, candidates: [], breakGlassId: null, shutOut: { people: [], total: 0 } };
+  const { clientSecret: _, ...connection } = found;
+  const candidates = await listBreakGlassCandidates(db, scope);
+  const breakGlassId = connection.breakGlassUserId ?? candidates[0]?.id ?? null;
+  const shutOut = await findShutOut(db, scope, { domains, besides: breakGlassId });
+  return { connection, domains, candidates, breakGlassId, shutOut };
+}
+
+/** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */
+export async function lockSettings(tx: Transaction, actor: Actor) {
+  await lockOrganization(tx, actor.scope);
+  const current = await lockActor(tx, actor);
+  refuseToGovern(current.role);
+  return { current, connection: await lockSsoConnection(tx, actor.scope) };
+}
+
+export const NO_CONNECTION = 'Your organization has no connection to an identity provider. Save one first.';
+export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.';
+
+/**
+ * As they were typed; to save it, with the issuer as `tryConnection` returns it. An empty secret is the one that is stored, unless
+ * the issuer or the client ID is another one.
+ */
+export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
+
+function parseContent(
+  { issuer, clientId, clientSecret }: ConnectionContent,
+  { targets, stored }: { targets: WebhookTargets; stored: ProviderClient | null },
+): { readonly kind: 'valid'; readonly client: ProviderClient } | Invalid {
+  const parsedIssuer = parsed(() => parseIssuer(issuer, targets));
+  const parsedId = parsed(() => parseClientId(clientId));
+  const isSame =
+    stored !== null &&
+    parsedIssuer.kind === 'valid' &&
+    withoutSlash(parsedIssuer.value) === withoutSlash(stored.issuer) &&
+    parsedId.kind === 'valid' &&
+    parsedId.value === stored.clientId;
+  const parsedSecret = parsed(() => {
+    if (isSame && clientSecret.trim() === '') return stored.clientSecret;
+    // The secret of one provider must not be sent to another one.
+    if (stored !== null && clientSecret.trim() === '')
+      throw invalidField('client_secret', 'must be given again for another issuer or client ID.');
+    return parseClientSecret(clientSecret);
+  });
+  if (parsedIssuer.kind === 'invalid' || parsedId.kind === 'invalid' || parsedSecret.kind === 'invalid')
+    return joinInvalid([parsedIssuer, parsedId, parsedSecret]);
+  return {
+    kind: 'valid',
+    client: { issuer: parsedIssuer.value, clientId: parsedId.value, clientSecret: parsedSecret.value },
+  };
+}
+
+/** Its metadata are at the same address, with and without the slash. */
+function withoutSlash(issuer: string): string {
+  return issuer.replace(/\/$/, '');
+}
+
+/** Tries a connection that is not saved yet. Nothing is stored. */
+export async function tryConnection(
+  db: Database,
+  actor: Actor,
+  {
+    access,
+    targets,
+    redirectUri,
+    inTurn,
+    ...content
+  }: ConnectionContent & {
+    access: ProviderAccess;
+    targets: WebhookTargets;
+    redirectUri: string;
+    inTurn: InTurn;
+  },
+): Promise<Tried | ProviderFailure | Invalid> {
+  const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
+  const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
+  if (read.kind === 'invalid') return read;
+  const { tryProvider } = await import('../sign-in/single-sign-on/try-provider.ts');
+  return tryProvider(access, read.client, redirectUri);
+}
+
+export async function saveConnection(
+  db: Database,
+  actor: Actor,
+  { targets, ...content }: ConnectionContent & { targets: WebhookTargets },
+): Promise<Done | Invalid | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    const stored = connection === null ? null : clientOf(db, connection);
+    const read = parseContent(content, { targets, stored });
+    if (read.kind === 'invalid') return read;
+    const { issuer, clientId, clientSecret } = read.client;
+    const isSame = stored?.issuer === issuer && stored.clientId === clientId;
+    if (isSame && stored.clientSecret === clientSecret) return DONE;
+    // Everybody but one person could be locked out by a mistake.
+    if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
+    // Nobody can know whether people are the same ones to another client.
+    const refusal = stored === null || isSame ? null : await refuseWithoutProvider(tx, scope);
+    if (refusal !== null) return refusal;
+    const place = placeOfClientSecret(scope.organizationId);
+    const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
+    await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
+    if (stored !== null && !isSame) {
+      // Who requires single sign-on shows by a session that this connection works.
+      await endSessionsByWay(tx, scope, 'single sign-on');
+      // What was begun, or waits to be confirmed, is about the people of the other client.
+      await deleteSsoSignIns(tx, scope);
+    }
+    // People are others at another provider. Nobody may count as linked who cannot sign in there.
+    if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
+    await recordAudit(tx, scope, {
+      action: 'sso.connection_saved',
+      actorUserId: current.id,
+      detail: {
+        issuer: stored !== null && stored.issuer !== issuer ? `${stored.issuer} -> ${issuer}` : issuer,
+        'client ID': stored !== null && stored.clientId !== clientId ? `${stored.clientId} -> ${clientId}` : clientId,
+        'client secret': stored?.clientSecret === clientSecret ? 'as before' : 'new',
+      },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Also ends the sessions by single sign-on, and unlinks all people. Verified domains stay. */
+export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    if (connection === null) return conflict(NO_CONNECTION);
+    if (connection.enforcedAt !== null) return conflict(IS_REQUIRED);
+    const refusal = await refuseWithoutProvider(tx, scope);
+    if (refusal !== null) return refusal;
+    await deleteSsoConnection(tx, scope);
+    await endSessionsByWay(tx, scope, 'single sign-on');
+    const detail = { issuer: connection.issuer };
+    const event = { action: 'sso.connection_removed', actorUserId: current.id, detail, auditSource } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}

@@ -1,0 +1,120 @@
+import type { Actor } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { judgeUse } from '../../../domain/people/passkey.ts';
+import type { RelyingParty } from '../../../domain/people/relying-party.ts';
+import { listPasskeysOf, recordPasskeyUse, type StoredPasskey } from '../../../store/people/passkeys.ts';
+import type { Database, Transaction } from '../../../store/sql/database.ts';
+import type { Invalid, RateLimited } from '../../outcome.ts';
+import { type AssertionResponse, requestOptions, verifyAssertion } from './ceremony.ts';
+import { type AskingBrowser, issueChallenge, spendChallenge } from './challenges.ts';
+
+/** What a form with a signed challenge brings. */
+export type GivenPasskey = {
+  /** The text of `PublicKeyCredential.toJSON()`. */
+  readonly credential: string;
+  readonly relyingParty: RelyingParty;
+  readonly browser: AskingBrowser;
+  readonly now: Date;
+};
+
+/** For the script of a page, as JSON. */
+export type PasskeyOptions = { readonly kind: 'options'; readonly options: object };
+export type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
+
+/** For the passkeys of the actor, to prove who they are. */
+export async function optionsForProof(
+  db: Database,
+  actor: Actor,
+  { relyingParty, browser, now }: Asking,
+): Promise<PasskeyOptions | RateLimited> {
+  const issued = await issueChallenge(db, { browser, purpose: 'proof', now });
+  if (issued.kind === 'rate-limited') return issued;
+  const allowed = await listPasskeysOf(db.prisma, actor.scope, actor.userId);
+  return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge, allowed }) };
+}
+
+/** A use that was verified, but not yet compared with the last one. */
+export type VerifiedUse = {
+  readonly passkey: StoredPasskey;
+  readonly counter: number;
+  readonly isBackupEligible: boolean;
+  readonly isBackedUp: boolean;
+};
+
+/** Spends the challenge that the browser was given. Returns `null` unless a passkey of this user signed it. */
+export async function spendAndVerify(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, response, given, purpose, now }: Verifying,
+): Promise<VerifiedUse | null> {
+  const { browser, relyingParty } = given;
+  const challenge = response?.clientData.challenge ?? '';
+  const isAsked = (await spendChallenge(db, { challenge, browser, purpose, now })) !== null;
+  return response === null || !isAsked ? null : verifyUse(db, scope, { userId, response, relyingParty });
+}
+
+type Verifying = {
+  readonly userId: string;
+  /** `null` if it could not be read. */
+  readonly response: AssertionResponse | null;
+  readonly given: Pick<GivenPasskey, 'browser' | 'relyingParty'>;
+  readonly purpose: 'proof' | 'sign_in';
+  readonly now: Date;
+};
+
+export const PASSKEY_REFUSED: Invalid = {
+  kind: 'invalid',
+  message: 'The passkey was not accepted. Try again.',
+  fields: {},
+};
+
+/** Returns `null` unless a passkey of this user signed. The caller has spent the challenge. */
+export async function verifyUse(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, response, relyingParty }: { userId: string; response: AssertionResponse; relyingParty: RelyingParty },
+): Promise<VerifiedUse | null> {
+  const passkey = await findOwn(db.prisma, scope, { userId, credentialId: response.credentialId });
+  if (passkey === null) return null;
+  const { userHandle } = response;
+  // Authenticators return it with every discoverable passkey. It must name the account to which the passkey belongs.
+  if (userHandle !== null && userHandle !== Buffer.from(passkey.userHandle).toString('base64url')) return null;
+  const verified = await verifyAssertion(response, { publicKey: passkey.publicKey, relyingParty });
+  return verified === null ? null : { passkey, ...verified };
+}
+
+async function findOwn(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, credentialId }: { userId: string; credentialId: string },
+): Promise<StoredPasskey | null> {
+  const own = await listPasskeysOf(tx, scope, userId);
+  return own.find((each) => Buffer.from(each.credentialId).toString('base64url') === credentialId) ?? null;
+}
+
+/** `why`: why it was refused, for the audit log. */
+export type UseOutcome = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
+
+const WHY = {
+  copied: 'the counter of the passkey did not increase: it may have been copied',
+  changed: 'the passkey claims another kind of backup than when it was added',
+  removed: 'the passkey was removed meanwhile',
+};
+
+/**
+ * Records the use. The caller has locked the user, so that of a passkey and its copy that are used at the same time, one is
+ * refused.
+ */
+export async function spendUse(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, use, now }: { userId: string; use: VerifiedUse; now: Date },
+): Promise<UseOutcome> {
+  const { counter, isBackedUp } = use;
+  const stored = (await listPasskeysOf(tx, scope, userId)).find(({ id }) => id === use.passkey.id);
+  if (stored === undefined) return { kind: 'refused', why: WHY.removed };
+  const verdict = judgeUse(stored, use);
+  if (verdict !== 'accepted') return { kind: 'refused', why: WHY[verdict] };
+  await recordPasskeyUse(tx, scope, { userId, id: stored.id, counter, isBackedUp, at: now });
+  return { kind: 'used' };
+}

@@ -1,0 +1,55 @@
+import argon2 from '@node-rs/argon2';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import {
+  MAX_PASSWORD_CHARACTERS,
+  normalPassword,
+  type PasswordOwner,
+  passwordProblem,
+} from '../../domain/people/password.ts';
+import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';
+import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
+import { type Invalid, invalid } from '../outcome.ts';
+
+/** Argon2id in PHC format, with the parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
+export async function hashPassword(password: string): Promise<string> {
+  return argon2.hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+}
+
+/** A hash that no password matches: of 32 discarded random bytes, made at the same cost as all others. */
+const UNMATCHABLE = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K6ALFTX7gj1IJHblDRhACinz1hw4g/fhfMI';
+
+/** Does the same work without a hash (null), so that the time does not reveal which accounts exist. */
+export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
+  // A text that is too long is cut to one character more than a password can have, so it still matches none.
+  const characters = [...normalPassword(password.slice(0, 4 * MAX_PASSWORD_CHARACTERS))];
+  const text = characters.slice(0, MAX_PASSWORD_CHARACTERS + 1).join('');
+  const isRight = await argon2.verify(passwordHash ?? UNMATCHABLE, text);
+  return isRight && passwordHash !== null;
+}
+
+type Replacement = {
+  readonly user: LockedUser;
+  readonly passwordHash: string;
+  /** SHA-256 of the token of the session that goes on; `null` if none does. */
+  readonly keptSession: Buffer | null;
+};
+
+/** Also ends everything that the old password may have opened: sessions, access links, a pending second factor. */
+export async function replacePassword(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, passwordHash, keptSession }: Replacement,
+): Promise<void> {
+  await changeUser(tx, scope, user.id, { passwordHash, ...(user.totpSince === null && NO_SECOND_FACTOR) });
+  if (keptSession === null) await endSessionsOf(tx, scope, user.id);
+  else await endOtherSessionsOf(tx, scope, { userId: user.id, tokenHash: keptSession });
+  await voidAccessLinksOf(tx, scope, user.id);
+}
+
+/** Returns `null` if the password is strong enough. */
+export function findWeakness(password: string, owner: PasswordOwner): Invalid | null {
+  const problem = passwordProblem(password, owner);
+  return problem === null ? null : invalid('password', problem);
+}

@@ -1,0 +1,90 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Keyring } from '../../domain/keyring.ts';
+import { hashRecoveryCode } from '../../domain/people/recovery-code.ts';
+import { isSameText } from '../../domain/same-text.ts';
+import type { LockedUser, UserChange } from '../../store/people/users.ts';
+import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
+
+// RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
+const STEP_SECONDS = 30;
+/** How far the authenticator's clock may be off. */
+const STEPS_OFF = 1;
+
+export type NewSecret = {
+  /** 20 random bytes, as RFC 4226 section 4 recommends, encrypted for the user's row. */
+  readonly encrypted: Uint8Array<ArrayBuffer>;
+  /** To type into the authenticator. */
+  readonly base32: string;
+  /** An otpauth: URI, for a QR code. */
+  readonly uri: string;
+};
+
+export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizationId' | 'id' | 'email'>): NewSecret {
+  const secret = new Secret({ size: 20 });
+  const { email } = user;
+  return {
+    encrypted: keyring.encrypt(secret.bytes, placeOfTotpSecret(user)),
+    base32: secret.base32,
+    uri: totp(secret, email).toString(),
+  };
+}
+
+/** The user's secret; `null` unless it is the one that was sent. */
+export function secretIfKnown(
+  { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
+  { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
+): { readonly secret: string; readonly uri: string } | null {
+  if (totpSecret === null) return null;
+  const secret = decrypted(totpSecret, { keyring, user });
+  return isSameText(sent, secret.base32) ? { secret: sent, uri: totp(secret, user.email).toString() } : null;
+}
+
+function decrypted(
+  totpSecret: Uint8Array,
+  { keyring, user }: { keyring: Keyring; user: Pick<LockedUser, 'organizationId' | 'id'> },
+): Secret {
+  return new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer });
+}
+
+/** `change` is written to the user's row, so that the code is not accepted again. */
+export type SpentCode = { readonly by: 'authenticator' | 'recovery code'; readonly change: UserChange };
+
+type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
+
+/** `keyring` decrypts the secret of the authenticator. */
+type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly now: Date };
+
+/**
+ * Returns `null` if the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
+ * transaction, so that of two requests with one code, one is accepted.
+ */
+export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
+  const step = acceptedStep(user, { keyring, code, now });
+  if (step !== null) return { by: 'authenticator', change: { totpLastStep: step } };
+  const hash = hashRecoveryCode(code);
+  const rest = user.recoveryCodes
+    .filter((each) => hash === null || !hash.equals(each))
+    .map((each) => Uint8Array.from(each));
+  return rest.length === user.recoveryCodes.length ? null : { by: 'recovery code', change: { recoveryCodes: rest } };
+}
+
+/** The time step of the code; `null` if the code is wrong, or not later than the last accepted one. */
+export function acceptedStep(
+  { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
+  { keyring, code, now }: GivenCode,
+): number | null {
+  const token = code.replace(/\s/g, '');
+  if (totpSecret === null || !/^\d{6}$/.test(token)) return null;
+  const delta = totp(decrypted(totpSecret, { keyring, user }), '').validate({
+    token,
+    timestamp: now.getTime(),
+    window: STEPS_OFF,
+  });
+  if (delta === null) return null;
+  const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;
+  return step > totpLastStep ? step : null;
+}
+
+function totp(secret: Secret, label: string): TOTP {
+  return new TOTP({ issuer: 'Charter', label, algorithm: 'SHA1', digits: 6, period: STEP_SECONDS, secret });
+}

@@ -1,0 +1,120 @@
+import type { Actor } from '../../domain/audit/actor.ts';
+import { ForbiddenError } from '../../domain/errors.ts';
+import { isId } from '../../domain/id.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { deviceOf } from '../../domain/people/device.ts';
+import { hashToken } from '../../domain/people/session.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import {
+  endOtherSessionsOf,
+  endSessionById,
+  hasSession,
+  type ListedSession,
+  listSessionsOf,
+  replaceSessionToken,
+} from '../../store/people/sessions.ts';
+import type { LockedUser } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
+import { lockActor } from '../authority/people-authority.ts';
+import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { mintHashedToken } from './start-session.ts';
+
+export type SessionList = {
+  readonly sessions: readonly ListedSession[];
+  /** There are more than MAX_LISTED_SESSIONS. */
+  readonly isCut: boolean;
+};
+
+export const MAX_LISTED_SESSIONS = 50;
+
+/** The actor's own sessions: the one with this token first, then the last seen first. */
+export async function listSessions(
+  db: Database,
+  actor: Actor,
+  { token, now }: { token: string; now: Date },
+): Promise<SessionList> {
+  const query = { userId: actor.userId, tokenHash: sessionHashOf(token), now, limit: MAX_LISTED_SESSIONS + 1 };
+  const found = await listSessionsOf(db, actor.scope, query);
+  return { sessions: found.slice(0, MAX_LISTED_SESSIONS), isCut: found.length > MAX_LISTED_SESSIONS };
+}
+
+/**
+ * Ends one of the actor's own sessions. `token`: of the session that asks for it. Returns the same "conflict" for a session
+ * that has ended and for one of another person.
+ */
+export async function endOwnSession(
+  db: Database,
+  actor: Actor,
+  { sessionId, token }: { sessionId: string; token: string },
+): Promise<Done | Conflict> {
+  const { scope, userId, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    await lockSession(tx, actor, token);
+    const client = isId(sessionId) ? await endSessionById(tx, scope, { userId, id: sessionId }) : null;
+    if (client === null) return conflict('This session had ended already.');
+    const detail = { device: deviceOf(client.userAgent), ...(client.ip !== '' && { ip: client.ip }) };
+    const event = {
+      action: 'user.session_ended',
+      actorUserId: userId,
+      targetUserId: userId,
+      detail,
+      auditSource,
+    } as const;
+    await recordAudit(tx, scope, event);
+    return DONE;
+  });
+}
+
+/** Ends every session of the actor except the one with this token. Repeating it changes nothing. */
+export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
+  const { scope, userId, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { tokenHash } = await lockSession(tx, actor, token);
+    const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash });
+    if (ended === 0) return DONE;
+    await recordAudit(tx, scope, {
+      action: 'user.signed_out_everywhere',
+      actorUserId: userId,
+      targetUserId: userId,
+      detail: { sessions: String(ended) },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/**
+ * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Throws
+ * "forbidden" if the session with the token ended while the request was in transit or waited for the lock. `tokenHash`: SHA-256.
+ */
+export async function lockSession(
+  tx: Transaction,
+  actor: Actor,
+  token: string,
+): Promise<{ readonly user: LockedUser; readonly tokenHash: Buffer }> {
+  const user = await lockActor(tx, actor);
+  const tokenHash = sessionHashOf(token);
+  if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
+  return { user, tokenHash };
+}
+
+/**
+ * Continues the session under a new token, which is returned, because somebody else may know the old one. It stays what it is:
+ * by single sign-on or not, as old as before, and with its proof. Throws "forbidden" if it has ended.
+ */
+export async function renewSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<string> {
+  const { token, tokenHash: newTokenHash } = mintHashedToken();
+  if (!(await replaceSessionToken(tx, scope, { tokenHash, newTokenHash }))) throw sessionEnded();
+  return token;
+}
+
+/** The SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */
+export function sessionHashOf(token: string): Buffer {
+  const hash = hashToken(token);
+  if (hash === null) throw sessionEnded();
+  return hash;
+}
+
+export function sessionEnded(): ForbiddenError {
+  return new ForbiddenError('Your session has ended. Sign in again.');
+}

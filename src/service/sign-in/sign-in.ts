@@ -1,0 +1,214 @@
+import type { AuditSource } from '../../domain/audit/actor.ts';
+import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { normalEmail } from '../../domain/people/email.ts';
+import { isLongEnough } from '../../domain/people/password.ts';
+import { hashToken, judgeSession } from '../../domain/people/session.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { endSession } from '../../store/people/sessions.ts';
+import { recordUnknownEmail } from '../../store/people/sign-in-failures.ts';
+import { changeUser, lockUser } from '../../store/people/users.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
+import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../authority/single-sign-on-requirement.ts';
+import { type RateLimited, unlessMoving } from '../outcome.ts';
+import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
+import { addLink } from './make-link.ts';
+import { verifyPassword } from './password.ts';
+import { spendCode } from './second-factor-code.ts';
+import { startSession } from './start-session.ts';
+
+/** `token` is the session's. */
+export type SignedIn = {
+  readonly kind: 'signed-in';
+  readonly token: string;
+  readonly userId: string;
+  /** The organization whose break-glass administrator this is. Once the transaction is committed, call `mailBreakGlass`. */
+  readonly breakGlassOf?: OrganizationScope;
+};
+/** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
+type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
+/**
+ * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
+ * with which the user chooses a longer one.
+ */
+type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string };
+type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
+/** The e-mail, the password, the code or the passkey is wrong. */
+export type Wrong = { readonly kind: 'wrong' };
+/** The password is right, but the break-glass administrator needs the passkey or a second factor as well. */
+type PasskeyNeeded = { readonly kind: 'passkey-needed' };
+/** The session that waited for the second factor has ended, so the password has to be given again. */
+type Ended = { readonly kind: 'ended' };
+
+export type SignInResult = PasswordAccepted | SingleSignOnRequired | PasskeyNeeded | Wrong | RateLimited;
+export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
+
+type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
+
+/** Returns "wrong" after the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
+export async function signIn(
+  db: Database,
+  { email, password, auditSource, now = new Date() }: GivenCredentials,
+): Promise<SignInResult> {
+  const address = normalEmail(email);
+  const attempt = { at: 'password', account: address ?? email, ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+
+  const found = address === null ? null : await findCredentials(db, address);
+  const isRight = await verifyPassword(found?.passwordHash ?? null, password);
+  const judged =
+    found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : refused(WRONG, WHY.password);
+  if (judged.kind === 'refused') {
+    await recordFailure(db, found, { why: judged.why, account: attempt.account, auditSource, now });
+    return judged.result;
+  }
+  await clearAttempt(db, attempt);
+  if (judged.kind === 'signed-in') await rememberNetwork(db, attempt);
+  return judged;
+}
+
+/** `why`: for the audit log. */
+type Refused = {
+  readonly kind: 'refused';
+  readonly result: Wrong | SingleSignOnRequired | PasskeyNeeded;
+  readonly why: string;
+};
+
+const WRONG: Wrong = { kind: 'wrong' };
+const WHY = {
+  password: 'the password was wrong',
+  deactivated: 'the account is deactivated',
+  changed: 'the password was changed meanwhile',
+  passkey: 'the break-glass account needs a passkey or a second factor',
+};
+
+function refused(result: Refused['result'], why: string): Refused {
+  return { kind: 'refused', result, why };
+}
+
+/** Signs in with a right password. */
+async function accept(
+  db: Database,
+  found: Credentials,
+  { password, auditSource, now }: { password: string; auditSource: AuditSource; now: Date },
+): Promise<PasswordAccepted | Refused> {
+  const scope = OrganizationScope.grant(found.organizationId);
+  return transaction(db, async (tx) => {
+    const user = await lockUser(tx, scope, found.userId);
+    if (user === null || user.passwordHash !== found.passwordHash) return refused(WRONG, WHY.changed);
+    if (user.deactivatedAt !== null) return refused(WRONG, WHY.deactivated);
+    const way = await signInWayOf(tx, scope, user.id);
+    if (way === 'single-sign-on') {
+      const { organizationId } = scope;
+      return refused({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
+    }
+    // A password alone is too little for the one account that needs no provider; it has a passkey, then.
+    if (way === 'break-glass' && user.totpSince === null) return refused({ kind: 'passkey-needed' }, WHY.passkey);
+    const session = { userId: user.id, at: now, auditSource };
+    if (user.totpSince !== null)
+      return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
+    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
+    if (!isLongEnough(password, { hasSecondFactor: false })) {
+      const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const detail = { by: 'a sign-in whose password is too short without a second factor' };
+      await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made', detail });
+      return { kind: 'new-password', token };
+    }
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in' });
+    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
+    const token = await startSession(tx, scope, { ...session, isComplete: true });
+    return { kind: 'signed-in', token, userId: user.id, ...(way === 'break-glass' && { breakGlassOf: scope }) };
+  });
+}
+
+/**
+ * Writes one row in one transaction in either case, so that both take the same time. An organization that is moving has no audit log
+ * to write to, which must not tell that the e-mail is known there.
+ */
+async function recordFailure(
+  db: Database,
+  found: Credentials | null,
+  { why, account, auditSource, now }: { why: string; account: string; auditSource: AuditSource; now: Date },
+): Promise<void> {
+  const recordUnknown = () => transaction(db, (tx) => recordUnknownEmail(tx, { account, at: now }));
+  if (found === null || found.organizationIsMoving) return recordUnknown();
+  const isRecorded = await unlessMoving(false, async () => {
+    await transaction(db, async (tx) => {
+      const event = {
+        action: 'user.sign_in_failed',
+        actorUserId: null,
+        targetUserId: found.userId,
+        detail: { why },
+        auditSource,
+      } as const;
+      return recordAudit(tx, OrganizationScope.grant(found.organizationId), event);
+    });
+    return true;
+  });
+  // The move began meanwhile.
+  if (!isRecorded) await recordUnknown();
+}
+
+/** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */
+export async function giveSecondFactor(
+  db: Database,
+  { token, code, auditSource, now = new Date() }: { token: string; code: string; auditSource: AuditSource; now?: Date },
+): Promise<SecondFactorResult> {
+  const tokenHash = hashToken(token);
+  const half = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || half === null || judgeSession(half, now) !== 'second-factor') return { kind: 'ended' };
+  const attempt = { at: 'second-factor', account: half.userId, ip: auditSource.ip } as const;
+  const admission = await consumeAttempt(db, attempt);
+  if (admission.kind === 'rate-limited') return admission;
+
+  const scope = OrganizationScope.grant(half.organizationId);
+  const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
+    const user = await lockUser(tx, scope, half.userId);
+    if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
+    const way = await signInWayOf(tx, scope, user.id);
+    if (way === 'single-sign-on') return { kind: 'ended' };
+    const spent = spendCode(user, { keyring: db.keyring, code, now });
+    if (spent === null) {
+      await recordAudit(tx, scope, {
+        action: 'user.sign_in_failed',
+        actorUserId: null,
+        targetUserId: user.id,
+        detail: { step: 'second factor' },
+        auditSource,
+      });
+      return { kind: 'wrong' };
+    }
+    if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
+    await changeUser(tx, scope, user.id, spent.change);
+    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
+    await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { second_factor: spent.by } });
+    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
+    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, auditSource });
+    return {
+      kind: 'signed-in',
+      token: newToken,
+      userId: user.id,
+      ...(way === 'break-glass' && { breakGlassOf: scope }),
+    };
+  });
+  if (result.kind === 'signed-in') {
+    await clearAttempt(db, attempt);
+    await rememberNetwork(db, { account: half.email, ip: auditSource.ip });
+    await rememberNetwork(db, attempt);
+  }
+  return result;
+}
+
+/** Ends the session on the server. Repeating it changes nothing. */
+export async function signOut(db: Database, token: string, auditSource: AuditSource): Promise<void> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || session === null) return;
+  const { userId, organizationId, isComplete } = session;
+  const scope = OrganizationScope.grant(organizationId);
+  await transaction(db, async (tx) => {
+    if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
+    await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, auditSource });
+  });
+}

@@ -1,0 +1,157 @@
+import { v7 as newId } from 'uuid';
+import type { AuditSource } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import type { AccessLinkRecord } from '../../../domain/people/access-link.ts';
+import { domainOfEmail } from '../../../domain/people/email.ts';
+import type { GroupRole, NewPeopleRole } from '../../../domain/people/single-sign-on.ts';
+import { recordAudit } from '../../../store/audit/audit.ts';
+import { lockOrganization } from '../../../store/organizations/organizations.ts';
+import { voidAccessLinksOf } from '../../../store/people/access-links.ts';
+import { hasVerifiedSsoDomain } from '../../../store/people/sso-domains.ts';
+import { findSsoUser, findUserIdByEmail, hasSsoIdentity } from '../../../store/people/sso-identities.ts';
+import { insertSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
+import { insertUser, type LockedUser, lockUser } from '../../../store/people/users.ts';
+import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
+import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
+import { mintHashedToken } from '../start-session.ts';
+import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
+import {
+  BY_SINGLE_SIGN_ON,
+  LOST,
+  type Lost,
+  type NotAdmitted,
+  notAdmitted,
+  type SignedInByProvider,
+  type ToConfirm,
+} from './completion.ts';
+import { findLink, useLink } from './from-access-link.ts';
+import { type Connection, shareConnection } from './scope.ts';
+import { linkUser, signInLinked } from './sign-in-linked.ts';
+
+type Arrival = {
+  readonly person: Person;
+  readonly signIn: SsoSignInRecord;
+  readonly browserHash: Buffer;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/**
+ * Identity is the issuer and the subject. Only somebody whom nobody is linked to yet is found by the e-mail, which must be of a
+ * verified domain, and only among the people of this organization.
+ */
+export async function admit(
+  db: Database,
+  connection: Connection,
+  arrival: Arrival,
+): Promise<SignedInByProvider | ToConfirm | Lost | NotAdmitted> {
+  const { scope } = connection;
+  const { person } = arrival;
+  const link = await findLink(db, scope, arrival);
+  try {
+    return await transaction(db, async (tx) => {
+      await lockOrganization(tx, scope);
+      const linkedId = await findSsoUser(tx, scope, person);
+      const userId = linkedId ?? (person.email === null ? null : await findUserIdByEmail(tx, scope, person.email));
+      const user = userId === null ? null : await lockUser(tx, scope, userId);
+      const rules = await shareConnection(tx, connection);
+      if (rules === null) return LOST;
+      const byGroups = { groupRole: groupRoleOf(person, rules), lacksGroups: lacksGroups(person, rules) };
+      const given = { ...arrival, link, sid: person.sid, ...byGroups, groupsClaim: rules.groupsClaim };
+      if (linkedId === null) return admitUnlinked(tx, scope, { ...given, user, newPeopleRole: rules.newPeopleRole });
+      // The user was unlinked before the lock.
+      if (user === null || (await findSsoUser(tx, scope, person)) !== user.id) return LOST;
+      return admitLinked(tx, scope, { ...given, user });
+    });
+  } catch (error) {
+    // A user of another organization has the e-mail, which must not be told, or a concurrent sign-in has linked the person.
+    if (isUniqueViolation(error)) return notAdmitted('no-account');
+    throw error;
+  }
+}
+
+type Given = Arrival & {
+  /** The access link from which the sign-in began. */
+  readonly link: AccessLinkRecord | null;
+  readonly sid: string;
+  readonly groupRole: GroupRole | null;
+  readonly lacksGroups: boolean;
+  readonly groupsClaim: string;
+};
+
+async function admitLinked(
+  tx: Transaction,
+  scope: OrganizationScope,
+  given: Given & { readonly user: LockedUser },
+): Promise<SignedInByProvider | NotAdmitted> {
+  const { person, user, now } = given;
+  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
+  if (!(await isByLink(tx, scope, given)))
+    return signInLinked(tx, scope, { ...given, provedAt: provedAtOf(person, now) });
+  await voidAccessLinksOf(tx, scope, user.id);
+  return signInLinked(tx, scope, { ...given, provedAt: now });
+}
+
+async function admitUnlinked(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, newPeopleRole, ...given }: Given & { user: LockedUser | null; newPeopleRole: NewPeopleRole | null },
+): Promise<SignedInByProvider | ToConfirm | NotAdmitted> {
+  const { person, signIn, browserHash, groupRole, groupsClaim, now } = given;
+  const { email, subject, sid } = person;
+  if (email === null) return notAdmitted('no-email');
+  if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmitted('foreign-domain');
+  if (user === null)
+    return newPeopleRole === null
+      ? notAdmitted('no-account')
+      : admitNew(tx, scope, { ...given, email, role: groupRole ?? newPeopleRole });
+  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
+  if (await hasSsoIdentity(tx, scope, user.id)) return notAdmitted('other-person');
+  if (await isByLink(tx, scope, { ...given, user })) {
+    await linkUser(tx, scope, { ...given, userId: user.id });
+    return signInLinked(tx, scope, { ...given, user, provedAt: now });
+  }
+  const { token, tokenHash } = mintHashedToken();
+  await insertSsoSignIn(tx, scope, {
+    ...signIn,
+    tokenHash,
+    browserHash,
+    linkHash: given.link?.userId === user.id ? signIn.linkHash : null,
+    person: {
+      userId: user.id,
+      subject,
+      sid,
+      claims: { email, groupsClaim, groups: storableGroups(person, groupsClaim) },
+    },
+    createdAt: now,
+  });
+  return { kind: 'to-confirm', token };
+}
+
+async function admitNew(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { email, role, ...given }: Given & { readonly email: string; readonly role: GroupRole },
+): Promise<SignedInByProvider> {
+  const { person, auditSource, now } = given;
+  const id = newId();
+  await insertUser(tx, scope, { id, email, name: person.name, role, passwordHash: null });
+  await recordAudit(tx, scope, {
+    action: 'user.created_by_sso',
+    actorUserId: null,
+    targetUserId: id,
+    detail: { role, by: BY_SINGLE_SIGN_ON },
+    auditSource,
+  });
+  await linkUser(tx, scope, { ...given, userId: id });
+  return signInLinked(tx, scope, { ...given, user: { id, role, email }, provedAt: provedAtOf(person, now) });
+}
+
+/** As where it sets a password, the link replaces no second factor. */
+async function isByLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, link, ...given }: Given & { readonly user: LockedUser },
+): Promise<boolean> {
+  return link !== null && user.totpSince === null && useLink(tx, scope, { ...given, link, user });
+}

@@ -1,0 +1,91 @@
+import type { AuditSource } from '../../../domain/audit/actor.ts';
+import { MINUTE_MS } from '../../../domain/duration.ts';
+import { deriveNonceAndVerifier, hashBrowserSecret, SIGN_IN_MINUTES } from '../../../domain/people/single-sign-on.ts';
+import { insertSsoSignIn } from '../../../store/people/sso-sign-ins.ts';
+import { type Database, transaction } from '../../../store/sql/database.ts';
+import type { RateLimited } from '../../outcome.ts';
+import { type Attempt, consumeAttempt } from '../attempt-limits.ts';
+import { mintHashedToken } from '../start-session.ts';
+import { LOST, type Lost } from './completion.ts';
+import type { ProviderFailure } from './provider.ts';
+import type { ProviderAccess } from './provider-access.ts';
+import { type Connection, connectionUrls, shareConnection } from './scope.ts';
+
+/** Runs what needs the database. The provider is asked in between, and may be slow. */
+export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
+export type SignInDeps = { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn };
+
+export type SignInRequest = {
+  /** Charter's own address. */
+  readonly origin: string;
+  /** From the cookie of the browser. */
+  readonly browserSecret: string;
+  /** The path of the dashboard to which it leads. */
+  readonly next: string;
+  /** The e-mail that was typed, in lower case; empty if the sign-in begins at the provider. */
+  readonly email: string;
+  /** SHA-256 of the token of the access link from which it begins. */
+  readonly linkHash?: Buffer | null;
+  /** What goes on after the sign-in, which proves who the user of the browser's session is and signs nobody in. */
+  readonly sealedForm?: Buffer | null;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/** `url`: where the browser signs in. */
+export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
+
+/**
+ * Begins a sign-in of this browser at the provider of the connection. It must be completed within ten minutes. "lost": the
+ * connection was changed or removed while the provider was asked.
+ */
+export async function beginSignIn(
+  { db, access, inTurn }: SignInDeps,
+  connection: Connection,
+  { origin, browserSecret, next, email, linkHash = null, sealedForm = null, auditSource, now }: SignInRequest,
+): Promise<SignInBegun | Lost | ProviderFailure | RateLimited> {
+  const { scope, record, client } = connection;
+  const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
+  if (admission.kind === 'rate-limited') return admission;
+  const { findProvider, authorizationUrl } = await import('./provider.ts');
+  const provider = await findProvider(access, client);
+  if (provider.kind !== 'provider') return provider;
+  const { token: state, tokenHash } = mintHashedToken();
+  const { redirectUri } = connectionUrls(origin, scope.organizationId);
+  const wantsGroups = record.groupsClaim !== '';
+  const authorization = await authorizationUrl(provider, {
+    redirectUri,
+    state,
+    email,
+    wantsGroups,
+    isProof: sealedForm !== null,
+    ...deriveNonceAndVerifier({ browserSecret, state }),
+  });
+  if (authorization.kind !== 'url') return authorization;
+  const { issuer } = record;
+  const browserHash = hashBrowserSecret(browserSecret);
+  const signIn = { tokenHash, browserHash, issuer, next, email, sealedForm, linkHash, person: null, createdAt: now };
+  return inTurn(() =>
+    transaction(db, async (tx) => {
+      if ((await shareConnection(tx, connection)) === null) return LOST;
+      await insertSsoSignIn(tx, scope, signIn);
+      return { kind: 'begun', url: authorization.url };
+    }),
+  );
+}
+
+/** What the limits of attempts count a sign-in for. */
+export function attemptOf(
+  { organizationId, email }: { readonly organizationId: string; readonly email: string },
+  { ip }: AuditSource,
+): Attempt {
+  return email === ''
+    ? { at: 'single-sign-on-tile', account: organizationId, ip }
+    : { at: 'single-sign-on', account: email, ip };
+}
+
+/** Whether a sign-in that began then may still be completed. */
+export function isOpen({ createdAt }: { readonly createdAt: Date }, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() < SIGN_IN_MINUTES * MINUTE_MS;
+}

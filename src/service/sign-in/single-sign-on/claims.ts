@@ -1,0 +1,121 @@
+import { MAX_CHARACTERS, parseName } from '../../../domain/name.ts';
+import { normalEmail } from '../../../domain/people/email.ts';
+import { ROLES, type Role } from '../../../domain/people/role.ts';
+import type { GroupRole } from '../../../domain/people/single-sign-on.ts';
+import { isText } from '../../../domain/text.ts';
+import type { SsoRules } from '../../../store/people/sso-connections.ts';
+import type { Claims, WantedClaim } from './provider.ts';
+
+/** The person at the provider, as its claims describe them. */
+export type Person = {
+  readonly issuer: string;
+  readonly subject: string;
+  /** In lower case; `null` if there is none, or the provider says that it is not verified. */
+  readonly email: string | null;
+  readonly name: string;
+  /** The provider's id of the session; empty if it gave none. */
+  readonly sid: string;
+  /** When they signed in there; `null` if the provider did not say. */
+  readonly signedInAt: Date | null;
+  /** All of them. The organization's rules say which one has the groups. */
+  readonly claims: Claims;
+};
+
+/** `null` if the subject is longer than OpenID Connect allows, or cannot be stored. */
+export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Person | null {
+  const { sub } = claims;
+  if (sub === '' || sub.length > 255 || /\p{C}/u.test(sub)) return null;
+  const email = emailOf(claims);
+  return {
+    issuer,
+    subject: sub,
+    email,
+    name: nameOf(claims, email),
+    sid: textOf(claims['sid'], 255),
+    signedInAt: instantOf(claims['auth_time']),
+    claims,
+  };
+}
+
+/**
+ * When the person proved who they are; `null` if the provider does not say. Somebody who found the browser open can come through
+ * the provider's session without a password.
+ */
+export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date | null {
+  return signedInAt === null ? null : new Date(Math.min(now.getTime(), signedInAt.getTime()));
+}
+
+/** Some providers send "false" as a string, which would count as true. Without the claim, the domain alone vouches for it. */
+function emailOf({ email, email_verified: isVerified }: Claims): string | null {
+  if (isVerified !== undefined && isVerified !== true && isVerified !== 'true') return null;
+  return typeof email === 'string' ? normalEmail(email) : null;
+}
+
+/** A name that people may have; the e-mail where the provider's is none. */
+function nameOf({ name }: Claims, email: string | null): string {
+  const candidates = [textOf(name, MAX_CHARACTERS.person), email?.slice(0, MAX_CHARACTERS.person) ?? ''];
+  for (const candidate of candidates) {
+    try {
+      return parseName(candidate, { kind: 'person' });
+    } catch {}
+  }
+  return 'Unnamed';
+}
+
+/** `null` for a number of seconds that is beyond every date, too. */
+function instantOf(seconds: unknown): Date | null {
+  const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;
+  return instant === null || Number.isNaN(instant.getTime()) ? null : instant;
+}
+
+function textOf(value: unknown, maxCharacters: number): string {
+  return typeof value === 'string' && value.length <= maxCharacters && !/\p{C}/u.test(value) ? value : '';
+}
+
+/**
+ * The highest role of the person's groups. Somebody in none of them has the role of new people. A provider that does not send
+ * the claim, such as Entra ID for people with too many groups, changes nothing. `null` also if roles do not follow groups.
+ */
+export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules): GroupRole | null {
+  const { groupRoles, newPeopleRole } = rules;
+  const groups = wantsGroups(rules) ? groupsIn(claims, rules) : null;
+  if (groups === null) return null;
+  const roles = groupRoles.filter(({ groupName }) => groups.includes(groupName)).map(({ role }) => role);
+  return highest(roles) ?? newPeopleRole ?? 'viewer';
+}
+
+/** The groups, for a decision later. No rule names a group that is not a text. Undefined if the provider has not sent any. */
+export function storableGroups({ claims }: Pick<Person, 'claims'>, groupsClaim: string): readonly string[] | undefined {
+  const groups = groupsClaim === '' ? null : groupsIn(claims, { groupsClaim });
+  return groups?.flatMap((each) => (typeof each === 'string' && isText(each) ? [each] : []));
+}
+
+/** Whether roles follow groups, and the provider has not sent any. */
+export function lacksGroups({ claims }: Pick<Person, 'claims'>, rules: SsoRules): boolean {
+  return wantsGroups(rules) && groupsIn(claims, rules) === null;
+}
+
+function wantsGroups({ groupsClaim, groupRoles }: SsoRules): boolean {
+  return groupsClaim !== '' && groupRoles.length > 0;
+}
+
+/** `null` if there is no such claim. */
+function groupsIn(claims: Claims, { groupsClaim }: Pick<SsoRules, 'groupsClaim'>): readonly unknown[] | null {
+  const sent = claims[groupsClaim];
+  if (typeof sent === 'string') return [sent];
+  return Array.isArray(sent) ? sent : null;
+}
+
+/** What the connection needs to know about a person. A sign-in can do without the name. */
+export function claimsFor(rules: SsoRules): WantedClaim[] {
+  return [
+    { name: 'email', isNeeded: true },
+    ...(wantsGroups(rules) ? [{ name: rules.groupsClaim, isNeeded: true }] : []),
+    ...(rules.newPeopleRole === null ? [] : [{ name: 'name', isNeeded: false }]),
+  ];
+}
+
+function highest(roles: readonly GroupRole[]): GroupRole | undefined {
+  const rank = (role: Role) => ROLES.indexOf(role);
+  return roles.toSorted((a, b) => rank(a) - rank(b))[0];
+}

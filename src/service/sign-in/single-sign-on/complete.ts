@@ -1,0 +1,190 @@
+import type { AuditSource } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { hashToken } from '../../../domain/people/session.ts';
+import { deriveNonceAndVerifier, hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
+import { recordAudit } from '../../../store/audit/audit.ts';
+import { deleteSsoSignIn, findSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
+import { type Database, transaction } from '../../../store/sql/database.ts';
+import { unlessMoving } from '../../outcome.ts';
+import { clearAttempt, rememberNetwork } from '../attempt-limits.ts';
+import { admit } from './admit.ts';
+import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
+import { claimsFor, type Person, personOf } from './claims.ts';
+import {
+  type AfterProof,
+  BY_SINGLE_SIGN_ON,
+  type Completion,
+  LOST,
+  type Lost,
+  type NotAdmitted,
+  type NotProven,
+  type SignedInByProvider,
+} from './completion.ts';
+import { provePerson, recordFailedProof } from './prove-person.ts';
+import type { ProviderFailure } from './provider.ts';
+import { type Connection, connectionUrls } from './scope.ts';
+
+type Response = {
+  readonly origin: string;
+  readonly browserSecret: string;
+  /** Of the browser's session; `null` if it has none. */
+  readonly token: string | null;
+  /** The parameters with which the browser came back. */
+  readonly parameters: URLSearchParams;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/** Completes the sign-in with which the browser comes back from the provider. */
+export async function completeSignIn(
+  deps: SignInDeps,
+  connection: Connection,
+  response: Response,
+): Promise<Completion> {
+  const { db, inTurn } = deps;
+  const { scope } = connection;
+  const tokenHash = hashToken(response.parameters.get('state') ?? '');
+  if (tokenHash === null) return LOST;
+  const browserHash = hashBrowserSecret(response.browserSecret);
+  const signIn = await inTurn(() => takeSignIn(db, scope, { tokenHash, browserHash }));
+  if (signIn === null) return LOST;
+  const { next, sealedForm } = signIn;
+  const found = await findPerson(deps, connection, { response, signIn });
+  if (sealedForm === null) return inTurn(() => admitFound(db, connection, { ...response, found, signIn, browserHash }));
+  const outcome = await inTurn(() => proveFound(db, connection, { ...response, found, signIn }));
+  return { kind: 'after-proof', outcome, next, sealedForm };
+}
+
+type FoundPerson = { readonly kind: 'person'; readonly person: Person };
+type Found = FoundPerson | Lost | ProviderFailure;
+
+/** Asks the provider who has signed in. */
+async function findPerson(
+  { access }: SignInDeps,
+  { scope, record, client }: Connection,
+  { response, signIn }: { readonly response: Response; readonly signIn: SsoSignInRecord },
+): Promise<Found> {
+  const { origin, browserSecret, parameters, now } = response;
+  // The provider of another issuer must not complete what was begun at this one (mix-up).
+  if (signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
+  const { findProvider, redeemCode } = await import('./provider.ts');
+  const provider = await findProvider(access, client);
+  if (provider.kind !== 'provider') return provider;
+  const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);
+  url.search = parameters.toString();
+  const state = parameters.get('state') ?? '';
+  const wanted = signIn.sealedForm === null ? claimsFor(record) : [];
+  const redeemed = await redeemCode(provider, url, {
+    state,
+    wanted,
+    ...deriveNonceAndVerifier({ browserSecret, state }),
+  });
+  if (redeemed.kind !== 'claims') return redeemed;
+  const person = personOf(redeemed.claims, signIn);
+  return person === null ? { kind: 'not-valid', words: NO_SUBJECT } : { kind: 'person', person };
+}
+
+type Arrival = Response & { readonly found: Found; readonly signIn: SsoSignInRecord };
+
+async function admitFound(
+  db: Database,
+  connection: Connection,
+  { found, ...arrival }: Arrival & { readonly browserHash: Buffer },
+): Promise<Exclude<Completion, AfterProof>> {
+  const { scope } = connection;
+  const { signIn, auditSource } = arrival;
+  const admitted = found.kind === 'person' ? await admit(db, connection, { ...arrival, person: found.person }) : found;
+  switch (admitted.kind) {
+    case 'signed-in':
+      await countSignIn(db, { scope, signIn, signedIn: admitted, auditSource });
+      return admitted;
+    case 'to-confirm':
+    case 'lost':
+      return admitted;
+    default:
+      // Somebody who has proved nothing gets the same answer while the organization is moving.
+      await (found.kind === 'person'
+        ? recordFailure(db, scope, { why: whyOf(admitted), email: found.person.email, auditSource })
+        : unlessMoving(undefined, () => recordFailure(db, scope, { why: whyOf(admitted), email: null, auditSource })));
+      return admitted;
+  }
+}
+
+async function proveFound(
+  db: Database,
+  connection: Connection,
+  { found, ...arrival }: Arrival,
+): Promise<AfterProof['outcome']> {
+  const { scope } = connection;
+  const { signIn, token, auditSource } = arrival;
+  const proven =
+    found.kind === 'person' ? await provePerson(db, connection, { ...arrival, person: found.person }) : found;
+  switch (proven.kind) {
+    case 'proven':
+      await takeBack(db, { scope, signIn, auditSource });
+      return proven;
+    case 'lost':
+      return proven;
+    default:
+      await recordFailedProof(db, scope, { why: whyOf(proven), token, auditSource });
+      return proven;
+  }
+}
+
+/** For the audit log. */
+function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
+  return 'words' in failure ? failure.words : failure.reason;
+}
+
+const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';
+
+/** The sign-in that this browser began, which cannot be completed again. */
+async function takeSignIn(
+  db: Database,
+  scope: OrganizationScope,
+  key: { tokenHash: Buffer; browserHash: Buffer },
+): Promise<SsoSignInRecord | null> {
+  return transaction(db, async (tx) => {
+    const signIn = await findSsoSignIn(tx, scope, key);
+    return signIn !== null && signIn.person === null && (await deleteSsoSignIn(tx, scope, key)) ? signIn : null;
+  });
+}
+
+async function recordFailure(
+  db: Database,
+  scope: OrganizationScope,
+  {
+    why,
+    email,
+    auditSource,
+  }: { readonly why: string; readonly email: string | null; readonly auditSource: AuditSource },
+): Promise<void> {
+  const detail = { step: BY_SINGLE_SIGN_ON, why, ...(email !== null && { email }) };
+  const event = { action: 'user.sign_in_failed', actorUserId: null, detail, auditSource } as const;
+  await transaction(db, (tx) => recordAudit(tx, scope, event));
+}
+
+type Begun = {
+  readonly scope: OrganizationScope;
+  readonly signIn: Pick<SsoSignInRecord, 'email'>;
+  readonly auditSource: AuditSource;
+};
+
+/**
+ * The network becomes one of the organization, and of the account that was signed in, not of the one whose e-mail was typed: anybody
+ * can type the e-mail of somebody else, to whose account more passwords could be tried then.
+ */
+export async function countSignIn(
+  db: Database,
+  { signedIn, ...begun }: Begun & { readonly signedIn: Pick<SignedInByProvider, 'email'> },
+): Promise<void> {
+  await takeBack(db, begun);
+  const { organizationId } = begun.scope;
+  for (const account of [signedIn.email, organizationId])
+    await rememberNetwork(db, { account, ip: begun.auditSource.ip });
+}
+
+/** Takes the attempt back from the limits, under which it was counted when it began. */
+async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
+  await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
+}

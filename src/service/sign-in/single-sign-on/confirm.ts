@@ -1,0 +1,157 @@
+import type { AuditSource } from '../../../domain/audit/actor.ts';
+import type { AccessLinkRecord } from '../../../domain/people/access-link.ts';
+import { domainOfEmail } from '../../../domain/people/email.ts';
+import { hashToken } from '../../../domain/people/session.ts';
+import { hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
+import { recordAudit } from '../../../store/audit/audit.ts';
+import { lockOrganization } from '../../../store/organizations/organizations.ts';
+import { hasVerifiedSsoDomain } from '../../../store/people/sso-domains.ts';
+import {
+  deleteSsoSignIn,
+  findSsoSignIn,
+  type SsoSignInRecord,
+  type UnconfirmedPerson,
+} from '../../../store/people/sso-sign-ins.ts';
+import { findWaysIn, type LockedUser, lockUser } from '../../../store/people/users.ts';
+import { type Database, transaction } from '../../../store/sql/database.ts';
+import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
+import type { Invalid, RateLimited } from '../../outcome.ts';
+import { clearAttempt, consumeAttempt } from '../attempt-limits.ts';
+import { isOpen } from './begin.ts';
+import { groupRoleOf, lacksGroups } from './claims.ts';
+import { countSignIn } from './complete.ts';
+import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
+import { type ConfirmationRefusal, type GivenForAccount, proofOf } from './confirmation-proof.ts';
+import { findLink, useLink } from './from-access-link.ts';
+import { type Connection, shareConnection } from './scope.ts';
+import { linkUser, signInLinked } from './sign-in-linked.ts';
+
+export type ConfirmationKey = {
+  readonly token: string;
+  readonly browserSecret: string;
+  readonly now: Date;
+};
+
+/** The account that somebody may confirm as theirs. */
+export type Confirmation = {
+  readonly email: string;
+  /** "link": it was confirmed by an access link, and the second factor is missing. "none": there is no password. */
+  readonly by: 'password' | 'link' | 'none';
+  readonly hasSecondFactor: boolean;
+  readonly hasPasskey: boolean;
+};
+
+/** `null` if there is nothing to confirm in this browser. */
+export async function openConfirmation(
+  db: Database,
+  connection: Connection,
+  key: ConfirmationKey,
+): Promise<Confirmation | null> {
+  const found = await find(db, connection, key);
+  if (found === null) return null;
+  const { email, passwordHash, totpSince } = found.user;
+  const by = found.link !== null ? 'link' : passwordHash === null ? 'none' : 'password';
+  const { passkeys } = await findWaysIn(db.prisma, connection.scope, found.user.id);
+  return { email, by, hasSecondFactor: totpSince !== null, hasPasskey: passkeys > 0 };
+}
+
+type Found = {
+  readonly tokenHash: Buffer;
+  readonly browserHash: Buffer;
+  readonly signIn: SsoSignInRecord;
+  readonly person: UnconfirmedPerson;
+  readonly user: LockedUser;
+  /** The access link of the user from which it began, which replaces the password, but no second factor. */
+  readonly link: AccessLinkRecord | null;
+};
+
+async function find(
+  db: Database,
+  connection: Connection,
+  { token, browserSecret, now }: ConfirmationKey,
+): Promise<Found | null> {
+  const tokenHash = hashToken(token);
+  if (tokenHash === null) return null;
+  const browserHash = hashBrowserSecret(browserSecret);
+  const { scope, record } = connection;
+  const found = await transaction(db, async (tx) => {
+    const signIn = await findSsoSignIn(tx, scope, { tokenHash, browserHash });
+    if (signIn === null || !isOpen(signIn, now) || signIn.person === null || signIn.issuer !== record.issuer)
+      return null;
+    const user = await lockUser(tx, scope, signIn.person.userId);
+    if (user === null || user.deactivatedAt !== null) return null;
+    return { tokenHash, browserHash, signIn, person: signIn.person, user };
+  });
+  if (found === null) return null;
+  const link = await findLink(db, scope, { signIn: found.signIn, now });
+  const isTheirs = link?.userId === found.user.id && found.user.totpSince !== null;
+  return { ...found, link: isTheirs ? link : null };
+}
+
+/**
+ * Links a user to the person who has just signed in at the provider, and has given a passkey of the user; or the password, or come
+ * by an access link, and the code where there is a second factor. The provider alone does not prove who they are: at some, people
+ * choose their e-mail themselves.
+ */
+export async function confirmAccount(
+  db: Database,
+  connection: Connection,
+  { given, auditSource, ...key }: ConfirmationKey & { given: GivenForAccount; auditSource: AuditSource },
+): Promise<SignedInByProvider | Lost | NotAdmitted | Invalid | RateLimited> {
+  const found = await find(db, connection, key);
+  if (found === null) return LOST;
+  const { scope, record } = connection;
+  const { signIn, person, user } = found;
+  const { now } = key;
+  const link = given.kind === 'passkey' ? null : found.link;
+  const proof = proofOf(db, scope, { given, user, hasLink: link !== null, ip: auditSource.ip, now });
+  for (const attempt of proof.attempts) {
+    const admission = await consumeAttempt(db, attempt);
+    if (admission.kind === 'rate-limited') return admission;
+  }
+  const refuse = async ({ invalid, why }: ConfirmationRefusal): Promise<Invalid> => {
+    const detail = { step: 'confirmation for single sign-on', ...why };
+    const event = { action: 'user.sign_in_failed', actorUserId: null, targetUserId: user.id, auditSource } as const;
+    await transaction(db, (tx) => recordAudit(tx, scope, { ...event, detail }));
+    return invalid;
+  };
+  const spend = await proof.verify();
+  if (typeof spend !== 'function') return refuse(spend);
+  const linking = { userId: user.id, auditSource, now };
+  try {
+    const outcome = await transaction(db, async (tx) => {
+      await lockOrganization(tx, scope);
+      const current = await lockUser(tx, scope, user.id);
+      if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
+      const rules = await shareConnection(tx, connection);
+      // The e-mail or the claim may be another one by now than those about which the provider was asked.
+      if (rules === null || current.email !== person.claims.email || rules.groupsClaim !== person.claims.groupsClaim)
+        return LOST;
+      const claims = { sub: person.subject, [rules.groupsClaim]: person.claims.groups };
+      const byGroups = { groupRole: groupRoleOf({ claims }, rules), lacksGroups: lacksGroups({ claims }, rules) };
+      if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email)))) return notAdmitted('foreign-domain');
+      const refusal = await spend(tx, current);
+      if (refusal !== null) return refusal;
+      if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
+      if (link !== null && !(await useLink(tx, scope, { signIn, link, user: current, now }))) return LOST;
+      await linkUser(tx, scope, { ...linking, person: { issuer: record.issuer, subject: person.subject } });
+      return signInLinked(tx, scope, {
+        ...linking,
+        sid: person.sid,
+        ...byGroups,
+        user: current,
+        provedAt: now,
+        signIn,
+      });
+    });
+    if (outcome.kind === 'refusal') return refuse(outcome);
+    if (outcome.kind === 'signed-in') {
+      for (const attempt of proof.attempts) await clearAttempt(db, attempt);
+      await countSignIn(db, { scope, signIn, signedIn: outcome, auditSource });
+    }
+    return outcome;
+  } catch (error) {
+    if (isUniqueViolation(error)) return notAdmitted('other-person');
+    throw error;
+  }
+}

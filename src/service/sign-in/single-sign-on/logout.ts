@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type RemoteJWKSet,
+} from 'jose';
+import type { AuditSource } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { recordAudit } from '../../../store/audit/audit.ts';
+import { endSsoSessionsOf, findUsersBySid } from '../../../store/people/sessions.ts';
+import { findSsoUser } from '../../../store/people/sso-identities.ts';
+import { deleteUnconfirmed } from '../../../store/people/sso-sign-ins.ts';
+import { claimIdempotencyKey } from '../../../store/resources/idempotency-keys.ts';
+import { type Transaction, transaction } from '../../../store/sql/database.ts';
+import type { SignInDeps } from './begin.ts';
+import { BY_SINGLE_SIGN_ON } from './completion.ts';
+import {
+  findProvider,
+  logoutMetadata,
+  type Provider,
+  type ProviderClient,
+  type ProviderFailure,
+  RETRY_SECONDS,
+} from './provider.ts';
+import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
+import type { Connection } from './scope.ts';
+
+// OpenID Connect Back-Channel Logout 1.0.
+
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+/** A logout token is sent at once. */
+const MAX_AGE_SECONDS = 300;
+/** Never "none", nor one with the client secret: the keys are the provider's. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+export type LoggedOut = { readonly kind: 'done' };
+export type LogoutRefused = { readonly kind: 'refused'; readonly words: string };
+
+/** Ends the sessions that a logout token of the provider names, and nothing else: API keys go on. */
+export async function logOut(
+  { db, access, inTurn }: SignInDeps,
+  { scope, record, client }: Connection,
+  { token, auditSource, now }: { readonly token: string; readonly auditSource: AuditSource; readonly now: Date },
+): Promise<LoggedOut | LogoutRefused | ProviderFailure> {
+  // Before anything is sent to the provider on behalf of somebody who may not be it.
+  if (!isForClient(token, record)) return { kind: 'refused', words: 'The token is not for this client.' };
+  const provider = await findProvider(access, client);
+  if (provider.kind !== 'provider') return provider;
+  const verified = await verify(token, { provider, access, clientId: record.clientId, now });
+  if (verified.kind !== 'verified') return verified;
+  const { sub, sid, jti } = verified;
+  return inTurn(() =>
+    transaction(db, async (tx) => {
+      const hash = createHash('sha256').update(jti).digest();
+      const claim = { key: `logout token ${hash.toString('base64url')}`, requestHash: hash };
+      if ((await claimIdempotencyKey(tx, scope, claim)).kind !== 'claimed')
+        return { kind: 'refused', words: 'The token was used before.' } as const;
+      const { issuer } = record;
+      const sids = sidsOf({ sub, sid });
+      // Else a confirmation would start a session of the one that has ended at the provider.
+      await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids });
+      for (const userId of await findUsers(tx, scope, { issuer, sub, sid })) {
+        const ended = await endSsoSessionsOf(tx, scope, { userId, sids });
+        if (ended === 0) continue;
+        await recordAudit(tx, scope, {
+          action: 'user.signed_out',
+          actorUserId: null,
+          targetUserId: userId,
+          detail: { by: BY_SINGLE_SIGN_ON },
+          auditSource,
+        });
+      }
+      return { kind: 'done' } as const;
+    }),
+  );
+}
+
+type Named = { readonly issuer: string; readonly sub: string | null; readonly sid: string | null };
+
+async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, sub, sid }: Named): Promise<string[]> {
+  if (sub === null) return sid === null ? [] : findUsersBySid(tx, scope, sid);
+  const userId = await findSsoUser(tx, scope, { issuer, subject: sub });
+  return userId === null ? [] : [userId];
+}
+
+/**
+ * In a token with both, `sub` stands for the sessions without an ID from the provider: nothing else can name them.
+ * `undefined`: all of the person.
+ */
+function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefined {
+  if (sid === null) return undefined;
+  return sub === null ? [sid] : [sid, ''];
+}
+
+function isForClient(token: string, { issuer, clientId }: Pick<ProviderClient, 'issuer' | 'clientId'>): boolean {
+  try {
+    const { iss, aud } = decodeJwt(token);
+    return iss === issuer && [aud].flat().includes(clientId);
+  } catch {
+    return false;
+  }
+}
+
+type Verified = {
+  readonly kind: 'verified';
+  readonly jti: string;
+  readonly sub: string | null;
+  readonly sid: string | null;
+};
+
+const keySets = new WeakMap<Provider, RemoteJWKSet>();
+
+async function verify(
+  token: string,
+  { provider, access, clientId, now }: { provider: Provider; access: ProviderAccess; clientId: string; now: Date },
+): Promise<Verified | LogoutRefused | ProviderFailure> {
+  const { issuer, jwksUrl, algorithms } = logoutMetadata(provider);
+  if (jwksUrl === null) return { kind: 'misconfigured', words: 'The provider does not publish its keys.' };
+  const keys = keySets.get(provider) ?? keySetOf(jwksUrl, access);
+  keySets.set(provider, keys);
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer,
+      audience: clientId,
+      algorithms: ALGORITHMS.filter((each) => algorithms.includes(each)),
+      requiredClaims: ['iat', 'jti'],
+      maxTokenAge: MAX_AGE_SECONDS,
+      clockTolerance: CLOCK_SECONDS,
+      currentDate: now,
+    });
+    const { typ = 'JWT' } = protectedHeader;
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) return refused('The token is not a logout token.');
+    return claimsOf(payload);
+  } catch (error) {
+    if (error instanceof ProviderUnreachableError) return { kind: 'unreachable', words: error.message };
+    if (error instanceof errors.JOSEError) return refused(error.message);
+    throw error;
+  }
+}
+
+/** The library asks for the keys with each token until it has some, and then for an unknown key at most every 30 seconds. */
+function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return createRemoteJWKSet(jwksUrl, {
+    async [customFetch](url, { method, headers }) {
+      if (performance.now() - askedAt < RETRY_SECONDS * 1000)
+        throw new ProviderUnreachableError('The provider did not publish its keys some seconds ago.');
+      askedAt = performance.now();
+      return access.fetch(url, { method, headers: Object.fromEntries(headers) });
+    },
+  });
+}
+
+/** Section 2.6. */
+function claimsOf({ jti, sub, sid, events, nonce }: JWTPayload): Verified | LogoutRefused {
+  const event: unknown = typeof events === 'object' && events !== null ? Reflect.get(events, LOGOUT_EVENT) : undefined;
+  if (typeof event !== 'object' || event === null || Array.isArray(event))
+    return refused('The token is not a logout token.');
+  if (nonce !== undefined) return refused('A logout token has no nonce.');
+  const [subject, session] = [nameOf(sub), nameOf(sid)];
+  if (jti === undefined || jti === '') return refused('The token has no ID.');
+  if (subject === null && session === null) return refused('The token names neither a person nor a session.');
+  return { kind: 'verified', jti, sub: subject, sid: session };
+}
+
+/** `null` also for control characters: no subject and no session is stored with them. */
+function nameOf(claim: unknown): string | null {
+  return typeof claim === 'string' && claim !== '' && !/\p{C}/u.test(claim) ? claim : null;
+}
+
+function refused(words: string): LogoutRefused {
+  return { kind: 'refused', words };
+}

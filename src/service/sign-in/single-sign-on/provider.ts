@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto';
+import * as openid from 'openid-client';
+import { SESSION_HOURS } from '../../../domain/people/session.ts';
+import { memberOf } from '../../../store/sql/error-code.ts';
+import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
+
+// This file and try-provider.ts speak OpenID Connect. Their library's types stay here. They are imported with the first sign-in at
+// a provider: the library takes an eighth of the start, and many servers need none.
+
+/** Charter as a client of an identity provider. */
+export type ProviderClient = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
+
+/** Why the provider could not be used. `words` are for administrators. */
+export type ProviderFailure =
+  /** There was no response. */
+  | { readonly kind: 'unreachable'; readonly words: string }
+  /** The provider or the person refused. */
+  | { readonly kind: 'denied'; readonly words: string }
+  /** The connection's settings, or those at the provider, are wrong. */
+  | { readonly kind: 'misconfigured'; readonly words: string }
+  /** The response is not one to this request, or not valid. */
+  | { readonly kind: 'not-valid'; readonly words: string };
+
+export type Provider = { readonly kind: 'provider'; readonly config: openid.Configuration };
+
+/** For how long the metadata of a provider are used again, and of how many providers. */
+const METADATA_SECONDS = 300;
+const MAX_PROVIDERS = 500;
+/** For how long a provider is not asked again that failed: anybody can make Charter ask, by a forged logout token. */
+export const RETRY_SECONDS = 10;
+
+type Known = { readonly found: Promise<Provider | ProviderFailure>; until: number };
+const known = new WeakMap<ProviderAccess, Map<string, Known>>();
+
+/**
+ * Reads the metadata of the provider, or uses those that were read within five minutes. Concurrent calls read them once, and a
+ * failure is returned again for ten seconds.
+ */
+export async function findProvider(
+  access: ProviderAccess,
+  client: ProviderClient,
+): Promise<Provider | ProviderFailure> {
+  const before = known.get(access)?.get(keyOf(client));
+  if (before !== undefined && performance.now() < before.until) return before.found;
+  const current: Known = { found: readProvider(access, client), until: Number.POSITIVE_INFINITY };
+  keep(access, client, current);
+  const { kind } = await current.found;
+  current.until = performance.now() + (kind === 'provider' ? METADATA_SECONDS : RETRY_SECONDS) * 1000;
+  return current.found;
+}
+
+async function readProvider(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
+  const provider = await attempt(() => discover(access, client));
+  if (provider.kind !== 'provider') return provider;
+  const named = issuerOf(provider);
+  // Identity is the issuer and the subject, so the issuer of the ID tokens must be the one that is stored.
+  return named === client.issuer ? provider : { kind: 'misconfigured', words: otherIssuer(named) };
+}
+
+/** Its metadata have just been read. */
+export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
+  keep(access, client, { found: Promise.resolve(provider), until: performance.now() + METADATA_SECONDS * 1000 });
+}
+
+function keep(access: ProviderAccess, client: ProviderClient, entry: Known): void {
+  const providers = known.get(access) ?? new Map<string, Known>();
+  known.set(access, providers);
+  providers.delete(keyOf(client));
+  providers.set(keyOf(client), entry);
+  // The oldest first.
+  for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
+}
+
+function keyOf({ issuer, clientId, clientSecret }: ProviderClient): string {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, clientId, clientSecret]))
+    .digest('base64');
+}
+
+export function issuerOf({ config }: Provider): string {
+  return config.serverMetadata().issuer;
+}
+
+function otherIssuer(issuer: string): string {
+  return `The provider says that its issuer is ${words(issuer)}.`;
+}
+
+export async function discover(
+  access: ProviderAccess,
+  { issuer, clientId, clientSecret }: ProviderClient,
+): Promise<Provider> {
+  const fetch: openid.CustomFetch = (url, { method, headers, body }) =>
+    access.fetch(url, { method, headers, ...(body !== undefined && body !== null && { body: String(body) }) });
+  const readMetadata: openid.CustomFetch = async (url, options) => {
+    const response = await fetch(url, options);
+    const isJson = /^application\/(.+\+)?json\b/i.test(response.headers.get('content-type') ?? '');
+    if (response.status === 200 && isJson) return response;
+    const type = response.headers.get('content-type') ?? 'no media type';
+    const answer = response.status === 200 ? `${words(type)} instead of application/json` : `status ${response.status}`;
+    throw new NoMetadataError(
+      `The answer at ${words(url)} is ${answer}, not the settings of a provider. Check the issuer.`,
+    );
+  };
+  const discovered = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    [openid.customFetch]: readMetadata,
+    execute: access.allowHttp ? [openid.allowInsecureRequests] : [],
+  });
+  const metadata = discovered.serverMetadata();
+  // The library accepts the metadata of Microsoft's shared issuers, with which the people of every company could sign in.
+  if (URL.parse(metadata.issuer)?.href !== new URL(issuer).href)
+    throw new MisconfiguredError(otherIssuer(metadata.issuer));
+  // Providers disagree on how to encode a secret for Basic, which is the only one that they have to support.
+  const isPost = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
+  const config = new openid.Configuration(
+    metadata,
+    clientId,
+    clientSecret,
+    isPost ? openid.ClientSecretPost(clientSecret) : openid.ClientSecretBasic(clientSecret),
+  );
+  config[openid.customFetch] = fetch;
+  if (access.allowHttp) openid.allowInsecureRequests(config);
+  // Verifies the signature of the ID token, too, although it comes from the provider itself.
+  openid.enableNonRepudiationChecks(config);
+  return { kind: 'provider', config };
+}
+
+export class MisconfiguredError extends Error {}
+
+/** There is a response, but no metadata. */
+class NoMetadataError extends Error {}
+
+export type AuthorizationRequest = {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** The e-mail that was typed; empty for none. */
+  readonly email: string;
+  /** Whether roles follow groups. */
+  readonly wantsGroups: boolean;
+  /** Whether the person must sign in there anew, even if they have a session there. */
+  readonly isProof: boolean;
+};
+
+/** Where the browser goes for a sign-in. */
+export async function authorizationUrl(
+  { config }: Provider,
+  { redirectUri, state, nonce, codeVerifier, email, wantsGroups, isProof }: AuthorizationRequest,
+): Promise<{ readonly kind: 'url'; readonly url: string } | ProviderFailure> {
+  return attempt(async () => {
+    const { scopes_supported: scopes = [] } = config.serverMetadata();
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: ['openid', 'email', 'profile', ...(wantsGroups && scopes.includes('groups') ? ['groups'] : [])].join(' '),
+      state,
+      nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      ...(email !== '' && { login_hint: email }),
+      // A provider then says when the person signed in, which it need not do otherwise (OpenID Connect Core section 3.1.2.1).
+      max_age: isProof ? '0' : String(SESSION_HOURS * 3600),
+    });
+    return { kind: 'url', url: url.href };
+  });
+}
+
+/** The claims about a person whose sign-in the provider vouches for. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+/** `isNeeded`: a provider that has a UserInfo endpoint and fails to answer there lets nobody in without it. */
+export type WantedClaim = { readonly name: string; readonly isNeeded: boolean };
+
+/** `url`: the redirect URI with the parameters of the response. `wanted`: asked for at the UserInfo endpoint if the ID token lacks it. */
+export async function redeemCode(
+  { config }: Provider,
+  url: URL,
+  {
+    state,
+    nonce,
+    codeVerifier,
+    wanted,
+  }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'> & { readonly wanted: readonly WantedClaim[] },
+): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
+  return attempt(async () => {
+    const tokens = await openid.authorizationCodeGrant(config, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: codeVerifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('The response has no ID token.');
+    const more = await moreClaims(config, { claims, accessToken: tokens.access_token, wanted });
+    const email_verified = isVerifiedIn(claims, more);
+    // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
+    return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
+  });
+}
+
+type MoreClaims = Readonly<Record<string, unknown>>;
+
+/** Those of the UserInfo endpoint, if the ID token lacks a wanted one and there is such an endpoint. */
+async function moreClaims(
+  config: openid.Configuration,
+  {
+    claims,
+    accessToken,
+    wanted,
+  }: { readonly claims: Claims; readonly accessToken: string; readonly wanted: readonly WantedClaim[] },
+): Promise<MoreClaims> {
+  const missing = wanted.filter(({ name }) => claims[name] === undefined);
+  if (missing.length === 0 || config.serverMetadata().userinfo_endpoint === undefined) return {};
+  try {
+    return await openid.fetchUserInfo(config, accessToken, claims.sub);
+  } catch (error) {
+    if (missing.some(({ isNeeded }) => isNeeded)) throw error;
+    return {};
+  }
+}
+
+/** What gives the e-mail says whether it is verified; the other one only if that says nothing, and of the same e-mail. */
+function isVerifiedIn(claims: Claims, more: MoreClaims): unknown {
+  const [source, other] = claims['email'] === undefined ? [more, claims] : [claims, more];
+  if (source['email_verified'] !== undefined) return source['email_verified'];
+  const isOther = other['email'] !== undefined && other['email'] !== source['email'];
+  return isOther ? undefined : other['email_verified'];
+}
+
+/** What the verification of logout tokens needs of the provider. `jwksUrl`: `null` if the provider names none. */
+export function logoutMetadata({ config }: Provider) {
+  const { issuer, jwks_uri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
+  return { issuer, jwksUrl: URL.parse(jwks_uri ?? ''), algorithms: Array.isArray(algorithms) ? algorithms : ['RS256'] };
+}
+
+/** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
+const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
+
+export async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
+  try {
+    return await act();
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** Whatever the library throws is due to the provider's response or the connection's settings. */
+export function failureOf(error: unknown): ProviderFailure {
+  for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
+    if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
+    if (each instanceof NoMetadataError) return { kind: 'not-valid', words: each.message };
+  }
+  if (error instanceof MisconfiguredError) return { kind: 'misconfigured', words: error.message };
+  if (error instanceof openid.AuthorizationResponseError)
+    return { kind: 'denied', words: words(error.error_description ?? error.error) };
+  if (error instanceof openid.WWWAuthenticateChallengeError)
+    return { kind: 'misconfigured', words: 'The provider refused the client ID or the client secret.' };
+  if (error instanceof openid.ResponseBodyError) {
+    const isOfClient = CLIENT_ERRORS.includes(error.error) || error.status === 401;
+    return isOfClient
+      ? {
+          kind: 'misconfigured',
+          words: `The provider refused the client ID or the client secret (${words(error.error)}).`,
+        }
+      : { kind: 'not-valid', words: words(error.error) };
+  }
+  const code = memberOf(error, 'code');
+  const cause = memberOf(error, 'cause');
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED' && memberOf(cause, 'attribute') === 'issuer')
+    return { kind: 'misconfigured', words: otherIssuer(String(memberOf(memberOf(cause, 'body'), 'issuer'))) };
+  if (code === 'OAUTH_MISSING_SERVER_METADATA' || code === 'OAUTH_INVALID_SERVER_METADATA')
+    return { kind: 'misconfigured', words: 'The provider does not name all of its addresses.' };
+  return { kind: 'not-valid', words: words(error instanceof Error ? error.message : 'unknown') };
+}
+
+/** Text of the provider, cut. */
+function words(text: string): string {
+  return text.replace(/[^\p{L}\p{N} .,:;_()/'-]/gu, ' ').slice(0, 200);
+}

@@ -1,0 +1,59 @@
+import { isId } from '../../../domain/id.ts';
+import { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { domainOfEmail } from '../../../domain/people/email.ts';
+import {
+  findSsoConnection,
+  type SsoConnectionRecord,
+  shareSsoConnection,
+} from '../../../store/people/sso-connections.ts';
+import type { Database, Transaction } from '../../../store/sql/database.ts';
+import { placeOfClientSecret } from '../../../store/sql/secrets.ts';
+import { findSsoOrganization } from '../../../store/unscoped/people.ts';
+import type { ProviderClient } from './provider.ts';
+
+/** A connection, and the scope of its organization. */
+export type Connection = {
+  readonly scope: OrganizationScope;
+  readonly record: SsoConnectionRecord;
+  readonly client: ProviderClient;
+};
+
+/** The connection for people with this e-mail; `null` if there is none. It depends on the domain of the e-mail only. */
+export async function findConnectionForEmail(db: Database, email: string): Promise<Connection | null> {
+  const organizationId = await findSsoOrganization(db, domainOfEmail(email));
+  return organizationId === null ? null : findConnectionById(db, organizationId);
+}
+
+/** The connection of the organization that a URL names. The scope serves for a sign-in only, which the provider vouches for. */
+export async function findConnectionById(db: Database, organizationId: string): Promise<Connection | null> {
+  if (!isId(organizationId)) return null;
+  const scope = OrganizationScope.grant(organizationId);
+  const record = await findSsoConnection(db.prisma, scope);
+  return record === null ? null : { scope, record, client: clientOf(db, record) };
+}
+
+/**
+ * The connection as it is now, and stays until the transaction ends. `null` if it has another issuer or client than when it was
+ * read: what the provider said since then must not count.
+ */
+export async function shareConnection(
+  tx: Transaction,
+  { scope, record }: Connection,
+): Promise<SsoConnectionRecord | null> {
+  const current = await shareSsoConnection(tx, scope);
+  return current?.issuer === record.issuer && current.clientId === record.clientId ? current : null;
+}
+
+export function clientOf(
+  { keyring }: Pick<Database, 'keyring'>,
+  { organizationId, issuer, clientId, clientSecret }: SsoConnectionRecord,
+): ProviderClient {
+  const secret = keyring.decrypt(clientSecret, placeOfClientSecret(organizationId)).toString('utf8');
+  return { issuer, clientId, clientSecret: secret };
+}
+
+/** The URLs by which a provider and an organization know each other. `origin`: Charter's own address. */
+export function connectionUrls(origin: string, organizationId: string) {
+  const url = (path: string) => `${origin}/single-sign-on/${organizationId}/${path}`;
+  return { redirectUri: url('callback'), initiateLoginUri: url('start'), backChannelLogoutUri: url('logout') };
+}
