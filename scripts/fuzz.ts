@@ -26,8 +26,8 @@ uses the environment variables CHARTER_URL and CHARTER_KEY.
 
 type Options = Start & { readonly minutes: number; readonly names: readonly PropertyName[] };
 
-/** Each round has a new database and a new server. */
-const ROUND = { runs: 150, lifeSeconds: 900 };
+/** The runs of each property in a round, which has a new database and a new server. */
+const RUNS = 150;
 
 try {
   const options = readOptions();
@@ -48,10 +48,10 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   const secondsSoFar = () => (performance.now() - startedAt) / 1000;
   let requests = 0;
   for (let next = seed; next === seed || (path === undefined && secondsSoFar() < minutes * 60); next += 1) {
-    const world = await openWorld(ROUND);
+    const world = await openWorld();
     try {
       for (const name of names) {
-        const failure = await fuzz(name, { document, world, runs: ROUND.runs, seed: next, path });
+        const failure = await fuzz(name, { document, world, runs: RUNS, seed: next, path });
         if (failure !== null) throw new Error(`\n${name}, seed ${next}: ${failure}`);
         console.log(
           `${name}, seed ${next}: fine. ${requests + world.count.requests} requests in ${secondsSoFar().toFixed(0)} s`,

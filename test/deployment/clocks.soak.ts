@@ -23,8 +23,6 @@ import { until } from '../support/wait.ts';
 
 /** Acknowledged between two jumps. */
 const WRITES = length({ full: 20, figures: 1000 });
-const MINUTES = length({ full: 10, figures: 30 });
-const LIFE = { lifeSeconds: MINUTES * 60 };
 const JUMP_SECONDS = 600;
 /** Of the clock, from the time of the machine. The last is ahead, so that nothing waits for it any more. */
 const JUMPS = [JUMP_SECONDS, 0, -JUMP_SECONDS, 0, JUMP_SECONDS];
@@ -50,9 +48,9 @@ test.each(['a server', 'PostgreSQL'])(
         const receiver = await startScriptedServer();
         receiver.play(respondsWith(200));
         try {
-          const first = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER, ...ofServer }, LIFE);
+          const first = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER, ...ofServer });
           servers.push(first);
-          const second = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER }, LIFE);
+          const second = await startCharter({ DATABASE_URL: databaseUrl, ...SERVER });
           servers.push(second);
           const organization = await organizationAt(databaseUrl, first);
           await insertEndpoint(db, organization.id, { url: receiver.url });
@@ -103,7 +101,6 @@ test.each(['a server', 'PostgreSQL'])(
       { env: ofPostgres },
     ).finally(() => clock.remove());
   },
-  MINUTES * 60_000,
 );
 
 async function statusOf(send: () => Promise<{ readonly status: number }>): Promise<number> {

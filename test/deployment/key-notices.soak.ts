@@ -12,8 +12,6 @@ import { type Smtp, startSmtp } from '../support/servers/smtp.ts';
 import { until } from '../support/wait.ts';
 
 const DAY_SECONDS = 86_400;
-/** Of a test whose server starts six times. */
-const LIFE = { lifeSeconds: 600 };
 const KEYS_EACH = 3;
 
 /** Days by which PostgreSQL's clock is ahead, in order, and the notices that follow. The keys expire after 40 days. */
@@ -34,7 +32,7 @@ test('each notice is mailed once, and none is lost', async () => {
       const smtp: Smtp = await startSmtp();
       const env = { DATABASE_URL, PUBLIC_URL, SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org' };
       const start = async () => {
-        server = await startCharter(env, LIFE);
+        server = await startCharter(env);
       };
       const end = async () => {
         if (server !== undefined) await kill(server);

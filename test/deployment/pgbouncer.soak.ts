@@ -23,8 +23,6 @@ import { startRequests } from '../support/traffic/requests.ts';
 import { until } from '../support/wait.ts';
 
 const RESTARTS = length({ full: 1, figures: 20 });
-const MINUTES = length({ full: 10, figures: 30 });
-const LIFE = { lifeSeconds: MINUTES * 60 };
 const LIST = '/api/parent_programs';
 /** Fewer than the clients, each server's own connections, and its requests in progress. */
 const POOL_SIZE = 4;
@@ -46,7 +44,7 @@ async function withInstallation(work: (installation: Installation) => Promise<vo
   const direct = new URL(server);
   Object.assign(direct, { username: name, password: 'a password', pathname: `/${name}` });
   try {
-    const pgbouncer = await startPgbouncer(direct.href, POOL_SIZE, LIFE);
+    const pgbouncer = await startPgbouncer(direct.href, POOL_SIZE);
     try {
       await work({ directUrl: direct.href, pgbouncer });
     } finally {
@@ -60,107 +58,99 @@ async function withInstallation(work: (installation: Installation) => Promise<vo
   }
 }
 
-test(
-  'two servers serve with fewer connections than clients, and a restart of PgBouncer is a pause',
-  async () => {
-    await withInstallation(async ({ directUrl, pgbouncer }) => {
-      const name = new URL(directUrl).username;
-      const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
-      await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
-      // Opens new sessions, as RECONNECT does.
-      await pgbouncer.kill();
-      await pgbouncer.start();
+test('two servers serve with fewer connections than clients, and a restart of PgBouncer is a pause', async () => {
+  await withInstallation(async ({ directUrl, pgbouncer }) => {
+    const name = new URL(directUrl).username;
+    const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
+    await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
+    // Opens new sessions, as RECONNECT does.
+    await pgbouncer.kill();
+    await pgbouncer.start();
 
-      const receiver = await startScriptedServer();
-      receiver.play(respondsWith(204));
-      const env = { ...urls, WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
-      const servers: Charter[] = [];
-      try {
-        for (let i = 0; i < 2; i += 1) servers.push(await startCharter(env, LIFE));
-        for (const server of servers) {
-          expect(logOf(server)).toContainEqual(
-            expect.objectContaining({
-              msg: 'the database is behind a connection pooler',
-              keepsStatements: pgbouncer.keepsStatements,
-            }),
-          );
-        }
-        const [first, second] = servers;
-        if (first === undefined || second === undefined) throw new Error('There are no servers.');
-        await useEverything(directUrl, { first, second, receiver });
-        await admin(urls);
-        const keys = await Promise.all(servers.map(async (server) => (await organizationAt(directUrl, server)).key));
-        const calm = startRequests(first.url, keys[0] ?? '');
-        await calm.afterMore(300);
-        expect(await connectionsOf(name, directUrl)).toBeLessThanOrEqual(POOL_SIZE);
-        expect(await calm.end()).toEqual({ failures: [] });
-        for (let i = 0; i < RESTARTS; i += 1) {
-          const loads = servers.map(({ url }, server) => startRequests(url, keys[server] ?? ''));
-          for (const load of loads) await load.afterMore(50);
-          await pgbouncer.kill();
-          for (const { url } of servers) await untilReady(url, 503);
-          await pgbouncer.start();
-          for (const { url } of servers) await untilReady(url, 200);
-          for (const load of loads) {
-            const { failures } = await load.end();
-            expect(failures.filter((each) => !/^(GET|POST): 503 /.test(each))).toEqual([]);
-          }
-        }
-        const after = startRequests(second.url, keys[1] ?? '');
-        await after.afterMore(50);
-        expect(await after.end()).toEqual({ failures: [] });
-        for (const { child } of servers) expect(child.exitCode).toBeNull();
-      } finally {
-        for (const server of servers) await kill(server);
-        await receiver.close();
+    const receiver = await startScriptedServer();
+    receiver.play(respondsWith(204));
+    const env = { ...urls, WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
+    const servers: Charter[] = [];
+    try {
+      for (let i = 0; i < 2; i += 1) servers.push(await startCharter(env));
+      for (const server of servers) {
+        expect(logOf(server)).toContainEqual(
+          expect.objectContaining({
+            msg: 'the database is behind a connection pooler',
+            keepsStatements: pgbouncer.keepsStatements,
+          }),
+        );
       }
-    });
-  },
-  MINUTES * 60_000,
-);
+      const [first, second] = servers;
+      if (first === undefined || second === undefined) throw new Error('There are no servers.');
+      await useEverything(directUrl, { first, second, receiver });
+      await admin(urls);
+      const keys = await Promise.all(servers.map(async (server) => (await organizationAt(directUrl, server)).key));
+      const calm = startRequests(first.url, keys[0] ?? '');
+      await calm.afterMore(300);
+      expect(await connectionsOf(name, directUrl)).toBeLessThanOrEqual(POOL_SIZE);
+      expect(await calm.end()).toEqual({ failures: [] });
+      for (let i = 0; i < RESTARTS; i += 1) {
+        const loads = servers.map(({ url }, server) => startRequests(url, keys[server] ?? ''));
+        for (const load of loads) await load.afterMore(50);
+        await pgbouncer.kill();
+        for (const { url } of servers) await untilReady(url, 503);
+        await pgbouncer.start();
+        for (const { url } of servers) await untilReady(url, 200);
+        for (const load of loads) {
+          const { failures } = await load.end();
+          expect(failures.filter((each) => !/^(GET|POST): 503 /.test(each))).toEqual([]);
+        }
+      }
+      const after = startRequests(second.url, keys[1] ?? '');
+      await after.afterMore(50);
+      expect(await after.end()).toEqual({ failures: [] });
+      for (const { child } of servers) expect(child.exitCode).toBeNull();
+    } finally {
+      for (const server of servers) await kill(server);
+      await receiver.close();
+    }
+  });
+});
 
 // PgBouncer does not tell its clients whether it leads to a standby.
-test(
-  'PgBouncer does not use a standby, not even for a read, until it is promoted',
-  async () => {
-    const folder = await createDataFolder();
-    const postgres = await startOwnedPostgres(folder);
+test('PgBouncer does not use a standby, not even for a read, until it is promoted', async () => {
+  const folder = await createDataFolder();
+  const postgres = await startOwnedPostgres(folder);
+  try {
+    const directUrl = await postgres.url();
+    await setSessionSettings(directUrl);
+    const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE);
     try {
-      const directUrl = await postgres.url();
-      await setSessionSettings(directUrl);
-      const pgbouncer = await startPgbouncer(directUrl, POOL_SIZE, LIFE);
-      try {
-        const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
-        const serve = async (charter: Charter) => {
-          const { client } = await organizationAt(directUrl, charter);
-          const { body: program } = await client.post(LIST, { name: 'Kept' });
-          await postgres.restartAsStandby();
-          await withClient(directUrl, async (asking) => {
-            const { rows } = await asking.query('select pg_is_in_recovery() as is_standby');
-            expect(rows).toEqual([{ is_standby: true }]);
-            const refused = await Promise.all([
-              client.get(LIST),
-              client.get(`${LIST}/${program.id}`),
-              client.get('/readyz'),
-            ]);
-            expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
-            await asking.query('select pg_promote()');
-          });
-          await untilReady(charter.url, 200);
-          expect((await client.get(LIST)).body.data).toEqual([program]);
-        };
-        await withCharter(urls, serve, LIFE);
-      } finally {
-        await pgbouncer.remove();
-      }
+      const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
+      const serve = async (charter: Charter) => {
+        const { client } = await organizationAt(directUrl, charter);
+        const { body: program } = await client.post(LIST, { name: 'Kept' });
+        await postgres.restartAsStandby();
+        await withClient(directUrl, async (asking) => {
+          const { rows } = await asking.query('select pg_is_in_recovery() as is_standby');
+          expect(rows).toEqual([{ is_standby: true }]);
+          const refused = await Promise.all([
+            client.get(LIST),
+            client.get(`${LIST}/${program.id}`),
+            client.get('/readyz'),
+          ]);
+          expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+          await asking.query('select pg_promote()');
+        });
+        await untilReady(charter.url, 200);
+        expect((await client.get(LIST)).body.data).toEqual([program]);
+      };
+      await withCharter(urls, serve);
     } finally {
-      await postgres.stop('immediate');
-      await removeCluster(folder);
-      await rm(folder, { recursive: true, force: true });
+      await pgbouncer.remove();
     }
-  },
-  MINUTES * 60_000,
-);
+  } finally {
+    await postgres.stop('immediate');
+    await removeCluster(folder);
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 type Everything = {
   readonly first: Charter;

@@ -20,8 +20,6 @@ const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
 /** Of servers of this version, in turn. */
 const RESTARTS = length({ full: 0, figures: 40 });
-const MINUTES = length({ full: 10, figures: 30 });
-const LIFE = { lifeSeconds: MINUTES * 60 };
 
 async function git(...parameters: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('git', parameters, { cwd: ROOT });
@@ -41,67 +39,63 @@ async function checkOutPrevious(): Promise<string> {
   return folder;
 }
 
-test(
-  'no request fails while two servers of the previous version are drained and replaced, one after the other',
-  async () => {
-    const previous = await checkOutPrevious();
-    const database = await createScratchDatabase('empty');
-    const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
-    const env = (port: number) => ({
-      DATABASE_URL: database.url,
-      NODE_ENV: 'production',
-      PORT: `${port}`,
-      PUBLIC_URL: 'https://charter.example.org',
-      DRAIN_SECONDS: '3',
-      TRUSTED_PROXIES: 'loopback',
-      ...HIGH_LIMITS,
-    });
-    const servers: Running[] = [];
-    try {
-      const old: Running[] = [];
-      for (const port of ports) {
-        const server = startFile(join(previous, 'src/main.ts'), [], env(port), LIFE);
-        servers.push(server);
-        old.push(server);
-        await untilPrinted(server, SERVES);
-      }
-      const haproxy = await startHaproxy(ports, LIFE);
-      try {
-        const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
-        expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({
-          statusCode: 200,
-          hsts: expect.stringMatching(/^max-age=\d+/),
-        });
-        const { key, id } = await createOrganization(previous, env(0));
-        await fill(database.url, id);
-        const before = await migrationsOf(database.url);
-        const load = startRequests(haproxy.url, key);
-        const serving = [...old];
-        for (let i = 0; i < ports.length + RESTARTS; i += 1) {
-          await load.afterMore(50);
-          const place = i % ports.length;
-          serving[place]?.child.kill('SIGTERM');
-          expect((await serving[place]?.ended)?.code).toBe(0);
-          const server = await startCharter(env(ports[place] ?? 0), LIFE);
-          servers.push(server);
-          serving[place] = server;
-          // Until HAProxy uses it, the other one must not stop.
-          await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
-        }
-        await load.afterMore(50);
-        expect(await load.end()).toEqual({ failures: [] });
-        expect(await migrationsOf(database.url)).toBeGreaterThan(before);
-      } finally {
-        await haproxy.stop();
-      }
-    } finally {
-      for (const server of servers) await kill(server);
-      await database.drop();
-      await rm(previous, { recursive: true, force: true });
+test('no request fails while two servers of the previous version are drained and replaced, one after the other', async () => {
+  const previous = await checkOutPrevious();
+  const database = await createScratchDatabase('empty');
+  const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1')] as const;
+  const env = (port: number) => ({
+    DATABASE_URL: database.url,
+    NODE_ENV: 'production',
+    PORT: `${port}`,
+    PUBLIC_URL: 'https://charter.example.org',
+    DRAIN_SECONDS: '3',
+    TRUSTED_PROXIES: 'loopback',
+    ...HIGH_LIMITS,
+  });
+  const servers: Running[] = [];
+  try {
+    const old: Running[] = [];
+    for (const port of ports) {
+      const server = startFile(join(previous, 'src/main.ts'), [], env(port));
+      servers.push(server);
+      old.push(server);
+      await untilPrinted(server, SERVES);
     }
-  },
-  MINUTES * 60_000,
-);
+    const haproxy = await startHaproxy(ports);
+    try {
+      const { statusCode, headers } = await getWithTls(`${haproxy.tlsUrl}/sign-in`, haproxy.certificate);
+      expect({ statusCode, hsts: headers['strict-transport-security'] }).toEqual({
+        statusCode: 200,
+        hsts: expect.stringMatching(/^max-age=\d+/),
+      });
+      const { key, id } = await createOrganization(previous, env(0));
+      await fill(database.url, id);
+      const before = await migrationsOf(database.url);
+      const load = startRequests(haproxy.url, key);
+      const serving = [...old];
+      for (let i = 0; i < ports.length + RESTARTS; i += 1) {
+        await load.afterMore(50);
+        const place = i % ports.length;
+        serving[place]?.child.kill('SIGTERM');
+        expect((await serving[place]?.ended)?.code).toBe(0);
+        const server = await startCharter(env(ports[place] ?? 0));
+        servers.push(server);
+        serving[place] = server;
+        // Until HAProxy uses it, the other one must not stop.
+        await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
+      }
+      await load.afterMore(50);
+      expect(await load.end()).toEqual({ failures: [] });
+      expect(await migrationsOf(database.url)).toBeGreaterThan(before);
+    } finally {
+      await haproxy.stop();
+    }
+  } finally {
+    for (const server of servers) await kill(server);
+    await database.drop();
+    await rm(previous, { recursive: true, force: true });
+  }
+});
 
 /** By the commands of the previous version, because those of this one need its migrations. */
 async function createOrganization(

@@ -15,7 +15,6 @@ import { startRequests } from '../support/traffic/requests.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };
-const MINUTES = 30;
 
 const machine = await useMachine();
 const output = join(machine.folder, 'output');
@@ -40,125 +39,111 @@ async function admin(artifact: string, env: Record<string, string>, ...parameter
   return JSON.parse(stdout);
 }
 
-test(
-  'npm run dist makes the same small artifacts each time, with a bill of materials and the checksums of all files',
-  async () => {
-    await makeArtifacts();
-    for (const [name, largest] of Object.entries(LARGEST_BYTES)) {
-      const artifact = join(output, name);
-      const files = (await readdir(artifact, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
-      const paths = files.map((each) => join(each.parentPath, each.name).slice(artifact.length + 1));
-      const sums = await readFile(join(artifact, 'SHA256SUMS'), 'utf8');
-      const summed = [...sums.matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)].map(([, path]) => path);
-      expect(summed.toSorted()).toEqual(paths.filter((path) => path !== 'SHA256SUMS').toSorted());
-      await promisify(execFile)('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: artifact });
-      await promisify(execFile)('sha256sum', ['--check', '--quiet', `${name}.tar.gz.sha256`], { cwd: output });
-      const { stdout } = await promisify(execFile)('du', ['--bytes', '--summarize', artifact]);
-      expect(Number.parseInt(stdout, 10)).toBeLessThan(largest);
-      const { metadata } = JSON.parse(await readFile(join(artifact, 'sbom.cdx.json'), 'utf8'));
-      expect(metadata.component).toMatchObject({ name: 'charter', version: '1.0.0' });
+test('npm run dist makes the same small artifacts each time, with a bill of materials and the checksums of all files', async () => {
+  await makeArtifacts();
+  for (const [name, largest] of Object.entries(LARGEST_BYTES)) {
+    const artifact = join(output, name);
+    const files = (await readdir(artifact, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
+    const paths = files.map((each) => join(each.parentPath, each.name).slice(artifact.length + 1));
+    const sums = await readFile(join(artifact, 'SHA256SUMS'), 'utf8');
+    const summed = [...sums.matchAll(/^[0-9a-f]{64} {2}(.+)$/gm)].map(([, path]) => path);
+    expect(summed.toSorted()).toEqual(paths.filter((path) => path !== 'SHA256SUMS').toSorted());
+    await promisify(execFile)('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: artifact });
+    await promisify(execFile)('sha256sum', ['--check', '--quiet', `${name}.tar.gz.sha256`], { cwd: output });
+    const { stdout } = await promisify(execFile)('du', ['--bytes', '--summarize', artifact]);
+    expect(Number.parseInt(stdout, 10)).toBeLessThan(largest);
+    const { metadata } = JSON.parse(await readFile(join(artifact, 'sbom.cdx.json'), 'utf8'));
+    expect(metadata.component).toMatchObject({ name: 'charter', version: '1.0.0' });
+  }
+  const again = join(machine.folder, 'again');
+  await machine.make(again, '--release', '1.0.0', '--without-postgresql');
+  const name = `charter-1.0.0-${PLATFORM}.tar.gz`;
+  expect(await sha256(join(again, name))).toBe(await sha256(join(output, name)));
+});
+
+test('another user unpacks the artifact, starts it on a PostgreSQL, upgrades it under load and goes back', async () => {
+  const releases = join(machine.folder, 'releases');
+  await Promise.all([makeArtifacts(), machine.make(releases, '--release', '1.1.0', '--without-postgresql')]);
+  const [previous, next] = await Promise.all([
+    machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`)),
+    machine.unpack(join(releases, `charter-1.1.0-${PLATFORM}.tar.gz`)),
+  ]);
+  // An upgrade brings a migration.
+  const migration = join(next, 'prisma/migrations/29990101000000_of_the_next_release');
+  await mkdir(migration);
+  await writeFile(join(migration, 'migration.sql'), 'ALTER TABLE "parent_programs" ADD COLUMN "trial" TEXT;\n');
+  const database = await createScratchDatabase('empty');
+  // The load must not reach the rate limits, however fast the machine is.
+  const env = { DATABASE_URL: database.url, ...HIGH_LIMITS };
+  const servers: Running[] = [];
+  const serve = async (artifact: string, more: Record<string, string> = {}) => {
+    const server = await machine.serve(artifact, { ...env, ...more });
+    servers.push(server);
+    return server;
+  };
+  try {
+    const first = await serve(previous);
+    // The default of the artifact is production, which has no demonstration data.
+    expect(await admin(previous, env, 'list-organizations')).toEqual({ organizations: [] });
+    const person = ['--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
+    await admin(previous, env, 'create-organization', '--name', 'Acme', ...person);
+    const { key } = await admin(previous, env, 'issue-key', '--user', 'ada@acme.example', '--name', 'Trial');
+    await expectToServe(first.url, key);
+    const port = { PORT: new URL(first.url).port };
+    expect((await machine.run(previous, ['health'], port)).code).toBe(0);
+    expect(first.printed.stdout).toContain('"version":"1.0.0"');
+    for (const program of ['admin', 'workflows']) {
+      const { stdout } = await machine.run(previous, [program, '--help']);
+      expect(stdout).toContain(`node charter.mjs ${program}`);
+      expect(stdout).not.toContain('npm run');
     }
-    const again = join(machine.folder, 'again');
-    await machine.make(again, '--release', '1.0.0', '--without-postgresql');
-    const name = `charter-1.0.0-${PLATFORM}.tar.gz`;
-    expect(await sha256(join(again, name))).toBe(await sha256(join(output, name)));
-  },
-  MINUTES * 60_000,
-);
+    const workflows = ['workflows', '--server', first.url];
+    const ran = await machine.run(previous, workflows, { CHARTER_API_KEY: key });
+    expect({ code: ran.code, printed: ran.code === 0 ? '' : ran.stdout + ran.stderr }).toEqual({
+      code: 0,
+      printed: '',
+    });
 
-test(
-  'another user unpacks the artifact, starts it on a PostgreSQL, upgrades it under load and goes back',
-  async () => {
-    const releases = join(machine.folder, 'releases');
-    await Promise.all([makeArtifacts(), machine.make(releases, '--release', '1.1.0', '--without-postgresql')]);
-    const [previous, next] = await Promise.all([
-      machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`)),
-      machine.unpack(join(releases, `charter-1.1.0-${PLATFORM}.tar.gz`)),
-    ]);
-    // An upgrade brings a migration.
-    const migration = join(next, 'prisma/migrations/29990101000000_of_the_next_release');
-    await mkdir(migration);
-    await writeFile(join(migration, 'migration.sql'), 'ALTER TABLE "parent_programs" ADD COLUMN "trial" TEXT;\n');
-    const database = await createScratchDatabase('empty');
-    // The load must not reach the rate limits, however fast the machine is.
-    const env = { DATABASE_URL: database.url, ...HIGH_LIMITS };
-    const servers: Running[] = [];
-    const serve = async (artifact: string, more: Record<string, string> = {}) => {
-      const server = await machine.serve(artifact, { ...env, ...more });
-      servers.push(server);
-      return server;
-    };
-    try {
-      const first = await serve(previous);
-      // The default of the artifact is production, which has no demonstration data.
-      expect(await admin(previous, env, 'list-organizations')).toEqual({ organizations: [] });
-      const person = ['--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
-      await admin(previous, env, 'create-organization', '--name', 'Acme', ...person);
-      const { key } = await admin(previous, env, 'issue-key', '--user', 'ada@acme.example', '--name', 'Trial');
-      await expectToServe(first.url, key);
-      const port = { PORT: new URL(first.url).port };
-      expect((await machine.run(previous, ['health'], port)).code).toBe(0);
-      expect(first.printed.stdout).toContain('"version":"1.0.0"');
-      for (const program of ['admin', 'workflows']) {
-        const { stdout } = await machine.run(previous, [program, '--help']);
-        expect(stdout).toContain(`node charter.mjs ${program}`);
-        expect(stdout).not.toContain('npm run');
-      }
-      const workflows = ['workflows', '--server', first.url];
-      const ran = await machine.run(previous, workflows, { CHARTER_API_KEY: key });
-      expect({ code: ran.code, printed: ran.code === 0 ? '' : ran.stdout + ran.stderr }).toEqual({
-        code: 0,
-        printed: '',
-      });
+    const load = startRequests(first.url, key);
+    const second = await serve(next, { WORKERS: '2' });
+    await expectToServe(second.url, key);
+    await load.afterMore(100);
+    expect(await load.end()).toEqual({ failures: [] });
+    await stop(first);
+    expect((await machine.run(previous, ['health'], port)).code).toBe(1);
+    await expectToServe(second.url, key);
 
-      const load = startRequests(first.url, key);
-      const second = await serve(next, { WORKERS: '2' });
-      await expectToServe(second.url, key);
-      await load.afterMore(100);
-      expect(await load.end()).toEqual({ failures: [] });
-      await stop(first);
-      expect((await machine.run(previous, ['health'], port)).code).toBe(1);
-      await expectToServe(second.url, key);
+    await stop(second);
+    const refused = await machine.run(previous, [], env);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('set NEWER_DATABASE=accept') });
+    const back = await serve(previous, { NEWER_DATABASE: 'accept' });
+    await expectToServe(back.url, key);
+    expect(back.printed.stdout).toContain('NEWER_DATABASE');
+    await stop(back);
+    const rows = await withClient(database.url, (client) => client.query('select count(*)::int from parent_programs'));
+    expect(rows.rows[0].count).toBeGreaterThan(0);
+  } finally {
+    for (const server of servers) await kill(server);
+    await database.drop();
+  }
+});
 
-      await stop(second);
-      const refused = await machine.run(previous, [], env);
-      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('set NEWER_DATABASE=accept') });
-      const back = await serve(previous, { NEWER_DATABASE: 'accept' });
-      await expectToServe(back.url, key);
-      expect(back.printed.stdout).toContain('NEWER_DATABASE');
-      await stop(back);
-      const rows = await withClient(database.url, (client) =>
-        client.query('select count(*)::int from parent_programs'),
-      );
-      expect(rows.rows[0].count).toBeGreaterThan(0);
-    } finally {
-      for (const server of servers) await kill(server);
-      await database.drop();
-    }
-  },
-  MINUTES * 60_000,
-);
-
-test(
-  'the artifact with PostgreSQL needs no other, and nothing but its data folder is written',
-  async () => {
-    await makeArtifacts();
-    const artifact = await machine.unpack(join(output, `charter-1.0.0-with-postgresql-${PLATFORM}.tar.gz`));
-    const data = await machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`));
-    const before = await namesIn(artifact);
-    const env = { DATA_DIR: join(data, 'data'), NODE_COMPILE_CACHE: join(data, 'compiled'), ENCRYPTION_KEY: '' };
-    const server = await machine.serve(artifact, env);
-    try {
-      expect(await admin(artifact, env, 'list-organizations')).toEqual({ organizations: [] });
-      expect((await new Client(server.url).get('/readyz')).status).toBe(200);
-      await stop(server);
-      expect(await namesIn(artifact)).toEqual(before);
-    } finally {
-      await kill(server);
-    }
-  },
-  MINUTES * 60_000,
-);
+test('the artifact with PostgreSQL needs no other, and nothing but its data folder is written', async () => {
+  await makeArtifacts();
+  const artifact = await machine.unpack(join(output, `charter-1.0.0-with-postgresql-${PLATFORM}.tar.gz`));
+  const data = await machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`));
+  const before = await namesIn(artifact);
+  const env = { DATA_DIR: join(data, 'data'), NODE_COMPILE_CACHE: join(data, 'compiled'), ENCRYPTION_KEY: '' };
+  const server = await machine.serve(artifact, env);
+  try {
+    expect(await admin(artifact, env, 'list-organizations')).toEqual({ organizations: [] });
+    expect((await new Client(server.url).get('/readyz')).status).toBe(200);
+    await stop(server);
+    expect(await namesIn(artifact)).toEqual(before);
+  } finally {
+    await kill(server);
+  }
+});
 
 test('the commands of the artifact explain themselves, and a Node that is too old says so', async () => {
   const file = join(import.meta.dirname, '../../scripts/dist/charter.mjs');

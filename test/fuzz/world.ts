@@ -33,10 +33,9 @@ const TRIES = 3;
 /** A request may take so much longer than one at the same moment that does nothing. */
 const TIMES_AN_EMPTY_REQUEST = 20;
 
-/** `lifeSeconds`: time after which the server is stopped in any case. */
-export async function openWorld({ lifeSeconds }: { lifeSeconds: number }): Promise<World> {
+export async function openWorld(): Promise<World> {
   const scratch = await createScratchDatabase();
-  const charter = await startCharter({ DATABASE_URL: scratch.url }, { lifeSeconds });
+  const charter = await startCharter({ DATABASE_URL: scratch.url });
   const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
   const { url } = charter;
   const client = new Client(url, undefined, () => {});

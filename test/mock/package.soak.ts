@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { typeCheck } from '../support/clients/client-package.ts';
-import { kill, limitOf, runningOf, untilPrinted } from '../support/processes/process.ts';
+import { kill, LIMITED, runningOf, untilPrinted } from '../support/processes/process.ts';
 import { packMock } from '../support/servers/mock-package.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -370,7 +370,7 @@ describe('npx charter-mock', () => {
   // The command itself, because npx would outlive it or be outlived by it.
   const command = join(folder, 'node_modules/.bin/charter-mock');
   const start = (...parameters: string[]) =>
-    runningOf(spawn(process.execPath, [command, ...parameters], { cwd: folder, ...limitOf({}) }));
+    runningOf(spawn(process.execPath, [command, ...parameters], { cwd: folder, ...LIMITED }));
 
   test('prints its options', async () => {
     const { stdout } = await run('npx', ['--offline', 'charter-mock', '--help'], { cwd: folder });

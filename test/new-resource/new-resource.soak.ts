@@ -6,9 +6,6 @@ import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
 import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
 
-/** Only ends a trial that hangs, after what it runs has been ended. */
-const MINUTES = 60;
-
 /** As little as possible: no name to sort by, no filter, no event, and rows that never change. */
 const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
@@ -53,32 +50,28 @@ async function addAsListed(folder: string): Promise<void> {
   }
 }
 
-test(
-  'with two new resources, every check and every test that they can affect passes; others compile',
-  () =>
-    withCheckout(async (checkout) => {
-      const { folder } = checkout;
-      await addAsListed(folder);
-      await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
-      await add(folder, ...SMALL);
-      // As `npm test` does before the tests.
-      for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
-        const { code, printed } = await run(folder, [script]);
-        if (code !== 0) throw new Error(printed);
-      }
-      for (const check of Object.keys(CHECKS) as (keyof typeof CHECKS)[]) {
-        const { isFine, printed } = await judge(checkout, check);
-        if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
-      }
-      const affected = testFiles.filter((file) => !isLeftOut(file));
-      const failures = await findFailures(checkout, affected, { isParallel: true });
-      // What a resource breaks fails always. The tests by themselves, also beside others, are proved by `npm test`.
-      const failed = [...new Set(failures.map(({ file }) => file))];
-      const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
-      expect(confirmed).toEqual([]);
-      await add(folder, ...SHADOWING);
-      await run(folder, ['scripts/generate/main.ts']);
-      expect(await judge(checkout, 'types')).toMatchObject({ isFine: true });
-    }),
-  MINUTES * 60_000,
-);
+test('with two new resources, every check and every test that they can affect passes; others compile', () =>
+  withCheckout(async (checkout) => {
+    const { folder } = checkout;
+    await addAsListed(folder);
+    await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
+    await add(folder, ...SMALL);
+    // As `npm test` does before the tests.
+    for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
+      const { code, printed } = await run(folder, [script]);
+      if (code !== 0) throw new Error(printed);
+    }
+    for (const check of Object.keys(CHECKS) as (keyof typeof CHECKS)[]) {
+      const { isFine, printed } = await judge(checkout, check);
+      if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
+    }
+    const affected = testFiles.filter((file) => !isLeftOut(file));
+    const failures = await findFailures(checkout, affected, { isParallel: true });
+    // What a resource breaks fails always. The tests by themselves, also beside others, are proved by `npm test`.
+    const failed = [...new Set(failures.map(({ file }) => file))];
+    const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
+    expect(confirmed).toEqual([]);
+    await add(folder, ...SHADOWING);
+    await run(folder, ['scripts/generate/main.ts']);
+    expect(await judge(checkout, 'types')).toMatchObject({ isFine: true });
+  }));

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { getPostgresUser, isRoot, type SystemUser } from '../../../src/postgres/system-user.ts';
 import { findPostgresPrograms, findPython, unpackIn } from '../processes/debian.ts';
 import { startDatabaseHaproxy } from '../processes/haproxy.ts';
-import { type Life, limitOf } from '../processes/process.ts';
+import { LIMITED } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
 import { until } from '../wait.ts';
 import { processesIn, signalIfRunning } from './owned-postgres.ts';
@@ -72,7 +72,7 @@ type Member = {
 };
 
 /** Three PostgreSQL of Debian with synchronous replication, managed by Patroni and etcd, behind HAProxy. */
-export async function startPatroni(life: Life = {}): Promise<PatroniCluster> {
+export async function startPatroni(): Promise<PatroniCluster> {
   const user = isRoot() ? await getPostgresUser() : null;
   const folder = await mkdtemp(join(tmpdir(), 'charter-patroni-'));
   await chmod(folder, 0o755);
@@ -86,12 +86,12 @@ export async function startPatroni(life: Life = {}): Promise<PatroniCluster> {
     await rm(folder, { recursive: true, force: true });
   };
   // A test that exceeds its time limit must not leave processes behind. PostgreSQL outlives a Patroni that is killed.
-  const limit = setTimeout(() => void end(), limitOf(life).timeout);
+  const limit = setTimeout(() => void end(), LIMITED.timeout);
   try {
     for (const name of NAMES) members.push(await createMember(folder, name, user));
     await startMembers(members, processes);
     const backends = members.map(({ port, apiPort }) => ({ port, checkPort: apiPort }));
-    const haproxy = await startDatabaseHaproxy(backends, life);
+    const haproxy = await startDatabaseHaproxy(backends);
     return {
       url: urlOf(haproxy, 'charter'),
       killPrimary: (failure) => killPrimary(failure, { members, processes }),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
 import { replaceEach } from '../data/replace-each.ts';
 import { findProgram } from '../processes/debian.ts';
-import { kill, type Life, limitOf, type Running, runningOf, untilReady } from '../processes/process.ts';
+import { kill, LIMITED, type Running, runningOf, untilReady } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
 import { withClient } from './postgres.ts';
 
@@ -32,7 +32,7 @@ export type Pgbouncer = {
 };
 
 /** PgBouncer in front of a database, with so many connections to it. Requires that the URL has a password. */
-export async function startPgbouncer(databaseUrl: string, poolSize: number, life: Life = {}): Promise<Pgbouncer> {
+export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
   const program = findProgram('pgbouncer', 'pgbouncer');
   const [, major = '', minor = ''] = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(program, ['--version'], UTF8)) ?? [];
   const keepsStatements = Number(major) > FIRST_WITH_STATEMENTS[0] || Number(minor) >= FIRST_WITH_STATEMENTS[1];
@@ -70,7 +70,7 @@ export async function startPgbouncer(databaseUrl: string, poolSize: number, life
       if (running !== undefined) await kill(running);
     },
     async start() {
-      running = runningOf(spawn(program, [file], { ...user, cwd: folder, ...limitOf(life) }));
+      running = runningOf(spawn(program, [file], { ...user, cwd: folder, ...LIMITED }));
       await untilReady(running, { name: 'PgBouncer', isReady });
     },
     async remove() {

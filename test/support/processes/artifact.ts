@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ENCRYPTION_KEY } from '../data/encryption.ts';
 import { SERVES } from './charter.ts';
-import { type Ended, type Running, runFile, runningOf, untilPrinted } from './process.ts';
+import { type Ended, LIMITED, type Running, runFile, runningOf, untilPrinted } from './process.ts';
 
 /** Root runs artifacts as the user "nobody" of Debian, who owns nothing of the checkout. */
 const OTHER_USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : null;
@@ -46,8 +46,7 @@ export async function useMachine(): Promise<Machine> {
       cwd: artifact,
       env: { PATH: bin, ENCRYPTION_KEY, NODE_OPTIONS: `--import=${guard}`, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: 900_000,
-      killSignal: 'SIGKILL',
+      ...LIMITED,
     });
     return runningOf(child);
   };

@@ -4,7 +4,7 @@ import { withClient } from '../postgres/postgres.ts';
 import { createTestOrganization, type TestOrganization } from '../servers/server.ts';
 import { startLoad } from '../traffic/steady-load.ts';
 import { until } from '../wait.ts';
-import { kill, type Life, type Running, startFile, untilPrinted } from './process.ts';
+import { kill, type Running, startFile, untilPrinted } from './process.ts';
 
 export type Charter = Running & { readonly url: string };
 
@@ -18,9 +18,9 @@ export const HIGH_LIMITS = {
 };
 
 /** The server as an operator starts it, on any free port, in production and so without demonstration data. */
-export async function startCharter(env: Record<string, string>, life: Life = {}): Promise<Charter> {
+export async function startCharter(env: Record<string, string>): Promise<Charter> {
   const defaults = { PORT: '0', NODE_ENV: 'production', ...HIGH_LIMITS };
-  const running = startFile('src/main.ts', [], { ...defaults, ...env }, life);
+  const running = startFile('src/main.ts', [], { ...defaults, ...env });
   try {
     const [, url = ''] = await untilPrinted(running, SERVES);
     return { ...running, url };
@@ -61,12 +61,8 @@ export function untilStopping({ printed }: Running) {
 }
 
 /** Starts a server, runs the work and stops the server. */
-export async function withCharter<T>(
-  env: Record<string, string>,
-  work: (charter: Charter) => Promise<T>,
-  life: Life = {},
-): Promise<T> {
-  const charter = await startCharter(env, life);
+export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
+  const charter = await startCharter(env);
   try {
     return await work(charter);
   } finally {

@@ -7,7 +7,7 @@ import { replaceEach } from '../data/replace-each.ts';
 import { withClient } from '../postgres/postgres.ts';
 import { freePort } from '../servers/free-port.ts';
 import { findProgram } from './debian.ts';
-import { kill, type Life, limitOf, runningOf, untilReady } from './process.ts';
+import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
 /** The configurations that are part of the artifact. */
@@ -30,7 +30,7 @@ export type Haproxy = {
 };
 
 /** HAProxy in front of two servers on these ports of 127.0.0.1. Resolves when one of them is ready. */
-export async function startHaproxy([first, second]: readonly [number, number], life: Life = {}): Promise<Haproxy> {
+export async function startHaproxy([first, second]: readonly [number, number]): Promise<Haproxy> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
   const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
   const certificate = await writeCertificate(folder);
@@ -47,7 +47,7 @@ export async function startHaproxy([first, second]: readonly [number, number], l
       ({ ok }) => ok,
       () => false,
     );
-  const { stop } = await run(replaceEach(CONFIGURATION, replacements), { folder, life, isReady });
+  const { stop } = await run(replaceEach(CONFIGURATION, replacements), { folder, isReady });
   return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
 }
 
@@ -61,10 +61,7 @@ export type CellsHaproxy = {
 };
 
 /** HAProxy in front of three cells, each one server on a port of 127.0.0.1. Resolves when one of them is ready. */
-export async function startCellsHaproxy(
-  ports: readonly [number, number, number],
-  life: Life = {},
-): Promise<CellsHaproxy> {
+export async function startCellsHaproxy(ports: readonly [number, number, number]): Promise<CellsHaproxy> {
   const maps = await mkdtemp(join(tmpdir(), 'charter-cells-'));
   const port = await freePort('127.0.0.1');
   const bind = BIND.exec(CELLS_CONFIGURATION)?.[0] ?? '';
@@ -82,7 +79,7 @@ export async function startCellsHaproxy(
         ({ ok }) => ok,
         () => false,
       );
-    return run(replaceEach(CELLS_CONFIGURATION, replacements), { folder, life, isReady });
+    return run(replaceEach(CELLS_CONFIGURATION, replacements), { folder, isReady });
   };
   let started = await start('');
   return {
@@ -102,7 +99,6 @@ export async function startCellsHaproxy(
 /** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */
 export async function startDatabaseHaproxy(
   servers: readonly { readonly port: number; readonly checkPort: number }[],
-  life: Life = {},
 ): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
   const port = await freePort('127.0.0.1');
@@ -114,24 +110,23 @@ export async function startDatabaseHaproxy(
   const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
   const isReady = () =>
     withClient(`postgresql://postgres@127.0.0.1:${port}/postgres`, () => Promise.resolve(true)).catch(() => false);
-  const { stop } = await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, life, isReady });
+  const { stop } = await run(replaceEach(DATABASE_CONFIGURATION, replacements), { folder, isReady });
   return { port, stop };
 }
 
 type Run = {
   /** The configuration is written there. */
   readonly folder: string;
-  readonly life: Life;
   readonly isReady: () => Promise<boolean>;
 };
 
 type Started = { readonly pid: number; stop(): Promise<void> };
 
 /** Starts HAProxy with this configuration. Resolves when it is ready. Stopping it removes the folder. */
-async function run(configuration: string, { folder, life, isReady }: Run): Promise<Started> {
+async function run(configuration: string, { folder, isReady }: Run): Promise<Started> {
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
-  const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], limitOf(life)));
+  const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], LIMITED));
   const stop = async () => {
     await kill(running);
     await rm(folder, { recursive: true, force: true });

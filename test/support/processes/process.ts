@@ -12,13 +12,8 @@ const INHERITED = {
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
 };
 
-/** Some processes serve all tests of a file, which takes many minutes on a busy machine. */
-const LIFE_SECONDS = 3600;
-
-export type Life = {
-  /** A process that still runs is then killed. */
-  readonly lifeSeconds?: number;
-};
+/** Options of spawn(): a run that hangs must not leave a process behind. */
+export const LIMITED = { timeout: 3_600_000, killSignal: 'SIGKILL' } as const;
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -36,18 +31,13 @@ export function preloading(file: string): { NODE_OPTIONS: string } {
 }
 
 /** Runs a file, ours or by absolute path, with this Node, in an environment of only `env`, PATH and the time zone of the tests. */
-export function startFile(
-  file: string,
-  parameters: readonly string[],
-  env: Record<string, string> = {},
-  life: Life = {},
-): Running {
+export function startFile(file: string, parameters: readonly string[], env: Record<string, string> = {}): Running {
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
     env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    ...limitOf(life),
+    ...LIMITED,
   });
   return runningOf(child);
 }
@@ -58,14 +48,9 @@ export function startNpm(folder: string, env: Record<string, string>): Running {
     cwd: folder,
     env: { ...INHERITED, ...keyOf(env), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...limitOf({}),
+    ...LIMITED,
   });
   return runningOf(child);
-}
-
-/** Options of spawn(): a test that exceeds its time limit must not leave a process behind. */
-export function limitOf({ lifeSeconds = LIFE_SECONDS }: Life) {
-  return { timeout: lifeSeconds * 1000, killSignal: 'SIGKILL' } as const;
 }
 
 /** Requires that standard output and standard error are pipes. */

@@ -9,7 +9,9 @@ import { randomNumbers } from '../data/random-numbers.ts';
 import { recordExecution } from './record.ts';
 
 /** Only ends a test that hangs: longer than a wait in vain, and than what a busy machine takes. */
-const LIMIT_MS = 900_000;
+const [TEST_LIMIT_MS, SOAK_LIMIT_MS] = [900_000, 3_600_000];
+/** The limit of the file that runs. */
+let limitMs = TEST_LIMIT_MS;
 
 const shuffled = new WeakSet<Circus.DescribeBlock>();
 
@@ -39,11 +41,12 @@ registerHooks({
 
 /** Imports a test file within the time limit. If this fails, the `afterAll` hooks close what the file has opened. */
 export async function loadTestFile(url: string): Promise<void> {
+  limitMs = url.includes('.soak.ts?') ? SOAK_LIMIT_MS : TEST_LIMIT_MS;
   const { CHARTER_TEST_RECORDS: records } = process.env;
   // Its hook is the first one, and therefore runs last.
   if (records !== undefined) afterAll(await recordExecution(fileURLToPath(url), records));
   try {
-    await withinLimit(() => import(url), LIMIT_MS);
+    await withinLimit(() => import(url), limitMs);
   } catch (error) {
     const hooks: readonly { type: string; fn: unknown }[] = getState().rootDescribeBlock.hooks;
     for (const { type, fn } of hooks) {
@@ -53,7 +56,7 @@ export async function loadTestFile(url: string): Promise<void> {
   }
 }
 
-function limit(entry: { fn: unknown } | undefined, timeoutMs = LIMIT_MS): void {
+function limit(entry: { fn: unknown } | undefined, timeoutMs = limitMs): void {
   const work = entry?.fn;
   if (entry === undefined || typeof work !== 'function') return;
   entry.fn = () => withinLimit(() => work(), timeoutMs);
