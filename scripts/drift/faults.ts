@@ -88,7 +88,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a manager gets at the key of an administrator by moving it to an integration',
-    file: 'src/service/authority/key-authority.ts',
+    file: 'src/service/authority/keys.ts',
     find: 'for (const each of [holder, integration]) {',
     replace: 'for (const each of [integration]) {',
     caughtBy: 'test/service/keys/move-key.test.ts',

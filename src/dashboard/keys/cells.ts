@@ -5,7 +5,7 @@ import type { Holder } from '../../domain/keys/holder.ts';
 import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { limitsOf, lowerLimit } from '../../domain/keys/request-limits.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
 import { type KeyUrls, keysUrlOf, keyUrl } from '../addresses.ts';

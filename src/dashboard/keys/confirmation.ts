@@ -1,8 +1,7 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
-import { type KeyAction, refuseKey } from '../../service/authority/key-refusal.ts';
+import { type KeyAccess, type KeyAction, refuseKey } from '../../service/authority/keys.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';

@@ -1,7 +1,6 @@
 import type { HolderKind } from '../../domain/keys/holder.ts';
 import type { Html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
-import { noSuchIntegration, noSuchUser } from '../../service/authority/key-authority.ts';
+import { type KeyAccess, noSuchIntegration, noSuchUser } from '../../service/authority/keys.ts';
 import type { KeyUrls } from '../addresses.ts';
 import type { SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';

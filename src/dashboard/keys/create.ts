@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../domain/errors.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { type Permission, permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import { getKeyAccess, type KeyAccess } from '../../service/authority/key-access.ts';
+import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { countActive } from '../../service/keys/list-keys.ts';
 import { newKeyUrl } from '../addresses.ts';

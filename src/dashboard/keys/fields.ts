@@ -6,7 +6,7 @@ import { isUsedLately, type UsedNetwork } from '../../domain/keys/key-usage.ts';
 import { highestKeyLimit, limitsOf } from '../../domain/keys/request-limits.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
 import { readAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/key-restrictions.ts';

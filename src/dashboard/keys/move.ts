@@ -5,7 +5,7 @@ import {
   mayTakeKeysOfOwned,
 } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
 import { listForChoice } from '../../service/integrations/integrations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';

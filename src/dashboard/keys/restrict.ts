@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { restrictKey } from '../../service/keys/restrict-key.ts';
 import type { Form } from '../http/forms.ts';

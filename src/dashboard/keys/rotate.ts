@@ -1,7 +1,7 @@
 import { formatCount, formatDay } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { KeyAccess } from '../../service/authority/key-access.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
 import { findBeyondPolicy, lifeUntil } from '../../service/keys/key-life.ts';
 import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';

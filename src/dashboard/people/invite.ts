@@ -1,7 +1,7 @@
 import { formatCount } from '../../domain/format.ts';
 import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { html } from '../../html/html.ts';
-import { isSingleSignOnRequired } from '../../service/authority/single-sign-on-requirement.ts';
+import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
 import { inviteUser } from '../../service/people/invitations.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
 import { INVITE_URL, USERS_URL } from '../addresses.ts';

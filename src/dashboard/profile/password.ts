@@ -1,6 +1,6 @@
 import { passwordCharacters } from '../../domain/people/password.ts';
 import { html } from '../../html/html.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on-requirement.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { PASSWORD_URL, PROFILE_URL } from '../addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { formatCount } from '../../domain/format.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on-requirement.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
 import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-factor.ts';

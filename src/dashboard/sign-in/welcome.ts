@@ -1,6 +1,6 @@
 import { hashToken } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
-import { NO_PASSWORD } from '../../service/authority/single-sign-on-requirement.ts';
+import { NO_PASSWORD } from '../../service/authority/single-sign-on.ts';
 import { type OpenLink, openLink, setPassword } from '../../service/people/access-links.ts';
 import { findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
 import { PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';

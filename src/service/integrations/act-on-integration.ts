@@ -7,7 +7,7 @@ import {
 } from '../../store/integrations/integrations.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { type Locked, lockIntegration } from '../authority/lock-integration.ts';
+import { type Locked, lockIntegration } from '../authority/integrations.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 

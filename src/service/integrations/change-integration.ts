@@ -15,7 +15,7 @@ import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { LockedIntegration } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { lockActorAndOwner, lockIntegration } from '../authority/lock-integration.ts';
+import { lockActorAndOwner, lockIntegration } from '../authority/integrations.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

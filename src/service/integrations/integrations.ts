@@ -10,7 +10,7 @@ import {
   type NamedIntegration,
 } from '../../store/integrations/integrations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { noSuchIntegration } from '../authority/key-authority.ts';
+import { noSuchIntegration } from '../authority/keys.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
 /** An organization can have this many active integrations, so that a form can offer all of them. */

@@ -9,7 +9,7 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { insertApiKey, listCurrentKeys } from '../../store/keys/api-keys.ts';
 import type { LockedHolder } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { lockForKeyAction } from '../authority/key-authority.ts';
+import { lockForKeyAction } from '../authority/keys.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -6,7 +6,7 @@ import { maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import { findMovedKey } from '../../store/keys/key-lists.ts';
 import { findKeyRotations } from '../../store/keys/key-rotations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { getKeyAccess, type KeyAccess } from '../authority/key-access.ts';
+import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
 import { noSuchKey } from './key-conflict.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../store/keys/key-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';
-import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from '../authority/key-access.ts';
+import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from '../authority/keys.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { noSuchKey } from './key-conflict.ts';
 

@@ -6,7 +6,7 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
 import { findKeyHistory } from '../../store/keys/key-history.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockForMove } from '../authority/key-authority.ts';
+import { lockForMove } from '../authority/keys.ts';
 import {
   type Conflict,
   conflict,

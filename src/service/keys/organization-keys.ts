@@ -14,8 +14,7 @@ import {
   type OrganizationKeyQuery,
 } from '../../store/keys/organization-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { type KeyAccess, refuseUnlessSeesOthers } from '../authority/key-access.ts';
-import { findKeyRefusal } from '../authority/key-refusal.ts';
+import { type KeyAccess, refuseUnlessSeesOthers, findKeyRefusal } from '../authority/keys.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 

@@ -4,7 +4,7 @@ import { parseName } from '../../domain/name.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { listCurrentKeys, renameApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockForKeyAction } from '../authority/key-authority.ts';
+import { lockForKeyAction } from '../authority/keys.ts';
 import {
   type Conflict,
   DONE,

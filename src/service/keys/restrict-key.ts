@@ -6,7 +6,7 @@ import { isUsedLately } from '../../domain/keys/key-usage.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findRestrictedKey, restrictApiKey } from '../../store/keys/key-restrictions.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockForKeyAction } from '../authority/key-authority.ts';
+import { lockForKeyAction } from '../authority/keys.ts';
 import {
   type Conflict,
   DONE,

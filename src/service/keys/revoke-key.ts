@@ -3,7 +3,7 @@ import { isId } from '../../domain/id.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockForRevocation } from '../authority/key-authority.ts';
+import { lockForRevocation } from '../authority/keys.ts';
 import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { tellHolder } from './tell-holder.ts';

@@ -6,7 +6,7 @@ import type { KeyPolicy } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockForKeyAction } from '../authority/key-authority.ts';
+import { lockForKeyAction } from '../authority/keys.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -20,8 +20,8 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
-import { refuseForLastAdministrator } from '../authority/last-administrator.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on-requirement.ts';
+import { refuseForLastAdministrator } from '../authority/people.ts';
+import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
 import { errorOf, orThrow } from '../outcome.ts';
 import { resetSecondFactor } from '../sign-in-settings/reset-second-factor.ts';
 

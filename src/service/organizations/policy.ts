@@ -14,7 +14,7 @@ import {
   setPolicy,
 } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockActor } from '../authority/people-authority.ts';
+import { lockActor } from '../authority/people.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 
 /** The organization with its policy and its state, for administrators. */

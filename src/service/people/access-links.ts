@@ -14,8 +14,8 @@ import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.t
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
-import { lockToManage } from '../authority/people-authority.ts';
-import { refuseForeignUser, signInWayOf } from '../authority/single-sign-on-requirement.ts';
+import { lockToManage } from '../authority/people.ts';
+import { refuseForeignUser, signInWayOf } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -17,8 +17,8 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
-import { lockActor, lockToManage, refuseToManage } from '../authority/people-authority.ts';
-import { refuseForeignEmail } from '../authority/single-sign-on-requirement.ts';
+import { lockActor, lockToManage, refuseToManage } from '../authority/people.ts';
+import { refuseForeignEmail } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

@@ -15,7 +15,7 @@ import {
   type UserState,
 } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { noSuchUser } from '../authority/key-authority.ts';
+import { noSuchUser } from '../authority/keys.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
 type UserListPage = {

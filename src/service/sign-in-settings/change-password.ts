@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { refusePasswords } from '../authority/single-sign-on-requirement.ts';
+import { refusePasswords } from '../authority/single-sign-on.ts';
 import { type Conflict, type Invalid, runAction } from '../outcome.ts';
 import { findWeakness, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';

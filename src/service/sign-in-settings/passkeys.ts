@@ -17,7 +17,7 @@ import {
 import { findWaysIn } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on-requirement.ts';
+import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
 import {
   type Conflict,
   conflict,

@@ -5,9 +5,9 @@ import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { noSuchUser } from '../authority/key-authority.ts';
-import { lockToManage } from '../authority/people-authority.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on-requirement.ts';
+import { noSuchUser } from '../authority/keys.ts';
+import { lockToManage } from '../authority/people.ts';
+import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 
 /**

@@ -4,8 +4,8 @@ import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
 import { endOtherSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
-import { lockActor } from '../authority/people-authority.ts';
-import { refuseForBreakGlass, refusePasswords } from '../authority/single-sign-on-requirement.ts';
+import { lockActor } from '../authority/people.ts';
+import { refuseForBreakGlass, refusePasswords } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

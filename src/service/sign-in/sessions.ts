@@ -15,7 +15,7 @@ import {
 } from '../../store/people/sessions.ts';
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { lockActor } from '../authority/people-authority.ts';
+import { lockActor } from '../authority/people.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { mintHashedToken } from './start-session.ts';
 

@@ -9,7 +9,7 @@ import {
   deleteWebhookEndpoint,
   disableWebhookEndpoint,
 } from '../../store/webhooks/webhook-endpoints.ts';
-import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from '../authority/webhook-authority.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from '../authority/webhooks.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
 import { parseContent, type WebhookContent } from './creation.ts';
 

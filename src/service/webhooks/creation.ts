@@ -6,7 +6,7 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
-import { lockWebhookAdministrator } from '../authority/webhook-authority.ts';
+import { lockWebhookAdministrator } from '../authority/webhooks.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,

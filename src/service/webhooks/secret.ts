@@ -7,7 +7,7 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../store/sql/secrets.ts';
 import { changeWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
-import { lockWebhookAction } from '../authority/webhook-authority.ts';
+import { lockWebhookAction } from '../authority/webhooks.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import { ALREADY_SENT, type AlreadySent, runAction } from '../outcome.ts';
 

@@ -12,7 +12,7 @@ import {
   lockWebhookDelivery,
   resendWebhookDelivery,
 } from '../../store/webhooks/webhook-history.ts';
-import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from '../authority/webhook-authority.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from '../authority/webhooks.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 
 /** Sends an event once more, with the same id, even if an earlier attempt was successful. */

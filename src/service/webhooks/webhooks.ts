@@ -17,7 +17,7 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
 } from '../../store/webhooks/webhook-history.ts';
-import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from '../authority/webhook-authority.ts';
+import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from '../authority/webhooks.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 
 // What managers and administrators read of the webhook endpoints.

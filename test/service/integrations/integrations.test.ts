@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { getKeyAccess } from '../../../src/service/authority/key-access.ts';
+import { getKeyAccess } from '../../../src/service/authority/keys.ts';
 import {
   reactivateIntegration,
   suspendIntegration,

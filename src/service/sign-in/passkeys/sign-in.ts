@@ -4,7 +4,7 @@ import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findPasskeyUser } from '../../../store/unscoped/people.ts';
-import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../../authority/single-sign-on-requirement.ts';
+import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
 import type { SignedIn, Wrong } from '../sign-in.ts';

@@ -5,7 +5,7 @@ import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
-import { lockActor } from './people-authority.ts';
+import { lockActor } from './people.ts';
 
 /** The actor's row, locked until the transaction ends. Throws "forbidden" unless the actor may change webhook endpoints. */
 export async function lockWebhookAdministrator(tx: Transaction, actor: Actor): Promise<LockedUser> {

@@ -2,13 +2,14 @@ import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit
 import { DomainError, ForbiddenError, MovingError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
-import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers } from '../../domain/people/role.ts';
+import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers, type Role, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned } from '../../domain/people/role.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
 import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
-import type { Transaction } from '../../store/sql/database.ts';
-import type { KeyRefused } from '../outcome.ts';
-import { findKeyRefusal, type KeyAction, refuseKey } from './key-refusal.ts';
+import type { Transaction, Database } from '../../store/sql/database.ts';
+import type { KeyRefused, KeyRefusal } from '../outcome.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
+import { findKeyHolder } from '../../store/keys/key-holder.ts';
 
 export type KeyAuthority = {
   readonly kind: 'granted';
@@ -133,4 +134,110 @@ export function noSuchIntegration(): DomainError {
 /** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
 export function noSuchUser(): DomainError {
   return new DomainError('not_found', 'There is no such user.');
+}
+
+/**
+ * A user or an integration, and what the actor may do with its keys, for pages. An action decides again, from the rows that it
+ * locks.
+ */
+export type KeyAccess = {
+  readonly holder: KeyHolder & Holder & { readonly role: Role };
+  readonly policy: KeyPolicy;
+  /** What the operator has set for the organization. */
+  readonly limits: OrganizationLimits;
+  /** `null` if the actor may create, rotate, rename, restrict and move keys. */
+  readonly refusal: KeyRefusal | null;
+  readonly mayRevoke: boolean;
+};
+
+/**
+ * In one statement. Throws "forbidden" where the actor may not see these keys: an owner sees those of an integration. Throws
+ * "not_found" where there is no such user or integration.
+ */
+export async function getKeyAccess(db: Database, actor: Actor, userId: string): Promise<KeyAccess> {
+  const isOwn = actor.userId === userId;
+  const holder = isId(userId) ? await findKeyHolder(db, actor.scope, userId) : null;
+  const isOwner = holder !== null && holder.ownerUserId === actor.userId;
+  // Whether or not the user exists, so that nobody can probe for users.
+  if (!isOwn && !isOwner) refuseUnlessSeesOthers(actor);
+  if (holder === null) throw noSuchUser();
+  const { id, kind, name, email, role, deactivatedAt, ownerUserId } = holder;
+  const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = holder;
+  const policy = { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses };
+  const current = { id: actor.userId, role: actor.role };
+  return {
+    holder: { id, kind, name, email, role, deactivatedAt, ownerUserId },
+    policy,
+    limits: { perKey: holder.requestsPerKey, perOrganization: holder.requestsPerOrganization },
+    refusal: findKeyRefusal({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),
+    mayRevoke: isOwn || isOwner || mayRevokeKeysOfOthers(actor.role),
+  };
+}
+
+export function refuseUnlessSeesOthers({ role }: Actor): void {
+  if (!maySeeKeysOfOthers(role))
+    throw new ForbiddenError('You may not see API keys of other users. Contact an administrator or support.');
+}
+
+/** An action that shows a key or keeps it in use. Revoking a key needs less; see lockForRevocation. */
+export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
+
+export type KeyHolder = Pick<Holder, 'id' | 'kind' | 'name'> & {
+  readonly role: Role;
+  /** `null` if the user or the integration is active. */
+  readonly deactivatedAt: Date | null;
+  /** The owner of an integration; `null` exactly for a person. */
+  readonly ownerUserId: string | null;
+};
+
+type Situation = {
+  /** `null` for an operator, who is bound by neither role nor suspension. */
+  readonly actor: { readonly id: string; readonly role: Role } | null;
+  readonly holder: KeyHolder;
+  readonly policy: Pick<KeyPolicy, 'membersMayCreateKeys'>;
+  readonly isSuspended: boolean;
+};
+
+/** Why the actor may do none of the actions with keys of the holder; `null` if the actor may do all. */
+export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
+  if (holder.deactivatedAt !== null) return 'deactivated';
+  if (actor === null) return null;
+  if (isSuspended) return 'suspended';
+  return isAllowed(actor, holder, policy) ? null : 'role';
+}
+
+function isAllowed(actor: NonNullable<Situation['actor']>, holder: KeyHolder, policy: Situation['policy']): boolean {
+  if (actor.id === holder.id) return mayCreateOwnKeys(actor.role, policy);
+  if (mayTakeKeysOf(actor.role, holder.role)) return true;
+  return actor.id === holder.ownerUserId && mayTakeKeysOfOwned(actor.role, holder.role, policy);
+}
+
+type Refused = {
+  readonly holder: Pick<KeyHolder, 'kind' | 'name' | 'role'>;
+  readonly isOwn: boolean;
+  readonly action: KeyAction;
+};
+
+/** The refusal with the one message that lists, pages and forms show. */
+export function refuseKey(reason: KeyRefusal, refused: Refused): KeyRefused {
+  return { kind: 'refused', reason, message: messageOf(reason, refused) };
+}
+
+function messageOf(reason: KeyRefusal, { holder, isOwn, action }: Refused): string {
+  const nothing = 'no API key can be created, rotated, renamed, restricted or moved';
+  switch (reason) {
+    case 'deactivated':
+      return holder.kind === 'person'
+        ? `${holder.name} is deactivated: ${nothing} until the user is reactivated.`
+        : `${holder.name} is suspended: ${nothing} until the integration is reactivated.`;
+    case 'suspended':
+      return `While the organization is suspended, ${nothing}.`;
+    case 'role': {
+      if (isOwn) return `You may not ${action} API keys. Contact an administrator or support.`;
+      if (holder.kind === 'integration')
+        return `You may not ${action} API keys of this integration. Contact an administrator or support.`;
+      const whose = `${action === 'create' ? 'for' : 'of'} an ${holder.role}`;
+      return `You may not ${action} API keys ${whose}, because a key has its user’s permissions. Contact an administrator.`;
+    }
+  }
 }

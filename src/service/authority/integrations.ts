@@ -4,7 +4,7 @@ import { findActivePerson } from '../../store/integrations/integrations.ts';
 import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { refuseToManageIntegrations } from '../integrations/integrations.ts';
-import { activeActor, noSuchIntegration } from './key-authority.ts';
+import { activeActor, noSuchIntegration } from './keys.ts';
 
 /** `ownerEmail`: of a person whose row is locked, too. */
 type ToLock = { readonly ownerEmail?: string; readonly id?: string };
