@@ -13,7 +13,7 @@ import {
   hashOfKey,
   type KnownKey,
   type RecordExpiry,
-  refuseAddress,
+  requireAllowedAddress,
   requirePermission,
   unknownKeyIn,
 } from '../service/authenticate.ts';
@@ -49,7 +49,8 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
         // The response counts as one to the key, whether or not the key is accepted.
         request.use = known.use;
         request.key = acceptKey(known);
-        if (known.record.allowedAddresses !== null) refuseAddress(known.record, addressIn(clientAddressOf(req)));
+        if (known.record.allowedAddresses !== null)
+          requireAllowedAddress(known.record, addressIn(clientAddressOf(req)));
       } catch (error) {
         if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
           await recordExpiry(known.record, error.expiresAt);

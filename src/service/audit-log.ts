@@ -6,8 +6,8 @@ import { findMatchingKeys } from '../store/keys/organization-keys.ts';
 import { findMatchingUsers } from '../store/people/user-lists.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { Edge } from '../store/sql/list-edge.ts';
+import { requireRight } from './authority/rights.ts';
 import { positionOfId, readListPage } from './list-position.ts';
-import { refuseToGovern } from './organizations/policy.ts';
 
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
@@ -29,7 +29,7 @@ export async function listAudit(
   actor: Actor,
   { after = null, before = null, ...filters }: AuditFilters & { after?: string | null; before?: string | null } = {},
 ): Promise<AuditListPage> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   return readPage(db, actor, { filters, after, before, size: PAGE_SIZE });
 }
 
@@ -37,7 +37,7 @@ export const MAX_COUNTED_EVENTS = 1000;
 
 /** The number of events that match, for administrators; MAX_COUNTED_EVENTS + 1 if there are more than are counted. */
 export async function countAudit(db: Database, actor: Actor, filters: AuditFilters = {}): Promise<number> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   return hasIdsOnly(filters) ? countAuditEvents(db, actor.scope, { ...filters, most: MAX_COUNTED_EVENTS + 1 }) : 0;
 }
 
@@ -51,7 +51,7 @@ export const MAX_AUDITED_KEYS = 200;
 
 /** The users whose name or e-mail contains the text; `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   const found = await findMatchingUsers(db, actor.scope, {
     text: withNormalDomain(text),
     limit: MAX_AUDITED_USERS + 1,
@@ -63,7 +63,7 @@ export async function findAuditedUsers(db: Database, actor: Actor, text: string)
 
 /** The keys whose name or prefix contains the text; `null` if there are more than MAX_AUDITED_KEYS. */
 export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   const found = await findMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
   return found.length > MAX_AUDITED_KEYS ? null : found;
 }
@@ -74,7 +74,7 @@ export function exportAudit(
   actor: Actor,
   filters: AuditFilters = {},
 ): AsyncGenerator<readonly AuditRecord[], void, undefined> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   return batches(db, actor, filters);
 }
 

@@ -44,7 +44,7 @@ const REPLACE = 'Create another key in the dashboard, or ask an administrator fo
 
 /** The hash by which a key is looked up. Throws unless the text is a key of this environment. */
 export function hashOfKey(key: string, environment: Environment): string {
-  refuseByFormat(key, environment);
+  requireFormat(key, environment);
   return hashKey(key);
 }
 
@@ -76,7 +76,7 @@ export function callerOf(
   { record, permissions, at, use }: AcceptedKey,
   clientAddress: Caller['clientAddress'],
 ): Caller {
-  refuseSuspended(record);
+  requireServed(record);
   use.accepted(at);
   return {
     scope: OrganizationScope.grant(record.organizationId),
@@ -96,7 +96,10 @@ export function callerOf(
  * Throws if the key may not be used from this address, as addressIn returns it. The message names the address, because a proxy
  * may have changed it, but not the list.
  */
-export function refuseAddress({ allowedAddresses }: Pick<JudgedKey, 'allowedAddresses'>, address: string | null): void {
+export function requireAllowedAddress(
+  { allowedAddresses }: Pick<JudgedKey, 'allowedAddresses'>,
+  address: string | null,
+): void {
   if (allowedAddresses === null || isInList(allowedAddresses, address)) return;
   const from = address === null ? 'an unknown address' : `your address, ${address}`;
   throw new ForbiddenAddressError(
@@ -118,7 +121,7 @@ function permissionsOfActive(
 
 type OrganizationState = Pick<JudgedKey, 'organizationName' | 'organizationSuspendedAt' | 'organizationIsMoving'>;
 
-function refuseSuspended(state: OrganizationState): void {
+function requireServed(state: OrganizationState): void {
   if (state.organizationSuspendedAt === null) return;
   if (state.organizationIsMoving) throw new MovingError();
   throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
@@ -134,15 +137,15 @@ export function requirePermission(permissions: readonly string[], permission: st
  * The refusal of a key that was accepted with the head of the request, but may no longer write: the same as if it were sent
  * only now.
  */
-export function refuseWriter(
+export function rejectWriter(
   { scope, keyId, integration, clientAddress }: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>,
   { refused: { key, at }, permission, keyUses }: { refused: RefusedKey; permission: Permission; keyUses: KeyUses },
 ): never {
   if (key === null) throw unknownKey();
   const use = keyUses.of({ organizationId: scope.organizationId, id: keyId }, at);
   const permissions = permissionsOfActive(key, { at, use, integration });
-  refuseAddress(key, clientAddress());
-  refuseSuspended(key);
+  requireAllowedAddress(key, clientAddress());
+  requireServed(key);
   requirePermission(permissions, permission);
   throw new Error('A write was refused to a key that may write.');
 }
@@ -185,7 +188,7 @@ function unknownKey(): UnauthenticatedError {
   return new UnauthenticatedError('This API key is not known. Check that the whole key was copied.', 'unknown');
 }
 
-function refuseByFormat(key: string, environment: Environment): void {
+function requireFormat(key: string, environment: Environment): void {
   const format = inspectKey(key);
   switch (format.kind) {
     case 'not-a-key':

@@ -10,7 +10,7 @@ export type Invalid = { readonly kind: 'invalid'; readonly message: string; read
 export type Conflict = { readonly kind: 'conflict'; readonly message: string };
 /** The holder has another key with this name. */
 export type NameTaken = { readonly kind: 'name-taken'; readonly message: string };
-/** Nobody may do this to the holder's keys now, or the actor may not. */
+/** The holder is deactivated, the organization is suspended, or the actor's role does not allow the action. */
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
 /** Why the keys of a holder cannot be created, rotated, renamed, restricted or moved. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
@@ -101,7 +101,7 @@ export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'prove
 }
 
 /** What `parse` makes of a form's text, or the DomainError "invalid" that it throws, as an outcome. */
-export function parsed<T>(parse: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
+export function catchInvalid<T>(parse: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
   try {
     return { kind: 'valid', value: parse() };
   } catch (error) {

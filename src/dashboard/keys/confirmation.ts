@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import { type Html, html } from '../../html/html.ts';
-import { type KeyAccess, type KeyAction, refuseKey } from '../../service/authority/keys.ts';
+import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/authority/keys.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
@@ -146,7 +146,7 @@ export async function findNameMismatch(context: KeyContext, typed: string): Prom
 
 /** Returns `null` if the actor may do this with the holder's keys. */
 export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
-  return access.refusal === null ? null : refuseKey(access.refusal, { holder: access.holder, isOwn, action });
+  return access.refusal === null ? null : keyRefusalOf(access.refusal, { holder: access.holder, isOwn, action });
 }
 
 /** Says why the actor is refused, and who can help. */

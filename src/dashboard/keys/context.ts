@@ -1,6 +1,8 @@
 import type { HolderKind } from '../../domain/keys/holder.ts';
 import type { Html } from '../../html/html.ts';
-import { type KeyAccess, noSuchIntegration, noSuchUser } from '../../service/authority/keys.ts';
+import { noSuchIntegration } from '../../service/authority/integrations.ts';
+import type { KeyAccess } from '../../service/authority/keys.ts';
+import { noSuchUser } from '../../service/authority/people.ts';
 import type { KeyUrls } from '../addresses.ts';
 import type { SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';

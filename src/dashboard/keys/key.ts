@@ -1,7 +1,7 @@
 import { mayGovern } from '../../domain/people/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
-import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
+import { checkAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/keys/key-rotations.ts';
@@ -71,7 +71,7 @@ function prefixLink(key: KeyDetails, context: KeyContext): Html {
 
 function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRotations, context: KeyContext): Html {
   const { isOwn, listUrl, now } = context;
-  const lacksList = key.state === 'active' && findLackingAddresses(key, policy) !== null;
+  const lacksList = key.state === 'active' && checkAddresses(key, policy) !== null;
   const [predecessor, successor] = [earlier.at(-1), later.at(0)];
   return facts([
     {

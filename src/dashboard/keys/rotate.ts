@@ -2,10 +2,10 @@ import { formatCount, formatDay } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
-import { findBeyondPolicy, lifeUntil } from '../../service/keys/key-life.ts';
-import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
+import { checkLifePolicy, lifeUntil } from '../../service/keys/key-life.ts';
+import { checkAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { findRenewalMistakes, rotateKey } from '../../service/keys/rotate-key.ts';
+import { renewalMistakesOf, rotateKey } from '../../service/keys/rotate-key.ts';
 import { joinInvalid } from '../../service/outcome.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -65,7 +65,7 @@ export async function rotate(
   const mismatch = await findNameMismatch(context, typed);
   if (mismatch !== null) {
     const { key, policy } = await readKey(context);
-    const others = findRenewalMistakes(key, policy, { ...renewal, now: context.now });
+    const others = renewalMistakesOf(key, policy, { ...renewal, now: context.now });
     return rotatePage(context, { ...sent, problem: problemOf(joinInvalid([...others, mismatch])) });
   }
   const { environment, cell } = dashboard;
@@ -87,7 +87,7 @@ async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
   return confirmationPage(context, 'rotate', {
     problem: sent.problem,
     show: async (key, access) => {
-      const lacksAddresses = findLackingAddresses(key, access.policy) !== null;
+      const lacksAddresses = checkAddresses(key, access.policy) !== null;
       const taken = { text: sent.addresses, isTaken: sent.takesUsed };
       const used = lacksAddresses ? await usedAddresses(context, key, taken) : null;
       return { content: rotateForm(context, { key, access, sent, used }), notice: used?.notice ?? false };
@@ -116,7 +116,7 @@ function expiryField(
   { now }: KeyContext,
   { key: { expiresAt, isExpiringSoon }, access: { policy }, sent }: FormProps,
 ): Html {
-  const mayKeep = findBeyondPolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
+  const mayKeep = checkLifePolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
   const keepsByDefault = mayKeep && !isExpiringSoon;
   const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
   const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');

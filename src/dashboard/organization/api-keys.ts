@@ -3,7 +3,7 @@ import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission, PERMISSIONS } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { findLackingAddresses } from '../../service/keys/key-restrictions.ts';
+import { checkAddresses } from '../../service/keys/key-restrictions.ts';
 import {
   getOrganizationUse,
   listAllKeys,
@@ -197,7 +197,7 @@ function cells(
   { back, now, requiresAddresses }: { back: string; now: Date; requiresAddresses: boolean },
 ) {
   const urls = { listUrl: keysUrlOf(key.holder), back };
-  const lacks = key.state === 'active' && findLackingAddresses(key, { requiresAddresses }) !== null;
+  const lacks = key.state === 'active' && checkAddresses(key, { requiresAddresses }) !== null;
   return [
     keyCell(key, urls),
     holderCell(key.holder),

@@ -1,15 +1,26 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import { DomainError, ForbiddenError, MovingError } from '../../domain/errors.ts';
+import { ForbiddenError, MovingError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
+import type { Holder } from '../../domain/keys/holder.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
-import { type KeyPolicy, mayRevokeKeysOfOthers, maySeeKeysOfOthers, type Role, mayCreateOwnKeys, mayTakeKeysOf, mayTakeKeysOfOwned } from '../../domain/people/role.ts';
+import {
+  type KeyPolicy,
+  mayCreateOwnKeys,
+  mayRevokeKeysOfOthers,
+  maySeeKeysOfOthers,
+  mayTakeKeysOf,
+  mayTakeKeysOfOwned,
+  type Role,
+} from '../../domain/people/role.ts';
+import { findKeyHolder } from '../../store/keys/key-holder.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
 import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
-import type { Transaction, Database } from '../../store/sql/database.ts';
-import type { KeyRefused, KeyRefusal } from '../outcome.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
-import { findKeyHolder } from '../../store/keys/key-holder.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
+import type { KeyRefusal, KeyRefused } from '../outcome.ts';
+import { noSuchIntegration } from './integrations.ts';
+import { activeActor, noSuchUser } from './people.ts';
+import { requireRight } from './rights.ts';
 
 export type KeyAuthority = {
   readonly kind: 'granted';
@@ -34,8 +45,8 @@ export async function lockForKeyAction(
 ): Promise<KeyAuthority | KeyRefused> {
   const { current, holder, organization } = await lockActorAndHolder(tx, actor, { userId, action });
   const { policy, limits, suspendedAt } = organization;
-  const reason = findKeyRefusal({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
-  if (reason !== null) return refuseKey(reason, { holder, isOwn: current?.id === holder.id, action });
+  const reason = checkKeyActions({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
+  if (reason !== null) return keyRefusalOf(reason, { holder, isOwn: current?.id === holder.id, action });
   return { kind: 'granted', holder, policy, limits, actorUserId: current?.id ?? null };
 }
 
@@ -56,7 +67,7 @@ type Locked = {
   /** `null` for an operator. */
   readonly current: LockedUser | null;
   readonly holder: LockedHolder;
-  /** Those of `also` that exist, by id. */
+  /** The rows of `also` that exist, by id. */
   readonly others: ReadonlyMap<string, LockedHolder>;
   readonly organization: OrganizationRecord;
 };
@@ -113,27 +124,10 @@ export async function lockForMove(
   if (holder.kind !== 'person' || integration?.kind !== 'integration') throw noSuchIntegration();
   const { policy, suspendedAt } = organization;
   for (const each of [holder, integration]) {
-    const reason = findKeyRefusal({ actor: current, holder: each, policy, isSuspended: suspendedAt !== null });
-    if (reason !== null) return refuseKey(reason, { holder: each, isOwn: current?.id === each.id, action: 'move' });
+    const reason = checkKeyActions({ actor: current, holder: each, policy, isSuspended: suspendedAt !== null });
+    if (reason !== null) return keyRefusalOf(reason, { holder: each, isOwn: current?.id === each.id, action: 'move' });
   }
   return { kind: 'granted', holder, integration, actorUserId: current?.id ?? null };
-}
-
-/** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
-export function activeActor(user: LockedHolder | null | undefined): LockedUser {
-  if (user?.kind !== 'person' || user.deactivatedAt !== null)
-    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
-  return user;
-}
-
-/** The same error for an integration that does not exist and one of another organization. */
-export function noSuchIntegration(): DomainError {
-  return new DomainError('not_found', 'There is no such integration.');
-}
-
-/** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
-export function noSuchUser(): DomainError {
-  return new DomainError('not_found', 'There is no such user.');
 }
 
 /**
@@ -151,15 +145,15 @@ export type KeyAccess = {
 };
 
 /**
- * In one statement. Throws "forbidden" where the actor may not see these keys: an owner sees those of an integration. Throws
- * "not_found" where there is no such user or integration.
+ * Reads in one statement what the actor may do. Throws "forbidden" if the actor may not see these keys; the owner of an integration
+ * may. Throws "not_found" if there is no such user or integration.
  */
 export async function getKeyAccess(db: Database, actor: Actor, userId: string): Promise<KeyAccess> {
   const isOwn = actor.userId === userId;
   const holder = isId(userId) ? await findKeyHolder(db, actor.scope, userId) : null;
   const isOwner = holder !== null && holder.ownerUserId === actor.userId;
-  // Whether or not the user exists, so that nobody can probe for users.
-  if (!isOwn && !isOwner) refuseUnlessSeesOthers(actor);
+  // The actor is refused whether or not the user exists, so that nobody can probe for users.
+  if (!isOwn && !isOwner) requireRight(actor, 'see keys of others');
   if (holder === null) throw noSuchUser();
   const { id, kind, name, email, role, deactivatedAt, ownerUserId } = holder;
   const { membersMayCreateKeys, maxKeyLifeDays, allowsUnendingKeys, requiresAddresses } = holder;
@@ -169,14 +163,9 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
     holder: { id, kind, name, email, role, deactivatedAt, ownerUserId },
     policy,
     limits: { perKey: holder.requestsPerKey, perOrganization: holder.requestsPerOrganization },
-    refusal: findKeyRefusal({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),
+    refusal: checkKeyActions({ actor: current, holder, policy, isSuspended: holder.organizationSuspendedAt !== null }),
     mayRevoke: isOwn || isOwner || mayRevokeKeysOfOthers(actor.role),
   };
-}
-
-export function refuseUnlessSeesOthers({ role }: Actor): void {
-  if (!maySeeKeysOfOthers(role))
-    throw new ForbiddenError('You may not see API keys of other users. Contact an administrator or support.');
 }
 
 /** An action that shows a key or keeps it in use. Revoking a key needs less; see lockForRevocation. */
@@ -199,7 +188,7 @@ type Situation = {
 };
 
 /** Why the actor may do none of the actions with keys of the holder; `null` if the actor may do all. */
-export function findKeyRefusal({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
+export function checkKeyActions({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;
   if (isSuspended) return 'suspended';
@@ -218,8 +207,8 @@ type Refused = {
   readonly action: KeyAction;
 };
 
-/** The refusal with the one message that lists, pages and forms show. */
-export function refuseKey(reason: KeyRefusal, refused: Refused): KeyRefused {
+/** The refusal of an action, with the message that lists, pages and forms show. */
+export function keyRefusalOf(reason: KeyRefusal, refused: Refused): KeyRefused {
   return { kind: 'refused', reason, message: messageOf(reason, refused) };
 }
 

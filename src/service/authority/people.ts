@@ -1,14 +1,21 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { ForbiddenError } from '../../domain/errors.ts';
+import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { mayManage, type Role } from '../../domain/people/role.ts';
-import { type LockedUser, lockUser, lockUsers, countAdministrators, findWaysIn } from '../../store/people/users.ts';
-import type { Transaction } from '../../store/sql/database.ts';
-import { activeActor, noSuchUser } from './keys.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
+import { mayManage, type Role } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
+import {
+  countAdministrators,
+  findWaysIn,
+  type LockedHolder,
+  type LockedUser,
+  lockUser,
+  lockUsers,
+} from '../../store/people/users.ts';
+import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict } from '../outcome.ts';
+import { checkBreakGlass } from './single-sign-on.ts';
 
 /** The actor's row, locked until the transaction ends. Throws "forbidden" for an account that was deactivated meanwhile. */
 export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
@@ -26,63 +33,82 @@ export async function lockToManage(
   const users = await lockUsers(tx, actor.scope, [...ids]);
   const current = activeActor(users.get(actor.userId));
   // A role that manages nobody is refused whether or not the user exists, so it cannot probe for users.
-  if (!mayManage(current.role, 'viewer')) throw mayNotManage(current.role);
+  requireMayManage(current.role, 'viewer');
   const target = users.get(userId);
   if (target === undefined) throw noSuchUser();
-  refuseToManage(current.role, target.role);
+  requireMayManage(current.role, target.role);
   return { current, target };
 }
 
-export function refuseToManage(actor: Role, target: Role): void {
-  if (!mayManage(actor, target)) throw mayNotManage(actor);
-}
-
-function mayNotManage(role: Role): ForbiddenError {
-  return new ForbiddenError(
-    role === 'manager'
+/** Throws "forbidden" unless users with the one role may manage users with the other. */
+export function requireMayManage(actor: Role, target: Role): void {
+  if (mayManage(actor, target)) return;
+  throw new ForbiddenError(
+    actor === 'manager'
       ? 'A manager may manage viewers and members only. Contact an administrator.'
       : 'You may not manage users. Contact an administrator or support.',
   );
 }
 
-// An organization keeps an administrator who can sign in. The callers have locked the organization, so that two of them cannot rely
-// on each other's administrator.
+/** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
+export function activeActor(user: LockedHolder | null | undefined): LockedUser {
+  if (user?.kind !== 'person' || user.deactivatedAt !== null)
+    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
+  return user;
+}
 
-/** Refuses to demote or deactivate the last one. Nothing is lost with somebody who cannot sign in, such as after an invitation. */
-export async function refuseForLastAdministrator(
+/** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
+export function noSuchUser(): DomainError {
+  return new DomainError('not_found', 'There is no such user.');
+}
+
+// An organization keeps an administrator who can sign in. The callers of the following checks have locked the organization, so that
+// two of them cannot rely on each other's administrator.
+
+/**
+ * Returns a refusal if the user must stay an active administrator: the last one who can sign in, or the break-glass administrator.
+ * An administrator who cannot sign in, such as one who has not accepted an invitation, can be demoted and deactivated.
+ */
+export async function checkReplaceable(
   tx: Transaction,
   scope: OrganizationScope,
-  target: LockedUser,
+  user: LockedUser,
 ): Promise<Conflict | null> {
-  if (!(await isOnlyOne(tx, scope, target)) || !canSignIn(await findWaysIn(tx, scope, target.id))) return null;
-  return conflict(`${lastOne(target)} Make somebody else an administrator first.`);
+  const isLast = (await isLastAdministrator(tx, scope, user)) && canSignIn(await findWaysIn(tx, scope, user.id));
+  return isLast
+    ? conflict(`${lastOne(user)} Make somebody else an administrator first.`)
+    : checkBreakGlass(tx, scope, user);
 }
 
-/** Refuses to unlink the last one, unless they can sign in otherwise. */
-export async function refuseToUnlinkLastAdministrator(
+/** Returns a refusal if the user is the last administrator who can sign in, and can do so by single sign-on only. */
+export async function checkUnlinking(
   tx: Transaction,
   scope: OrganizationScope,
-  target: LockedUser,
+  user: LockedUser,
 ): Promise<Conflict | null> {
-  const ways = await findWaysIn(tx, scope, target.id);
-  if (!ways.isLinked || canSignIn({ ...ways, isLinked: false }) || !(await isOnlyOne(tx, scope, target))) return null;
-  return conflict(`${lastOne(target)} ${REMEDY}`);
+  const ways = await findWaysIn(tx, scope, user.id);
+  if (!ways.isLinked || canSignIn({ ...ways, isLinked: false }) || !(await isLastAdministrator(tx, scope, user)))
+    return null;
+  return conflict(`${lastOne(user)} ${REMEDY}`);
 }
 
-/** Whether the user is an active administrator, and no other one can sign in. */
-async function isOnlyOne(tx: Transaction, scope: OrganizationScope, target: LockedUser): Promise<boolean> {
-  if (target.role !== 'administrator' || target.deactivatedAt !== null) return false;
-  return (await countAdministrators(tx, scope, { besides: target.id, withoutProvider: false })) === 0;
-}
-
-function lastOne({ email }: LockedUser): string {
-  return `${shownEmail(email)} is the last administrator who can sign in.`;
-}
-
-/** Refuses to take single sign-on away, or to another provider or client, while no administrator can sign in without it. */
-export async function refuseWithoutProvider(tx: Transaction, scope: OrganizationScope): Promise<Conflict | null> {
+/** Returns a refusal if no administrator can sign in without the present connection for single sign-on. */
+export async function checkAdministratorWithoutProvider(
+  tx: Transaction,
+  scope: OrganizationScope,
+): Promise<Conflict | null> {
   if ((await countAdministrators(tx, scope, { besides: null, withoutProvider: true })) > 0) return null;
   return conflict(`No administrator has a password or a passkey, so nobody could sign in as one any more. ${REMEDY}`);
 }
 
 const REMEDY = 'Set a password or add a passkey under My profile first.';
+
+/** Whether the user is an active administrator, and no other administrator can sign in. */
+async function isLastAdministrator(tx: Transaction, scope: OrganizationScope, user: LockedUser): Promise<boolean> {
+  if (user.role !== 'administrator' || user.deactivatedAt !== null) return false;
+  return (await countAdministrators(tx, scope, { besides: user.id, withoutProvider: false })) === 0;
+}
+
+function lastOne({ email }: LockedUser): string {
+  return `${shownEmail(email)} is the last administrator who can sign in.`;
+}

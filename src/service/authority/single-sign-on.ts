@@ -15,17 +15,17 @@ import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
  */
 export type SignInWay = 'free' | 'single-sign-on' | 'break-glass';
 
-/** Somebody proved who they are, but their organization requires single sign-on. Only who has proved it may be told. */
+/** The user proved who they are, but the organization requires single sign-on. This may be told only after the proof. */
 export type SingleSignOnRequired = {
   readonly kind: 'single-sign-on-required';
   readonly organizationId: string;
   readonly email: string;
 };
 
-/** For the audit log. */
+/** Why a sign-in is refused, as the audit log says it. */
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
-/** `userId`: `null` for somebody who has no account yet. */
+/** How a user may sign in; `userId` is `null` for a person without an account. */
 export async function signInWayOf(
   tx: Transaction,
   scope: OrganizationScope,
@@ -36,7 +36,7 @@ export async function signInWayOf(
   return enforcement.breakGlassUserId === userId ? 'break-glass' : 'single-sign-on';
 }
 
-/** Whether a user of the actor's organization can sign in at the provider only; `userId`: `null` for one who is to be invited. */
+/** Whether a user of the organization can sign in at the provider only; `userId` is `null` for a person who is to be invited. */
 export async function isSingleSignOnRequired(
   { prisma }: Database,
   { scope }: Actor,
@@ -59,8 +59,8 @@ export async function findOwnWaysIn(db: Database, actor: Actor): Promise<OwnWays
 export const NO_PASSWORD =
   'Your organization requires single sign-on, so you need no password and no second factor here.';
 
-/** Refuses to set up what nobody could sign in with. */
-export async function refusePasswords(
+/** Returns a refusal if the user cannot sign in with a password, so that neither a password nor a second factor is set up in vain. */
+export async function checkPasswordAllowed(
   tx: Transaction,
   scope: OrganizationScope,
   userId: string,
@@ -69,31 +69,31 @@ export async function refusePasswords(
   return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
-/** Refuses to invite somebody whom the provider could not let in. */
-export async function refuseForeignEmail(
+/** Returns a refusal if the provider could not admit a person with this e-mail, who is to be invited. */
+export async function checkDomainOfEmail(
   tx: Transaction,
   scope: OrganizationScope,
   email: string,
 ): Promise<Invalid | null> {
   if ((await findSsoEnforcement(tx, scope)) === null) return null;
-  const foreign = await findForeign(tx, scope, email);
+  const foreign = await explainForeignDomain(tx, scope, email);
   return foreign === null ? null : invalid('email', foreign);
 }
 
-/** Refuses a link that would lead its user nowhere. */
-export async function refuseForeignUser(
+/** Returns a refusal if an access link would be useless: the user can neither set a password nor be admitted by the provider. */
+export async function checkDomainOfUser(
   tx: Transaction,
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },
 ): Promise<Conflict | null> {
   if ((await signInWayOf(tx, scope, id)) !== 'single-sign-on') return null;
   if ((await findWaysIn(tx, scope, id)).isLinked) return null;
-  const foreign = await findForeign(tx, scope, email);
+  const foreign = await explainForeignDomain(tx, scope, email);
   return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
 }
 
-/** What is wrong with an e-mail of no verified domain, and the remedy. */
-async function findForeign(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
+/** Says that the domain of the e-mail is not verified, and the remedy; `null` if it is verified. */
+async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
   const verified = verifiedIn(await listSsoDomains(tx, scope));
   if (verified.includes(domainOfEmail(email))) return null;
   return `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`;
@@ -106,8 +106,8 @@ function verifiedIn(domains: readonly SsoDomainRecord[]): string[] {
 const SHOWN_PEOPLE = 6;
 
 /**
- * The first of those who cannot sign in where single sign-on is required: the provider would not lead them to their account.
- * `besides`: the break-glass administrator.
+ * Returns the first users who could not sign in if single sign-on were required, because their e-mail is not of a verified domain.
+ * `besides` is the break-glass administrator, who is not among them.
  */
 export async function findShutOut(
   db: Database,
@@ -117,8 +117,8 @@ export async function findShutOut(
   return findPeopleOutside(db, scope, { domains: verifiedIn(domains), besides, limit: SHOWN_PEOPLE });
 }
 
-/** Refuses to take the break-glass administrator away while single sign-on is required. */
-export async function refuseForBreakGlass(
+/** Returns a refusal if the user is the break-glass administrator, who must stay one while single sign-on is required. */
+export async function checkBreakGlass(
   tx: Transaction,
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },

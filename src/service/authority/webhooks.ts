@@ -1,21 +1,20 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { DomainError, ForbiddenError } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
-import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { lockActor } from './people.ts';
+import { requireRight } from './rights.ts';
 
 /** The actor's row, locked until the transaction ends. Throws "forbidden" unless the actor may change webhook endpoints. */
 export async function lockWebhookAdministrator(tx: Transaction, actor: Actor): Promise<LockedUser> {
   const current = await lockActor(tx, actor);
-  if (!mayGovern(current.role))
-    throw new ForbiddenError('You may not change webhook endpoints. Contact an administrator of your organization.');
+  requireRight(current, 'change webhooks');
   return current;
 }
 
-/** The same, with an endpoint of the organization, locked too. */
+/** The rows of the actor and of an endpoint of the organization, both locked. Throws if there is no such endpoint. */
 export async function lockWebhookAction(
   tx: Transaction,
   actor: Actor,
@@ -25,11 +24,6 @@ export async function lockWebhookAction(
   const endpoint = isId(endpointId) ? await lockWebhookEndpoint(tx, actor.scope, endpointId) : null;
   if (endpoint === null) throw noSuchEndpoint();
   return { current, endpoint };
-}
-
-export function refuseToSeeWebhooks({ role }: Actor): void {
-  if (!maySeeWebhooks(role))
-    throw new ForbiddenError('You may not see webhook endpoints. Contact an administrator of your organization.');
 }
 
 /** The same error for an endpoint that does not exist and one of another organization. */

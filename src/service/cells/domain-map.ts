@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Cell } from '../../domain/organizations/cells.ts';
 import { parseDomain } from '../../domain/people/single-sign-on.ts';
 import { codeOf } from '../../store/sql/error-code.ts';
-import { parsed } from '../outcome.ts';
+import { catchInvalid } from '../outcome.ts';
 
 // The file of CHARTER_CELL_DOMAINS. Each line is an e-mail domain and the name of its cell, such as "acme.example us1".
 
@@ -28,7 +28,7 @@ export async function readDomainMap({ domainsFile, cells }: DomainMapPlace): Pro
     if (line.trim() === '') continue;
     const [, domain = '', name] = LINE.exec(line.trim()) ?? [];
     const cell = cells.find((each) => each.name === name);
-    const read = parsed(() => parseDomain(domain));
+    const read = catchInvalid(() => parseDomain(domain));
     if (cell !== undefined && read.kind === 'valid') found.set(read.value, [...(found.get(read.value) ?? []), cell]);
     else
       problem ??= `Line ${i + 1} of CHARTER_CELL_DOMAINS (${domainsFile}) is ignored: it is not an e-mail domain and the name of a cell of CHARTER_CELLS, such as "acme.example ${cells[0]?.name}".`;

@@ -16,22 +16,23 @@ import type { LockedIntegration } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { lockActorAndOwner, lockIntegration } from '../authority/integrations.ts';
+import { requireRight } from '../authority/rights.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  catchInvalid,
   conflict,
   DONE,
   type Done,
   type Invalid,
   invalid,
   joinInvalid,
-  parsed,
   runAction,
 } from '../outcome.ts';
 import { tooMany } from './act-on-integration.ts';
-import { MAX_ACTIVE_INTEGRATIONS, refuseToManageIntegrations } from './integrations.ts';
+import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
 /** What a form about an integration contains. */
 export type IntegrationRequest = {
@@ -138,13 +139,13 @@ async function parseRequest(
   actor: ActorOrOperator,
   request: IntegrationRequest,
 ): Promise<{ readonly kind: 'valid'; readonly value: Parsed } | Invalid> {
-  const name = parsed(() => parseName(request.name, { kind: 'integration' }));
-  const description = parsed(() =>
+  const name = catchInvalid(() => parseName(request.name, { kind: 'integration' }));
+  const description = catchInvalid(() =>
     parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
   );
-  const role = parsed(() => parseIntegrationRole(request.role));
-  const owner = parsed(() => parseEmail(request.owner, 'owner'));
-  const noticeEmail = parsed(() =>
+  const role = catchInvalid(() => parseIntegrationRole(request.role));
+  const owner = catchInvalid(() => parseEmail(request.owner, 'owner'));
+  const noticeEmail = catchInvalid(() =>
     request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
   );
   if (
@@ -154,7 +155,7 @@ async function parseRequest(
     owner.kind === 'invalid' ||
     noticeEmail.kind === 'invalid'
   )
-    return joinInvalid([name, description, role, await findWrongOwner(db, actor, owner), noticeEmail]);
+    return joinInvalid([name, description, role, await checkOwner(db, actor, owner), noticeEmail]);
   return {
     kind: 'valid',
     value: {
@@ -168,13 +169,13 @@ async function parseRequest(
 }
 
 /** For a form with other mistakes, so that it tells all of them. The action itself looks the owner up again, and locks the row. */
-async function findWrongOwner(
+async function checkOwner(
   db: Database,
   actor: ActorOrOperator,
   owner: Invalid | { readonly kind: 'valid'; readonly value: string },
 ): Promise<Invalid | null> {
   if (owner.kind === 'invalid') return owner;
-  if (!isOperator(actor)) refuseToManageIntegrations(actor);
+  if (!isOperator(actor)) requireRight(actor, 'manage integrations');
   return (await findActivePerson(db.prisma, actor.scope, owner.value)) === null ? wrongOwner('owner') : null;
 }
 

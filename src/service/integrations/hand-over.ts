@@ -31,7 +31,7 @@ type Request = {
  * Finds what `handOver` will change, so that the caller can lock all of it in one order. Returns `null` if the person owns no
  * active integration, and a refusal if there is no next owner.
  */
-export async function findHandOver(
+export async function planHandOver(
   tx: Transaction,
   { scope }: Actor,
   { userId, newOwner, mayStay }: Request,

@@ -10,7 +10,8 @@ import {
   type NamedIntegration,
 } from '../../store/integrations/integrations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { noSuchIntegration } from '../authority/keys.ts';
+import { noSuchIntegration } from '../authority/integrations.ts';
+import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
 /** An organization can have this many active integrations, so that a form can offer all of them. */
@@ -64,13 +65,8 @@ export async function listForChoice(db: Database, actor: Actor): Promise<readonl
 
 /** The active integrations of one owner, for those who may see all of them. */
 export async function listOwnedBy(db: Database, actor: Actor, userId: string): Promise<readonly NamedIntegration[]> {
-  refuseToManageIntegrations(actor);
+  requireRight(actor, 'manage integrations');
   return listActiveIntegrations(db.prisma, actor.scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
-}
-
-export function refuseToManageIntegrations({ role }: Pick<Actor, 'role'>): void {
-  if (!mayManageIntegrations(role))
-    throw new ForbiddenError('You may not manage integrations. Contact an administrator or support.');
 }
 
 function ownerSeenBy({ role, userId }: Actor): string | null {

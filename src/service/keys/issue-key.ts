@@ -15,21 +15,21 @@ import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  catchInvalid,
   conflict,
   type Invalid,
   invalid,
   joinInvalid,
   type KeyRefused,
   type NameTaken,
-  parsed,
   runAction,
 } from '../outcome.ts';
-import { findNameTaken } from './key-conflict.ts';
-import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
+import { checkNameFree } from './key-conflict.ts';
+import { checkLife, checkLifePolicy, type Life, lifeUntil } from './key-life.ts';
 import {
   addressWords,
-  findInvalidLimit,
-  findLackingAddresses,
+  checkAddresses,
+  checkLimit,
   limitWords,
   type RestrictionRequest,
   type Restrictions,
@@ -80,7 +80,7 @@ export async function issueKey(
   actor: ActorOrOperator,
   request: KeyRequest,
 ): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
-  const parsedName = parsed(() => parseName(request.name, { kind: 'key' }));
+  const parsedName = catchInvalid(() => parseName(request.name, { kind: 'key' }));
   const { restrictions } = request;
   const list = readAddresses(restrictions?.addresses ?? '');
   const addresses = list.kind === 'valid' ? list.value : [];
@@ -94,17 +94,13 @@ export async function issueKey(
     const life = lifeOf(request, now);
     const mistakes = [
       findWrongPermissions(request.permissions) ?? findBeyondRole(request, holder.role),
-      findInvalidLife(life) ?? (isOperator(actor) ? null : findBeyondPolicy(life, policy)),
-      list.kind === 'invalid'
-        ? list
-        : isOperator(actor)
-          ? null
-          : findLackingAddresses({ ...request, addresses }, policy),
-      restrictions === undefined ? null : findInvalidLimit(restrictions, limits),
+      checkLife(life) ?? (isOperator(actor) ? null : checkLifePolicy(life, policy)),
+      list.kind === 'invalid' ? list : isOperator(actor) ? null : checkAddresses({ ...request, addresses }, policy),
+      restrictions === undefined ? null : checkLimit(restrictions, limits),
     ].filter((each) => each !== null);
     if (parsedName.kind === 'invalid') return joinInvalid([parsedName, ...mistakes]);
     const name = parsedName.value;
-    const beyond = await findBeyondLimits(tx, actor, { holder, name, now });
+    const beyond = await checkKeyLimits(tx, actor, { holder, name, now });
     if (mistakes.length > 0) {
       const taken = beyond?.kind === 'name-taken' ? invalid('name', `is taken: ${beyond.message}`) : null;
       return joinInvalid([taken, ...mistakes]);
@@ -171,13 +167,13 @@ function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null
     : invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);
 }
 
-async function findBeyondLimits(
+async function checkKeyLimits(
   tx: Transaction,
   { scope }: ActorOrOperator,
   { holder, name, now }: { holder: LockedHolder; name: string; now: Date },
 ): Promise<NameTaken | Conflict | null> {
   const keys = await listCurrentKeys(tx, scope, holder.id);
-  const taken = findNameTaken(holder, { name, others: keys });
+  const taken = checkNameFree(holder, { name, others: keys });
   if (taken !== null) return taken;
   const active = keys.filter((key) => endOf(key, now) === null);
   if (active.length < MAX_ACTIVE_KEYS) return null;

@@ -43,7 +43,7 @@ export async function explainEndedKey(
 /**
  * Refuses a name whose normalized form another key has; `null` if there is none. People choose the key to revoke by its name.
  */
-export function findNameTaken(
+export function checkNameFree(
   holder: Pick<Holder, 'name' | 'email'>,
   { name, others }: { name: string; others: readonly { readonly name: string }[] },
 ): NameTaken | null {

@@ -13,7 +13,7 @@ export function lifeUntil(expiresAt: Date | null, now: Date): number | null {
 }
 
 /** Returns `null` if an organization can allow this life. */
-export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {
+export function checkLife({ field, lifeDays }: Life): Invalid | null {
   if (field === 'expiry_date' && Number.isNaN(lifeDays)) return invalid(field, 'must be a day such as 2026-01-31.');
   if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
   if (lifeDays !== null && !(Number.isInteger(lifeDays) && lifeDays >= 1 && lifeDays <= MAX_LIFE_DAYS))
@@ -27,7 +27,7 @@ export function findInvalidLife({ field, lifeDays }: Life): Invalid | null {
 }
 
 /** Returns `null` if the organization's policy allows this life. */
-export function findBeyondPolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
+export function checkLifePolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
   const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)
     return invalid(field, 'must be set: your organization does not allow keys that never expire.');

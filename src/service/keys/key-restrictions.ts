@@ -7,7 +7,7 @@ import {
   type RequestLimits,
 } from '../../domain/keys/request-limits.ts';
 import { type KeyPolicy, mayWrite } from '../../domain/people/role.ts';
-import { type Invalid, invalid, parsed } from '../outcome.ts';
+import { catchInvalid, type Invalid, invalid } from '../outcome.ts';
 
 /** From where a key may be used, and how much. */
 export type Restrictions = {
@@ -38,11 +38,11 @@ export function limitWords(requestsPerSecond: number | null): string {
 }
 
 export function readAddresses(text: string): { readonly kind: 'valid'; readonly value: AddressList } | Invalid {
-  return parsed(() => parseAddressList(text, 'addresses'));
+  return catchInvalid(() => parseAddressList(text, 'addresses'));
 }
 
 /** Returns `null` if a key of the organization may have this limit. `own`: what the operator has set for the organization. */
-export function findInvalidLimit(
+export function checkLimit(
   { requestsPerSecond, requestLimits }: RestrictionRequest,
   own: OrganizationLimits,
 ): Invalid | null {
@@ -56,7 +56,7 @@ export function findInvalidLimit(
 }
 
 /** Returns `null` if the organization's policy allows a key with these permissions to have this list. */
-export function findLackingAddresses(
+export function checkAddresses(
   { permissions, addresses }: { readonly permissions: readonly string[]; readonly addresses: AddressList },
   { requiresAddresses }: Pick<KeyPolicy, 'requiresAddresses'>,
 ): Invalid | null {

@@ -15,7 +15,8 @@ import {
 } from '../../store/keys/key-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';
-import { getKeyAccess, type KeyAccess, refuseUnlessSeesOthers } from '../authority/keys.ts';
+import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
+import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { noSuchKey } from './key-conflict.ts';
 
@@ -136,7 +137,7 @@ export async function listActiveKeys(
   actor: Actor,
   { userId, now }: { userId: string; now: Date },
 ): Promise<readonly KeyDetails[]> {
-  if (actor.userId !== userId) refuseUnlessSeesOthers(actor);
+  if (actor.userId !== userId) requireRight(actor, 'see keys of others');
   const query = { userId, isActive: true, now, from: null, limit: MAX_ACTIVE_KEYS };
   return (await listKeysOf(db, actor.scope, query)).map((key) => detailsOf(key, now));
 }
@@ -150,7 +151,7 @@ export async function listKeysMadeForOthers(
   userId: string,
   { now = new Date(), ...request }: PageRequest = {},
 ): Promise<KeysMadeForOthers> {
-  refuseUnlessSeesOthers(actor);
+  requireRight(actor, 'see keys of others');
   await getKeyAccess(db, actor, userId);
   return readPage(
     request,

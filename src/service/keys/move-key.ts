@@ -9,16 +9,16 @@ import type { Database } from '../../store/sql/database.ts';
 import { lockForMove } from '../authority/keys.ts';
 import {
   type Conflict,
+  catchInvalid,
   conflict,
   DONE,
   type Done,
   type Invalid,
   type KeyRefused,
   type NameTaken,
-  parsed,
   runAction,
 } from '../outcome.ts';
-import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+import { checkNameFree, explainEndedKey, noSuchKey } from './key-conflict.ts';
 import { tellHolder } from './tell-holder.ts';
 
 export type Move = {
@@ -39,7 +39,7 @@ export async function moveKey(
   { keyId, userId, integrationId, name: text }: Move,
 ): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
   const { scope, auditSource } = actor;
-  const parsedName = parsed(() => parseName(text, { kind: 'key' }));
+  const parsedName = catchInvalid(() => parseName(text, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
   return runAction(db, async (tx) => {
@@ -50,7 +50,7 @@ export async function moveKey(
     if (before === null) throw noSuchKey();
     const at = new Date();
     const others = await listCurrentKeys(tx, scope, integration.id);
-    const taken = findNameTaken(integration, { name, others });
+    const taken = checkNameFree(integration, { name, others });
     if (taken !== null) return taken;
     if (others.filter((key) => endOf(key, at) === null).length >= MAX_ACTIVE_KEYS)
       return conflict(`${integration.name} has ${MAX_ACTIVE_KEYS} active keys, the maximum. Revoke one first.`);

@@ -14,7 +14,8 @@ import {
   type OrganizationKeyQuery,
 } from '../../store/keys/organization-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { type KeyAccess, refuseUnlessSeesOthers, findKeyRefusal } from '../authority/keys.ts';
+import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
+import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
@@ -44,7 +45,7 @@ export async function listAllKeys(
   actor: Actor,
   { after, before, ...request }: Request,
 ): Promise<OrganizationKeyList> {
-  refuseUnlessSeesOthers(actor);
+  requireRight(actor, 'see keys of others');
   const filters = { ...request.filters, holder: withNormalDomain(request.filters.holder) };
   const query = { ...request, filters };
   const counts = await countOrganizationKeys(db, actor.scope, query);
@@ -74,7 +75,7 @@ const ALL_KEYS = {
 
 /** How many keys the organization has, and how many need attention; in one statement. */
 export async function countAllKeys(db: Database, actor: Actor, now: Date): Promise<KeyCounts & AttentionCounts> {
-  refuseUnlessSeesOthers(actor);
+  requireRight(actor, 'see keys of others');
   return countOrganizationKeys(db, actor.scope, { filters: ALL_KEYS, now });
 }
 
@@ -89,7 +90,7 @@ function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
   };
   // The policy concerns the keys of members only, who do not see those of others.
   const policy = { membersMayCreateKeys: false };
-  const refusal = findKeyRefusal({ actor: { id: userId, role }, holder, policy, isSuspended });
+  const refusal = checkKeyActions({ actor: { id: userId, role }, holder, policy, isSuspended });
   return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };
 }
 
@@ -103,7 +104,7 @@ function positionOf(text: string | null): OrganizationKeyPosition | null {
 
 /** The user of a key of the organization, and its id; `null` if the organization has no such key. */
 export async function findKeyOwner(db: Database, actor: Actor, key: string): Promise<FoundKey | null> {
-  refuseUnlessSeesOthers(actor);
+  requireRight(actor, 'see keys of others');
   return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
 }
 
@@ -112,6 +113,6 @@ const MOST_USED = 10;
 
 /** The requests with all keys of the organization, for those who may see them. */
 export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {
-  refuseUnlessSeesOthers(actor);
+  requireRight(actor, 'see keys of others');
   return findOrganizationUse(db, actor.scope, { now, keys: MOST_USED });
 }

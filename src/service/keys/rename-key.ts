@@ -7,15 +7,15 @@ import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
 import {
   type Conflict,
+  catchInvalid,
   DONE,
   type Done,
   type Invalid,
   type KeyRefused,
   type NameTaken,
-  parsed,
   runAction,
 } from '../outcome.ts';
-import { explainEndedKey, findNameTaken, noSuchKey } from './key-conflict.ts';
+import { checkNameFree, explainEndedKey, noSuchKey } from './key-conflict.ts';
 
 export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };
 
@@ -29,7 +29,7 @@ export async function renameKey(
   { keyId, userId, name: text }: Renaming,
 ): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
   const { scope, auditSource } = actor;
-  const parsedName = parsed(() => parseName(text, { kind: 'key' }));
+  const parsedName = catchInvalid(() => parseName(text, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
   return runAction(db, async (tx) => {
@@ -41,7 +41,7 @@ export async function renameKey(
     const at = new Date();
     const others = keys.filter(({ id }) => id !== keyId);
     // Only for a key that can be renamed: the refusal tells which names the user's other keys have.
-    const taken = others.length < keys.length ? findNameTaken(holder, { name, others }) : null;
+    const taken = others.length < keys.length ? checkNameFree(holder, { name, others }) : null;
     if (taken !== null) return taken;
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });
     if (renamed === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });

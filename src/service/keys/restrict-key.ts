@@ -20,8 +20,8 @@ import {
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import {
   addressWords,
-  findInvalidLimit,
-  findLackingAddresses,
+  checkAddresses,
+  checkLimit,
   limitWords,
   type RestrictionRequest,
   readAddresses,
@@ -56,10 +56,10 @@ export async function restrictKey(
     if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { requestsPerSecond } = request;
     // An operator may have lowered the limit of the organization since. The lower one applies, whatever stays here.
-    const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : findInvalidLimit(request, limits);
+    const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : checkLimit(request, limits);
     if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
     const addresses = list.value;
-    const lacking = findLackingAddresses({ permissions: before.permissions, addresses }, policy);
+    const lacking = checkAddresses({ permissions: before.permissions, addresses }, policy);
     if (lacking !== null || invalidLimit !== null) return joinInvalid([lacking, invalidLimit]);
     const used = before.usedNetworks.filter((each) => isUsedLately(each, at)).map(({ network }) => network);
     const inUse = used.filter((network) => networksOutside(before.addresses, [network]).length === 0);

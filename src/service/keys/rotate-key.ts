@@ -19,8 +19,8 @@ import {
 } from '../outcome.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
 import { explainEndedKey, noSuchKey } from './key-conflict.ts';
-import { findBeyondPolicy, findInvalidLife, type Life, lifeUntil } from './key-life.ts';
-import { addressWords, findLackingAddresses, readAddresses } from './key-restrictions.ts';
+import { checkLife, checkLifePolicy, type Life, lifeUntil } from './key-life.ts';
+import { addressWords, checkAddresses, readAddresses } from './key-restrictions.ts';
 import { tellHolder } from './tell-holder.ts';
 
 export type Rotation = OneTimeForm & {
@@ -50,7 +50,7 @@ type Renewal = Pick<Rotation, 'lifeDays' | 'addresses'> & { readonly now: Date }
  * What is wrong with the life and the addresses of a successor. `key` has the expiry, the permissions and the addresses that the
  * successor gets unless they are renewed.
  */
-export function findRenewalMistakes(
+export function renewalMistakesOf(
   key: Pick<KeyIssued, 'expiresAt' | 'addresses'> & { readonly permissions: readonly string[] },
   policy: KeyPolicy,
   { lifeDays, addresses, now }: Renewal,
@@ -59,8 +59,8 @@ export function findRenewalMistakes(
   const list = addresses === undefined ? null : readAddresses(addresses);
   const kept = list?.kind === 'valid' ? list.value : key.addresses;
   const wrongList =
-    list?.kind === 'invalid' ? list : findLackingAddresses({ permissions: key.permissions, addresses: kept }, policy);
-  return [findInvalidLife(life) ?? findBeyondPolicy(life, policy), wrongList].filter((each) => each !== null);
+    list?.kind === 'invalid' ? list : checkAddresses({ permissions: key.permissions, addresses: kept }, policy);
+  return [checkLife(life) ?? checkLifePolicy(life, policy), wrongList].filter((each) => each !== null);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function rotateKey(
 ): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
   const { scope, auditSource } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
-  const invalidLife = renewed === null ? null : findInvalidLife(renewed);
+  const invalidLife = renewed === null ? null : checkLife(renewed);
   const list = addresses === undefined ? null : readAddresses(addresses);
   if (invalidLife !== null || list?.kind === 'invalid') return joinInvalid([invalidLife, list]);
   return runAction(db, async (tx) => {
@@ -98,7 +98,7 @@ export async function rotateKey(
     if (replaced === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { replacedPrefix, ...kept } = replaced;
     const { name, expiresAt } = kept;
-    const mistakes = findRenewalMistakes(replaced, policy, { lifeDays, addresses, now: at });
+    const mistakes = renewalMistakesOf(replaced, policy, { lifeDays, addresses, now: at });
     if (mistakes.length > 0) return joinInvalid(mistakes);
     const detail = {
       name,

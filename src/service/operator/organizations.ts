@@ -21,7 +21,7 @@ import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../sign-in-settings/domains.ts';
 import { stopRequiringSingleSignOn } from '../sign-in-settings/enforcement.ts';
 import { scopeOf } from './scope.ts';
-import { refuseEmailOfOthers } from './users.ts';
+import { requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 
@@ -32,7 +32,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
   const { name, users } = parse(request);
   const scope = OrganizationScope.grant(newId());
   for (const { email } of users) {
-    await refuseEmailOfOthers(db, email, null);
+    await requireFreeDomain(db, email, null);
     const known = await findUsersByEmail(db, email);
     // A repetition of the command, before the administrator has accepted.
     const isRepeated = known.some(({ organization }) => organization.name === name);

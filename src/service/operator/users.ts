@@ -20,8 +20,7 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
-import { refuseForLastAdministrator } from '../authority/people.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
+import { checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
 import { resetSecondFactor } from '../sign-in-settings/reset-second-factor.ts';
 
@@ -56,7 +55,7 @@ export async function changeEmailOf(
   const { scope, userId } = await getUserOf(db, emailOrId);
   const email = normalEmail(text);
   if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
-  await refuseEmailOfOthers(db, email, scope);
+  await requireFreeDomain(db, email, scope);
   try {
     return await transaction(db, async (tx) => {
       const user = await lockExisting(tx, scope, userId);
@@ -75,7 +74,7 @@ export async function changeEmailOf(
 }
 
 /** Throws if the e-mail is of a domain that another organization has verified. */
-export async function refuseEmailOfOthers(db: Database, email: string, scope: OrganizationScope | null): Promise<void> {
+export async function requireFreeDomain(db: Database, email: string, scope: OrganizationScope | null): Promise<void> {
   const owner = await findOwnerOfDomain(db, domainOfEmail(email));
   if (owner === null || owner.id === scope?.organizationId) return;
   throw new DomainError(
@@ -95,7 +94,7 @@ export async function removeUser(db: Database, emailOrId: string, now: Date = ne
   return transaction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const user = await lockExisting(tx, scope, userId);
-    const refusal = (await refuseForLastAdministrator(tx, scope, user)) ?? (await refuseForBreakGlass(tx, scope, user));
+    const refusal = await checkReplaceable(tx, scope, user);
     if (refusal !== null) throw errorOf(refusal);
     const event = { actorUserId: null, targetUserId: userId, auditSource: null };
     const keys = await revokeApiKeysOf(tx, scope, { userId, at: now, byUserId: null });

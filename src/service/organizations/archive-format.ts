@@ -58,7 +58,7 @@ export class ArchiveWriter {
   }
 }
 
-/** A row is JSON that is not parsed: PostgreSQL does that. */
+/** A row is JSON that is not catchInvalid: PostgreSQL does that. */
 export type ArchiveRow = { readonly table: string; readonly row: string };
 
 export type Archive = {

@@ -25,7 +25,7 @@ import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-
 import { REPORTED } from '../keys/report-keys.ts';
 import { tellHolder } from '../keys/tell-holder.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';
-import { refuseOtherArrival, refuseStage, type Sink } from './export-organization.ts';
+import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
 // The last two steps of a move. First, the old database carries out no further revocations. Then the new one carries out those
 // that were made since the move began, and serves the organization. So a key that has ended is accepted by neither.
@@ -43,7 +43,7 @@ export async function completeMove(
     const organization = await lockOrganizationAlone(tx, scope);
     const move = await findMove(tx, scope);
     if (organization === null || move === null) throw new DomainError('conflict', 'The organization does not move.');
-    refuseStage(move, ['arriving', 'deleting']);
+    requireStageOutside(move, ['arriving', 'deleting']);
     if (move.stage === 'leaving') {
       await setStage(tx, scope, { id: move.id, stage: 'completed' });
       const about = { id: scope.organizationId, name: organization.name };
@@ -108,7 +108,7 @@ export async function activateOrganization(
     return await transaction(db, async (tx) => {
       const isHere = (await lockOrganizationAlone(tx, scope)) !== null;
       const move = await findMove(tx, scope);
-      refuseStage(move, ['deleting']);
+      requireStageOutside(move, ['deleting']);
       if (!isHere)
         throw new DomainError(
           'conflict',
@@ -126,7 +126,7 @@ export async function activateOrganization(
           'conflict',
           `The file is that of the move ${moveId}. With the move ${move.id}, the organization leaves this database. Activate it in the other one, with the file that complete-move writes here.`,
         );
-      refuseOtherArrival(move, moveId);
+      requireSameMove(move, moveId);
       await endMove(tx, scope);
       const inserted = await insertRevocations(tx, scope, events);
       if (inserted === null) throw damaged();

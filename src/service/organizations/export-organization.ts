@@ -95,7 +95,7 @@ async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: st
   await lockOrganizationAlone(tx, scope);
   const move = await findMove(tx, scope);
   if (move?.id !== moveId) throw new MoveEndedError('move');
-  refuseStage(move, ['deleting']);
+  requireStageOutside(move, ['deleting']);
 }
 
 /** What the export began with has changed before its end. Requests of the organization do not get 503 because of this export. */
@@ -118,7 +118,7 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
     if (organization === null) throw new DomainError('not_found', `There is no organization with the id ${id}.`);
     const { name } = organization;
     const move = await findMove(tx, scope);
-    refuseStage(move, ['deleting', 'arriving']);
+    requireStageOutside(move, ['deleting', 'arriving']);
     // An export that is repeated during a move finds the same rows, and the same move.
     if (move !== null && kind === 'move') return { name, moveId: move.id };
     const action = kind === 'move' ? 'organization.move_started' : 'organization.exported';
@@ -138,7 +138,7 @@ export async function cancelMove(db: Database, scope: OrganizationScope): Promis
     const move = await findMove(tx, scope);
     if (organization === null || move === null || !(await endMove(tx, scope)))
       throw new DomainError('conflict', 'The organization does not move.');
-    refuseStage(move, ['deleting', 'arriving']);
+    requireStageOutside(move, ['deleting', 'arriving']);
     const action = 'organization.move_cancelled';
     const detail = { move: move.id };
     await recordAudit(tx, scope, { action, actorUserId: null, detail, auditSource: null });
@@ -155,7 +155,7 @@ const REASONS: Record<MoveStage, string> = {
   deleting: 'Its deletion has begun, so some of its data is gone. Repeat delete-organization.',
 };
 
-export function refuseStage(move: Move | null, stages: readonly MoveStage[]): void {
+export function requireStageOutside(move: Move | null, stages: readonly MoveStage[]): void {
   if (move !== null && stages.includes(move.stage)) throw new DomainError('conflict', REASONS[move.stage]);
 }
 
@@ -163,7 +163,7 @@ export function refuseStage(move: Move | null, stages: readonly MoveStage[]): vo
  * Throws unless the file is of the move with which the organization arrives here. `ofFile`: the id of the move of the file. A later
  * move has a greater id.
  */
-export function refuseOtherArrival({ id }: Pick<Move, 'id'>, ofFile: string): void {
+export function requireSameMove({ id }: Pick<Move, 'id'>, ofFile: string): void {
   if (id === ofFile) return;
   const remedy =
     ofFile < id

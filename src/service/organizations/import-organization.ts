@@ -26,7 +26,7 @@ import {
 } from '../../store/sql/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
 import { type Archive, type ArchiveHead, type ArchiveRow, damaged } from './archive-format.ts';
-import { refuseOtherArrival, refuseStage } from './export-organization.ts';
+import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
 export type Imported = {
   readonly rows: number;
@@ -64,9 +64,9 @@ export async function importOrganization(
         const query = queryIn(tx);
         await removeTimeouts(query);
         if (!(await takeTurn(query, scope, { inTransaction: true }))) throw isBusy();
-        await refuseOtherMigrations(query, archive.head);
+        await requireSameMigrations(query, archive.head);
         if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
-        await refuseOldFile(tx, scope, moveId);
+        await requireNewFile(tx, scope, moveId);
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
@@ -99,7 +99,7 @@ class TakenError extends Error {
 }
 
 /** No migration begins until the end of the transaction, or it might miss the rows of the archive. */
-async function refuseOtherMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
+async function requireSameMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
   await lockMigrations(query);
   const own = await listMigrations(query);
   const difference = [
@@ -126,9 +126,9 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
 async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
   if (!(await hasOrganization(tx, scope))) return false;
   const move = await findMove(tx, scope);
-  refuseStage(move, ['deleting']);
+  requireStageOutside(move, ['deleting']);
   if (move?.stage === 'arriving') {
-    refuseOtherArrival(move, moveId);
+    requireSameMove(move, moveId);
     return true;
   }
   if (move === null && (await hasComeWith(tx, scope, moveId))) return true;
@@ -141,7 +141,7 @@ async function isImported(tx: Transaction, scope: OrganizationScope, moveId: str
 }
 
 /** An old file would bring back what has ended since: keys, people, or the whole organization. */
-async function refuseOldFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
+async function requireNewFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   const record = await findRecordSince(tx, scope, moveId);
   if (record !== null) throw new DomainError('conflict', `${reasonAgainst(record, moveId)} Nothing was imported.`);
 }

@@ -1,9 +1,8 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { ForbiddenError } from '../../domain/errors.ts';
 import { formatCount } from '../../domain/format.ts';
 import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/keys/key-notice.ts';
-import { type KeyPolicy, mayGovern, type Role } from '../../domain/people/role.ts';
+import type { KeyPolicy } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { checkKeysSoon } from '../../store/keys/key-checks.ts';
 import {
@@ -15,11 +14,12 @@ import {
 } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
+import { requireRight } from '../authority/rights.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 
 /** The organization with its policy and its state, for administrators. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
-  refuseToGovern(actor.role);
+  requireRight(actor, 'govern');
   return getOrganization(db.prisma, actor.scope);
 }
 
@@ -31,7 +31,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
   return runAction(db, async (tx) => {
     const before = (await lockOrganization(tx, actor.scope)).policy;
     const current = await lockActor(tx, actor);
-    refuseToGovern(current.role);
+    requireRight(current, 'govern');
     const detail = changesIn(wordsOf(before), wordsOf(policy));
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, policy);
@@ -62,7 +62,7 @@ export async function updateNoticeSettings(
   return runAction(db, async (tx) => {
     const before = (await lockOrganization(tx, actor.scope)).notices;
     const current = await lockActor(tx, actor);
-    refuseToGovern(current.role);
+    requireRight(current, 'govern');
     const after = { endsUnusedAfterDays, tellsNewNetworks };
     const detail = changesIn(noticeWordsOf(before), noticeWordsOf(after));
     if (Object.keys(detail).length === 0) return DONE;
@@ -81,11 +81,6 @@ export async function updateNoticeSettings(
 
 function isUnusedDays(days: number): boolean {
   return Number.isInteger(days) && days >= MIN_UNUSED_DAYS && days <= MAX_UNUSED_DAYS;
-}
-
-export function refuseToGovern(role: Role): void {
-  if (!mayGovern(role))
-    throw new ForbiddenError("You may not see or change your organization's settings. Contact an administrator.");
 }
 
 /** "before -> after" by setting, for the audit log. */

@@ -15,7 +15,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
 import { lockToManage } from '../authority/people.ts';
-import { refuseForeignUser, signInWayOf } from '../authority/single-sign-on.ts';
+import { checkDomainOfUser, signInWayOf } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -30,8 +30,8 @@ import {
   unlessMoving,
 } from '../outcome.ts';
 import { type AccessLink, addLink, type LinkMade } from '../sign-in/make-link.ts';
-import { findWeakness, hashPassword, replacePassword } from '../sign-in/password.ts';
-import { hasAccountAlready, refuseToAccept } from './invitations.ts';
+import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
+import { checkAcceptance, hasAccountAlready } from './invitations.ts';
 import type { MailedLink } from './link-mail.ts';
 
 /** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
@@ -45,7 +45,7 @@ export async function makeLink(
     const { current, target } = await lockToManage(tx, actor, userId);
     // A session that somebody else found open must not get the account without its password.
     if (target.id === current.id) return conflict('Change your own password under My profile.');
-    const unfit = await findUnfit(tx, actor.scope, { user: target, kind });
+    const unfit = await checkLinkFits(tx, actor.scope, { user: target, kind });
     if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
     const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
@@ -64,7 +64,7 @@ export async function makeOperatorLink(
     const user = await lockUser(tx, scope, userId);
     if (user === null) throw new DomainError('not_found', 'The user has just been removed.');
     const kind = user.passwordHash === null ? 'invitation' : 'password_reset';
-    const unfit = await findUnfit(tx, scope, { user, kind });
+    const unfit = await checkLinkFits(tx, scope, { user, kind });
     if (unfit !== null) throw errorOf(unfit);
     await voidAccessLinksOf(tx, scope, user.id);
     const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
@@ -100,7 +100,7 @@ async function makeOwnLink(
     transaction(db, async (tx) => {
       const user = await lockUser(tx, scope, userId);
       if (user === null || user.deactivatedAt !== null) return null;
-      const refusal = (await refuseToAccept(tx, scope, user)) ?? (await refuseForeignUser(tx, scope, user));
+      const refusal = (await checkAcceptance(tx, scope, user)) ?? (await checkDomainOfUser(tx, scope, user));
       if (refusal !== null) return null;
       const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'somebody who asked for it at the sign-in' };
@@ -117,7 +117,7 @@ function eventOf({ kind, userId }: AccessLink) {
 }
 
 /** Why the user cannot get a link of this kind; `null` if the user can. */
-async function findUnfit(
+async function checkLinkFits(
   tx: Transaction,
   scope: OrganizationScope,
   { user, kind }: { readonly user: LockedUser; readonly kind: AccessLinkKind },
@@ -128,7 +128,7 @@ async function findUnfit(
     return conflict(`${shownEmail(user.email)} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)
     return conflict(`${shownEmail(user.email)} has no password yet. Make an invitation link instead.`);
-  return (await refuseToAccept(tx, scope, user)) ?? refuseForeignUser(tx, scope, user);
+  return (await checkAcceptance(tx, scope, user)) ?? checkDomainOfUser(tx, scope, user);
 }
 
 export type OpenLink = {
@@ -189,7 +189,7 @@ export async function setPassword(
 ): Promise<Done | Invalid | Conflict | DeadLink> {
   const link = await findOpen(db, token, now);
   if (link === null) return DEAD_LINK;
-  const weakness = findWeakness(password, link);
+  const weakness = checkPassword(password, link);
   if (weakness !== null) return weakness;
   const passwordHash = await hashPassword(password);
   const scope = OrganizationScope.grant(link.organizationId);
@@ -202,9 +202,9 @@ export async function setPassword(
       if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
       if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
       // Without a second factor the password must be longer, and it may have been removed since the page was opened.
-      const tooWeakNow = findWeakness(password, { ...link, hasSecondFactor: user.totpSince !== null });
+      const tooWeakNow = checkPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
       if (tooWeakNow !== null) return tooWeakNow;
-      const refusal = await refuseToAccept(tx, scope, user);
+      const refusal = await checkAcceptance(tx, scope, user);
       if (refusal !== null) return refusal;
       if (!(await useAccessLink(tx, scope, { tokenHash: link.tokenHash, at: now }))) return DEAD_LINK;
       await replacePassword(tx, scope, { user, passwordHash, keptSession: null });

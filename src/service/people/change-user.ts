@@ -8,10 +8,9 @@ import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { refuseForLastAdministrator, lockToManage, refuseToManage } from '../authority/people.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
-import { findHandOver, type HandOver, handOver } from '../integrations/hand-over.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, parsed, runAction } from '../outcome.ts';
+import { checkReplaceable, lockToManage, requireMayManage } from '../authority/people.ts';
+import { type HandOver, handOver, planHandOver } from '../integrations/hand-over.ts';
+import { type Conflict, catchInvalid, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
 import { parseRole } from './people.ts';
 
 /**
@@ -23,20 +22,16 @@ export async function changeRole(
   actor: Actor,
   { userId, role, newOwner }: { userId: string; role: string; newOwner?: string | undefined },
 ): Promise<Done | Invalid | Conflict> {
-  const parsedRole = parsed(() => parseRole(role));
+  const parsedRole = catchInvalid(() => parseRole(role));
   if (parsedRole.kind === 'invalid') return parsedRole;
   const next = parsedRole.value;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, actor.scope);
-    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: true });
+    const found = await planHandOver(tx, actor, { userId, newOwner, mayStay: true });
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
-    refuseToManage(current.role, next);
+    requireMayManage(current.role, next);
     if (target.role === next) return DONE;
-    const refusal =
-      next === 'administrator'
-        ? null
-        : ((await refuseForLastAdministrator(tx, actor.scope, target)) ??
-          (await refuseForBreakGlass(tx, actor.scope, target)));
+    const refusal = next === 'administrator' ? null : await checkReplaceable(tx, actor.scope, target);
     if (refusal !== null) return refusal;
     if (isAbove(target.role, next)) {
       if (found?.kind === 'invalid') return found;
@@ -69,11 +64,10 @@ export async function deactivateUser(
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
-    const found = await findHandOver(tx, actor, { userId, newOwner, mayStay: false });
+    const found = await planHandOver(tx, actor, { userId, newOwner, mayStay: false });
     const { current, target } = await lockToManage(tx, actor, userId, idsOf(found));
     if (target.deactivatedAt !== null) return conflict(`${shownEmail(target.email)} is deactivated already.`);
-    const refusal =
-      (await refuseForLastAdministrator(tx, scope, target)) ?? (await refuseForBreakGlass(tx, scope, target));
+    const refusal = await checkReplaceable(tx, scope, target);
     if (refusal !== null) return refusal;
     if (found?.kind === 'invalid') return found;
     const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });

@@ -17,20 +17,20 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
-import { lockActor, lockToManage, refuseToManage } from '../authority/people.ts';
-import { refuseForeignEmail } from '../authority/single-sign-on.ts';
+import { lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
+import { checkDomainOfEmail } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  catchInvalid,
   conflict,
   DONE,
   type Done,
   type Invalid,
   invalid,
   joinInvalid,
-  parsed,
   runAction,
   unlessMoving,
 } from '../outcome.ts';
@@ -56,9 +56,9 @@ export async function inviteUser(
   actor: Actor,
   { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
-  const parsedName = parsed(() => parseName(name, { kind: 'person' }));
-  const parsedEmail = parsed(() => parseEmail(email));
-  const parsedRole = parsed(() => parseRole(role));
+  const parsedName = catchInvalid(() => parseName(name, { kind: 'person' }));
+  const parsedEmail = catchInvalid(() => parseEmail(email));
+  const parsedRole = catchInvalid(() => parseRole(role));
   if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
     return joinInvalid([parsedName, parsedEmail, parsedRole]);
   const user = {
@@ -72,8 +72,8 @@ export async function inviteUser(
     runAction(db, async (tx) => {
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
       const inviter = await lockActor(tx, actor);
-      refuseToManage(inviter.role, user.role);
-      const refusal = await refuseEmail(tx, actor.scope, user.email);
+      requireMayManage(inviter.role, user.role);
+      const refusal = await checkInvitedEmail(tx, actor.scope, user.email);
       if (refusal !== null) return refusal;
       await insertUser(tx, actor.scope, user);
       const invited = { ...user, hasAccepted: false };
@@ -97,7 +97,7 @@ export async function correctEmail(
   { userId, email: text, formId, now = new Date() }: OneTimeForm & { userId: string; email: string; now?: Date },
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const { scope, auditSource } = actor;
-  const read = parsed(() => parseEmail(text));
+  const read = catchInvalid(() => parseEmail(text));
   if (read.kind === 'invalid') return read;
   const email = read.value;
   return unlessInUse(email, () =>
@@ -111,7 +111,7 @@ export async function correctEmail(
       if (target.deactivatedAt !== null)
         return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
       if (target.email === email) return invalid('email', 'is the e-mail of the user already.');
-      const refusal = await refuseEmail(tx, scope, email);
+      const refusal = await checkInvitedEmail(tx, scope, email);
       if (refusal !== null) return refusal;
       await changeUser(tx, scope, target.id, { email });
       await voidAccessLinksOf(tx, scope, target.id);
@@ -172,7 +172,7 @@ export async function canWithdraw(
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
   for (const { organizationId, userId } of await findInvitedElsewhere(db, scope, domain)) {
     const other = OrganizationScope.grant(organizationId);
-    // In an organization that is moving, the invitation stays, but nobody can accept it (refuseToAccept).
+    // In an organization that is moving, the invitation stays, but nobody can accept it (checkAcceptance).
     await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
   }
 }
@@ -195,7 +195,7 @@ async function takeBack(tx: Transaction, scope: OrganizationScope, userId: strin
 }
 
 /** Refuses an invitation if another organization has verified the domain since it was made. */
-export async function refuseToAccept(
+export async function checkAcceptance(
   tx: Transaction,
   scope: OrganizationScope,
   { email, hasAccepted }: Pick<LockedUser, 'email' | 'hasAccepted'>,
@@ -214,9 +214,9 @@ export function hasAccountAlready(email: string): Conflict {
 const OF_OTHERS =
   'is of a domain that another organization has verified, so only that organization can invite it. Use an e-mail of another domain.';
 
-async function refuseEmail(tx: Transaction, scope: OrganizationScope, email: string): Promise<Invalid | null> {
+async function checkInvitedEmail(tx: Transaction, scope: OrganizationScope, email: string): Promise<Invalid | null> {
   if (await isVerifiedElsewhere(tx, scope, domainOfEmail(email))) return invalid('email', OF_OTHERS);
-  return refuseForeignEmail(tx, scope, email);
+  return checkDomainOfEmail(tx, scope, email);
 }
 
 async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O | Conflict> {

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { ForbiddenError, invalidField } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
-import { isRole, maySeePeople, type Role } from '../../domain/people/role.ts';
+import { isRole, type Role } from '../../domain/people/role.ts';
 import {
   countUsers,
   type FoundUser,
@@ -15,7 +15,8 @@ import {
   type UserState,
 } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { noSuchUser } from '../authority/keys.ts';
+import { noSuchUser } from '../authority/people.ts';
+import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
 type UserListPage = {
@@ -37,7 +38,7 @@ export async function listUsers(
   actor: Actor,
   { search = '', state = 'all', after = null, before = null }: UserListRequest = {},
 ): Promise<UserListPage> {
-  refuseToSee(actor.role);
+  requireRight(actor, 'see people');
   const filters = { search: searchText(withNormalDomain(search), SEARCH_CHARACTERS), state };
   const window = { after: positionOf(after), before: positionOf(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(
@@ -58,15 +59,10 @@ type UserListRequest = { search?: string; state?: UserState; after?: string | nu
 
 /** Users may see themselves. To see another user, the actor needs a role that may see the list of users. */
 export async function getUser(db: Database, actor: Actor, userId: string): Promise<FoundUser> {
-  if (userId !== actor.userId) refuseToSee(actor.role);
+  if (userId !== actor.userId) requireRight(actor, 'see people');
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
   if (user === null) throw noSuchUser();
   return user;
-}
-
-function refuseToSee(role: Role): void {
-  if (!maySeePeople(role))
-    throw new ForbiddenError('You may not see the users of your organization. Contact an administrator or support.');
 }
 
 export function parseRole(role: string): Role {

@@ -6,7 +6,7 @@ import { columnOf, type Stored, type Table } from '../../store/resources/table.t
 import type { Database } from '../../store/sql/database.ts';
 import { violatedReference, violatedUnique } from '../../store/sql/database-errors.ts';
 import type { KeyUses } from '../../traffic/last-used.ts';
-import { refuseWriter } from '../authenticate.ts';
+import { rejectWriter } from '../authenticate.ts';
 
 /** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
 export type WriteContext = {
@@ -24,7 +24,7 @@ export function writerOf({ caller: { keyId, clientAddress } }: WriteContext, { w
 /** Throws if the key has been revoked meanwhile, or may not write for another reason. */
 export function accepted<T>({ caller, keyUses }: WriteContext, { writePermission }: WritesTo, checked: Checked<T>): T {
   if (checked.kind === 'accepted') return checked.value;
-  return refuseWriter(caller, { refused: checked, permission: writePermission, keyUses });
+  return rejectWriter(caller, { refused: checked, permission: writePermission, keyUses });
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { refusePasswords } from '../authority/single-sign-on.ts';
+import { checkPasswordAllowed } from '../authority/single-sign-on.ts';
 import { type Conflict, type Invalid, runAction } from '../outcome.ts';
-import { findWeakness, hashPassword, replacePassword } from '../sign-in/password.ts';
+import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';
 
 /** The actor's session continues under a new token. */
@@ -20,14 +20,14 @@ export async function changePassword(
   actor: Actor,
   { password, token }: Change,
 ): Promise<SessionRenewed | Invalid | Conflict> {
-  const weakness = findWeakness(password, actor);
+  const weakness = checkPassword(password, actor);
   if (weakness !== null) return weakness;
   const passwordHash = await hashPassword(password);
   return runAction(db, async (tx) => {
     const { user, tokenHash } = await lockSession(tx, actor, token);
-    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    const refusal = await checkPasswordAllowed(tx, actor.scope, user.id);
     if (refusal !== null) return refusal;
-    const tooWeakNow = findWeakness(password, { ...actor, hasSecondFactor: user.totpSince !== null });
+    const tooWeakNow = checkPassword(password, { ...actor, hasSecondFactor: user.totpSince !== null });
     if (tooWeakNow !== null) return tooWeakNow;
     await replacePassword(tx, actor.scope, { user, passwordHash, keptSession: tokenHash });
     await recordAudit(tx, actor.scope, {

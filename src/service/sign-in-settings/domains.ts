@@ -11,7 +11,16 @@ import {
 } from '../../store/people/sso-domains.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, parsed, runAction } from '../outcome.ts';
+import {
+  type Conflict,
+  catchInvalid,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  runAction,
+} from '../outcome.ts';
 import { takeBackInvitations } from '../people/invitations.ts';
 import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
 import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
@@ -23,7 +32,7 @@ export async function addDomain(
   actor: Actor,
   { domain: text }: { readonly domain: string },
 ): Promise<Done | Invalid | Conflict> {
-  const read = parsed(() => parseDomain(text));
+  const read = catchInvalid(() => parseDomain(text));
   if (read.kind === 'invalid') return read;
   const domain = read.value;
   const { scope, auditSource } = actor;

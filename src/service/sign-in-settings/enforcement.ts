@@ -13,10 +13,9 @@ import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
 import { findWaysIn, lockUsers } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
-import { activeActor } from '../authority/keys.ts';
-import { refuseToUnlinkLastAdministrator, lockToManage } from '../authority/people.ts';
+import { activeActor, checkUnlinking, lockToManage } from '../authority/people.ts';
+import { requireRight } from '../authority/rights.ts';
 import type { Outbox } from '../mail.ts';
-import { refuseToGovern } from '../organizations/policy.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
 
@@ -35,7 +34,7 @@ export async function requireSingleSignOn(
     await lockOrganization(tx, scope);
     const users = await lockUsers(tx, scope, [...new Set([actor.userId, ...(isId(breakGlass) ? [breakGlass] : [])])]);
     const current = activeActor(users.get(actor.userId));
-    refuseToGovern(current.role);
+    requireRight(current, 'govern');
     const connection = await lockSsoConnection(tx, scope);
     if (connection === null) return conflict(NO_CONNECTION);
     const domains = await listSsoDomains(tx, scope);
@@ -90,7 +89,7 @@ export async function unlinkUser(
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const { current, target } = await lockToManage(tx, actor, userId);
-    const refusal = await refuseToUnlinkLastAdministrator(tx, scope, target);
+    const refusal = await checkUnlinking(tx, scope, target);
     if (refusal !== null) return refusal;
     if (!(await deleteSsoIdentity(tx, scope, target.id)))
       return conflict(`${shownEmail(target.email)} is not linked for single sign-on.`);

@@ -17,14 +17,14 @@ import {
 import { findWaysIn } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
+import { checkBreakGlass } from '../authority/single-sign-on.ts';
 import {
   type Conflict,
+  catchInvalid,
   conflict,
   DONE,
   type Done,
   type Invalid,
-  parsed,
   type RateLimited,
   runAction,
 } from '../outcome.ts';
@@ -60,7 +60,7 @@ export async function optionsForNewPasskey(
   { relyingParty, browser, now }: Asking,
 ): Promise<PasskeyOptions | Conflict | RateLimited> {
   const existing = await listPasskeysOf(db.prisma, actor.scope, actor.userId);
-  const full = findFull(existing);
+  const full = checkPasskeyCount(existing);
   if (full !== null) return full;
   const userHandle = existing[0]?.userHandle ?? Uint8Array.from(randomBytes(USER_HANDLE_BYTES));
   const issued = await issueChallenge(db, { browser, purpose: 'registration', userHandle, now });
@@ -70,7 +70,7 @@ export async function optionsForNewPasskey(
   return { kind: 'options', options: await creationOptions(request) };
 }
 
-function findFull(existing: readonly unknown[]): Conflict | null {
+function checkPasskeyCount(existing: readonly unknown[]): Conflict | null {
   if (existing.length < MAX_PASSKEYS) return null;
   return conflict(`You have ${MAX_PASSKEYS} passkeys, and cannot add more. Remove one that you do not use first.`);
 }
@@ -85,7 +85,7 @@ export async function addPasskey(
 ): Promise<Done | Invalid | Conflict> {
   const { scope, userId, auditSource } = actor;
   // First, so that the new passkey is not lost on a name that is refused.
-  const parsedName = parsed(() => parseName(name, { kind: 'key' }));
+  const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const response = readRegistration(credential);
   const challenge = response?.clientData.challenge ?? '';
@@ -96,7 +96,7 @@ export async function addPasskey(
   try {
     return await runAction(db, async (tx) => {
       await lockSession(tx, actor, token);
-      const full = findFull(await listPasskeysOf(tx, scope, userId));
+      const full = checkPasskeyCount(await listPasskeysOf(tx, scope, userId));
       if (full !== null) return full;
       await insertPasskey(tx, scope, {
         ...verified,
@@ -127,7 +127,7 @@ export async function renamePasskey(
   { id, name }: { id: string; name: string },
 ): Promise<Done | Invalid> {
   const { scope, userId, auditSource } = actor;
-  const parsedName = parsed(() => parseName(name, { kind: 'key' }));
+  const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const to = parsedName.value;
   return runAction(db, async (tx) => {
@@ -155,7 +155,7 @@ export async function removePasskey(
     const { hasPassword, isLinked, passkeys } = await findWaysIn(tx, scope, userId);
     if (!hasPassword && !isLinked && passkeys === 1)
       return conflict('This passkey is your only way to sign in. Add another one first.');
-    const refusal = passkeys === 1 ? await refuseForBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
+    const refusal = passkeys === 1 ? await checkBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
     if (refusal !== null) return refusal;
     await deletePasskey(tx, scope, { userId, id });
     const event = { actorUserId: userId, targetUserId: userId, auditSource };

@@ -5,9 +5,8 @@ import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, type LockedUser, lockUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { noSuchUser } from '../authority/keys.ts';
-import { lockToManage } from '../authority/people.ts';
-import { refuseForBreakGlass } from '../authority/single-sign-on.ts';
+import { lockToManage, noSuchUser } from '../authority/people.ts';
+import { checkBreakGlass } from '../authority/single-sign-on.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 
 /**
@@ -32,7 +31,7 @@ export async function resetSecondFactor(
     if (target.totpSecret === null && passkeys === 0)
       return conflict(`${shownEmail(target.email)} has neither a second factor nor a passkey.`);
     // An operator is the last way in.
-    const refusal = isOperator(actor) ? null : await refuseForBreakGlass(tx, actor.scope, target);
+    const refusal = isOperator(actor) ? null : await checkBreakGlass(tx, actor.scope, target);
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);
     await endSessionsOf(tx, actor.scope, target.id);

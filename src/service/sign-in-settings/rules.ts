@@ -11,13 +11,13 @@ import { findSsoConnection, type SsoRules, setSsoRules } from '../../store/peopl
 import type { Database } from '../../store/sql/database.ts';
 import {
   type Conflict,
+  catchInvalid,
   conflict,
   DONE,
   type Done,
   type Invalid,
   invalid,
   joinInvalid,
-  parsed,
   runAction,
 } from '../outcome.ts';
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
@@ -27,9 +27,9 @@ export type RulesContent = { readonly newPeople: string; readonly groupsClaim: s
 
 /** Who gets an account by single sign-on, and which roles groups give. They apply from the next sign-in of each person on. */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
-  const newPeople = parsed(() => parseNewPeople(content.newPeople));
-  const claim = parsed(() => parseGroupsClaim(content.groupsClaim));
-  const roles = parsed(() => parseGroupRoles(content.groupRoles));
+  const newPeople = catchInvalid(() => parseNewPeople(content.newPeople));
+  const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
+  const roles = catchInvalid(() => parseGroupRoles(content.groupRoles));
   if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
     return joinInvalid([newPeople, claim, roles]);
   if (claim.value === '' && roles.value.length > 0)

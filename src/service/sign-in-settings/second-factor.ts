@@ -5,7 +5,7 @@ import { endOtherSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, countRecoveryCodes, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
-import { refuseForBreakGlass, refusePasswords } from '../authority/single-sign-on.ts';
+import { checkBreakGlass, checkPasswordAllowed } from '../authority/single-sign-on.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
@@ -44,7 +44,7 @@ export async function beginSecondFactor(
 ): Promise<SecretMade | Conflict> {
   return runAction(db, async (tx) => {
     const { user } = await lockSession(tx, actor, token);
-    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    const refusal = await checkPasswordAllowed(tx, actor.scope, user.id);
     if (refusal !== null) return refusal;
     if (user.totpSince !== null)
       return conflict('You have a second factor already. Turn it off before you set up another one.');
@@ -71,7 +71,7 @@ export async function confirmSecondFactor(
     db,
     async (tx): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict> => {
       const user = await lockActor(tx, actor);
-      const refusal = await refusePasswords(tx, actor.scope, user.id);
+      const refusal = await checkPasswordAllowed(tx, actor.scope, user.id);
       if (refusal !== null) return refusal;
       if (user.totpSince !== null) return conflict('You have a second factor already.');
       if (user.totpSecret === null) return conflict('Set up your authenticator first.');
@@ -117,7 +117,7 @@ export async function renewRecoveryCodes(
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
     const { user } = await lockSession(tx, actor, token);
-    const refusal = await refusePasswords(tx, actor.scope, user.id);
+    const refusal = await checkPasswordAllowed(tx, actor.scope, user.id);
     if (refusal !== null) return refusal;
     if (user.totpSince === null) return conflict('You have no second factor.');
     const { codes, hashes } = newRecoveryCodes();
@@ -133,7 +133,7 @@ export async function removeSecondFactor(db: Database, actor: Actor, { token }: 
     const { user } = await lockSession(tx, actor, token);
     if (user.totpSince === null) return conflict('You have no second factor.');
     const refusal =
-      (await refusePasswords(tx, actor.scope, user.id)) ?? (await refuseForBreakGlass(tx, actor.scope, user));
+      (await checkPasswordAllowed(tx, actor.scope, user.id)) ?? (await checkBreakGlass(tx, actor.scope, user));
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);
     await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));

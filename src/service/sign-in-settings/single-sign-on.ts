@@ -18,10 +18,19 @@ import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
 import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../store/sql/secrets.ts';
-import { refuseWithoutProvider, lockActor } from '../authority/people.ts';
+import { checkAdministratorWithoutProvider, lockActor } from '../authority/people.ts';
+import { requireRight } from '../authority/rights.ts';
 import { findShutOut } from '../authority/single-sign-on.ts';
-import { refuseToGovern } from '../organizations/policy.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, joinInvalid, parsed, runAction } from '../outcome.ts';
+import {
+  type Conflict,
+  catchInvalid,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  joinInvalid,
+  runAction,
+} from '../outcome.ts';
 import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
 import type { ProviderClient, ProviderFailure } from '../sign-in/single-sign-on/provider.ts';
 import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
@@ -42,7 +51,7 @@ export type SignInSettings = {
 };
 
 export async function getSignInSettings(db: Database, { scope, role }: Actor): Promise<SignInSettings> {
-  refuseToGovern(role);
+  requireRight({ role }, 'govern');
   const found = await findSsoConnection(db.prisma, scope);
   const domains = await listSsoDomains(db.prisma, scope);
   if (found === null)
@@ -58,7 +67,7 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
 export async function lockSettings(tx: Transaction, actor: Actor) {
   await lockOrganization(tx, actor.scope);
   const current = await lockActor(tx, actor);
-  refuseToGovern(current.role);
+  requireRight(current, 'govern');
   return { current, connection: await lockSsoConnection(tx, actor.scope) };
 }
 
@@ -75,15 +84,15 @@ function parseContent(
   { issuer, clientId, clientSecret }: ConnectionContent,
   { targets, stored }: { targets: WebhookTargets; stored: ProviderClient | null },
 ): { readonly kind: 'valid'; readonly client: ProviderClient } | Invalid {
-  const parsedIssuer = parsed(() => parseIssuer(issuer, targets));
-  const parsedId = parsed(() => parseClientId(clientId));
+  const parsedIssuer = catchInvalid(() => parseIssuer(issuer, targets));
+  const parsedId = catchInvalid(() => parseClientId(clientId));
   const isSame =
     stored !== null &&
     parsedIssuer.kind === 'valid' &&
     withoutSlash(parsedIssuer.value) === withoutSlash(stored.issuer) &&
     parsedId.kind === 'valid' &&
     parsedId.value === stored.clientId;
-  const parsedSecret = parsed(() => {
+  const parsedSecret = catchInvalid(() => {
     if (isSame && clientSecret.trim() === '') return stored.clientSecret;
     // The secret of one provider must not be sent to another one.
     if (stored !== null && clientSecret.trim() === '')
@@ -144,7 +153,7 @@ export async function saveConnection(
     // Everybody but one person could be locked out by a mistake.
     if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
     // Nobody can know whether people are the same ones to another client.
-    const refusal = stored === null || isSame ? null : await refuseWithoutProvider(tx, scope);
+    const refusal = stored === null || isSame ? null : await checkAdministratorWithoutProvider(tx, scope);
     if (refusal !== null) return refusal;
     const place = placeOfClientSecret(scope.organizationId);
     const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
@@ -178,7 +187,7 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
     const { current, connection } = await lockSettings(tx, actor);
     if (connection === null) return conflict(NO_CONNECTION);
     if (connection.enforcedAt !== null) return conflict(IS_REQUIRED);
-    const refusal = await refuseWithoutProvider(tx, scope);
+    const refusal = await checkAdministratorWithoutProvider(tx, scope);
     if (refusal !== null) return refusal;
     await deleteSsoConnection(tx, scope);
     await endSessionsByWay(tx, scope, 'single sign-on');

@@ -49,7 +49,7 @@ export async function replacePassword(
 }
 
 /** Returns `null` if the password is strong enough. */
-export function findWeakness(password: string, owner: PasswordOwner): Invalid | null {
+export function checkPassword(password: string, owner: PasswordOwner): Invalid | null {
   const problem = passwordProblem(password, owner);
   return problem === null ? null : invalid('password', problem);
 }

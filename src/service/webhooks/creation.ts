@@ -12,10 +12,10 @@ import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  catchInvalid,
   conflict,
   type Invalid,
   joinInvalid,
-  parsed,
   runAction,
 } from '../outcome.ts';
 import { mintWebhookSecret, type WebhookSecretIssued } from './secret.ts';
@@ -65,8 +65,8 @@ export function parseContent(
   { url, eventTypes }: WebhookContent,
   targets: WebhookTargets,
 ): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
-  const parsedUrl = parsed(() => parseEndpointUrl(url, targets));
-  const parsedTypes = parsed(() => parseEventTypes(eventTypes));
+  const parsedUrl = catchInvalid(() => parseEndpointUrl(url, targets));
+  const parsedTypes = catchInvalid(() => parseEventTypes(eventTypes));
   if (parsedUrl.kind === 'invalid' || parsedTypes.kind === 'invalid') return joinInvalid([parsedUrl, parsedTypes]);
   return { kind: 'valid', url: parsedUrl.value, eventTypes: parsedTypes.value };
 }

@@ -17,18 +17,19 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
 } from '../../store/webhooks/webhook-history.ts';
-import { noSuchDelivery, noSuchEndpoint, refuseToSeeWebhooks } from '../authority/webhooks.ts';
+import { requireRight } from '../authority/rights.ts';
+import { noSuchDelivery, noSuchEndpoint } from '../authority/webhooks.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 
 // What managers and administrators read of the webhook endpoints.
 
 export async function listWebhooks(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
-  refuseToSeeWebhooks(actor);
+  requireRight(actor, 'see webhooks');
   return listWebhookEndpoints(db, actor.scope);
 }
 
 export async function getWebhook(db: Database, actor: Actor, endpointId: string): Promise<WebhookEndpointDetails> {
-  refuseToSeeWebhooks(actor);
+  requireRight(actor, 'see webhooks');
   const endpoint = isId(endpointId) ? await findWebhookEndpoint(db, actor.scope, endpointId) : null;
   if (endpoint === null) throw noSuchEndpoint();
   return endpoint;
@@ -50,7 +51,7 @@ export async function listDeliveries(
   actor: Actor,
   { endpointId, after, before }: { endpointId: string; after: string | null; before: string | null },
 ): Promise<DeliveryListPage> {
-  refuseToSeeWebhooks(actor);
+  requireRight(actor, 'see webhooks');
   if (!isId(endpointId)) return { deliveries: [], previous: null, next: null };
   const window = { after: positionOfId(after), before: positionOfId(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(
@@ -72,7 +73,7 @@ export async function getDelivery(
   actor: Actor,
   { endpointId, messageId }: DeliveryId,
 ): Promise<DeliveryDetails> {
-  refuseToSeeWebhooks(actor);
+  requireRight(actor, 'see webhooks');
   const withBodies = mayGovern(actor.role);
   const isPossible = isId(endpointId) && isId(messageId);
   const delivery = isPossible
