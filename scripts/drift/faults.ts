@@ -105,7 +105,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'src/store/sql/storable.ts',
     find: 'isWholePrefix(found) ? found : `charter_${environment}_…`',
     replace: "environment === '' ? '' : found",
-    caughtBy: 'test/service/audit.test.ts',
+    caughtBy: 'test/service/audit/audit.test.ts',
   },
   // Rows and responses of another organization.
   {

@@ -1,4 +1,4 @@
-import { exportAudit } from '../../service/audit-log.ts';
+import { exportAudit } from '../../service/audit/audit-log.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';

@@ -2,7 +2,12 @@ import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
-import { findAuditedKeys, findAuditedUsers, MAX_AUDITED_KEYS, MAX_AUDITED_USERS } from '../../service/audit-log.ts';
+import {
+  findAuditedKeys,
+  findAuditedUsers,
+  MAX_AUDITED_KEYS,
+  MAX_AUDITED_USERS,
+} from '../../service/audit/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditFilters } from '../../store/audit/audit-log.ts';
 import { readDay } from '../http/forms.ts';

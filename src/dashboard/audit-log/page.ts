@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/duration.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit-log.ts';
+import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { AUDIT_LOG_URL, urlOf } from '../addresses.ts';

@@ -2,7 +2,7 @@ import { formatCount } from '../../domain/format.ts';
 import { isIntegrationRole, mayGovern, mayManageIntegrations } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
+import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts';
 import {
   reactivateIntegration,
   suspendIntegration,

@@ -1,6 +1,6 @@
 import { mayGovern } from '../../domain/people/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
-import { type AuditListPage, listAudit } from '../../service/audit-log.ts';
+import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts';
 import { checkAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';

@@ -1,6 +1,6 @@
-import { recordAudit } from '../../src/store/audit/audit.ts';
-import { auditEventsOf, createPeople, giveKey } from '../support/data/actors.ts';
-import { useSharedDatabase } from '../support/postgres/store.ts';
+import { recordAudit } from '../../../src/store/audit/audit.ts';
+import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
+import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 

@@ -7,15 +7,15 @@ import {
   MAX_AUDITED_KEYS,
   MAX_AUDITED_USERS,
   MAX_COUNTED_EVENTS,
-} from '../../src/service/audit-log.ts';
-import type { AuditFilters, AuditRecord } from '../../src/store/audit/audit-log.ts';
-import { auditStatement } from '../../src/store/audit/audit-log.ts';
-import { createAccount } from '../support/data/accounts.ts';
-import { codeOf, giveKey } from '../support/data/actors.ts';
-import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
-import { planOf } from '../support/postgres/explain.ts';
-import { writeRows } from '../support/postgres/rows.ts';
-import { useDatabase } from '../support/postgres/store.ts';
+} from '../../../src/service/audit/audit-log.ts';
+import type { AuditFilters, AuditRecord } from '../../../src/store/audit/audit-log.ts';
+import { auditStatement } from '../../../src/store/audit/audit-log.ts';
+import { createAccount } from '../../support/data/accounts.ts';
+import { codeOf, giveKey } from '../../support/data/actors.ts';
+import { openWithAutoExplain } from '../../support/postgres/auto-explain.ts';
+import { planOf } from '../../support/postgres/explain.ts';
+import { writeRows } from '../../support/postgres/rows.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
 const ROWS = 100_000;
 

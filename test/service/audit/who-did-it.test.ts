@@ -1,28 +1,28 @@
-import type { Actor } from '../../src/domain/audit/actor.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/keys/request-limits.ts';
+import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
 import {
   reactivateIntegration,
   suspendIntegration,
   takeOwnership,
-} from '../../src/service/integrations/act-on-integration.ts';
-import { changeIntegration, createIntegration } from '../../src/service/integrations/change-integration.ts';
-import { issueKey } from '../../src/service/keys/issue-key.ts';
-import { moveKey } from '../../src/service/keys/move-key.ts';
-import { renameKey } from '../../src/service/keys/rename-key.ts';
-import { restrictKey } from '../../src/service/keys/restrict-key.ts';
-import { revokeKey } from '../../src/service/keys/revoke-key.ts';
-import { rotateKey } from '../../src/service/keys/rotate-key.ts';
-import { orThrow } from '../../src/service/outcome.ts';
-import { makeLink } from '../../src/service/people/access-links.ts';
-import { changeRole, deactivateUser, reactivateUser } from '../../src/service/people/change-user.ts';
-import { correctEmail, inviteUser, withdrawInvitation } from '../../src/service/people/invitations.ts';
-import { unlinkUser } from '../../src/service/sign-in-settings/enforcement.ts';
-import { resetSecondFactor } from '../../src/service/sign-in-settings/reset-second-factor.ts';
-import { createAccount, givePasskey } from '../support/data/accounts.ts';
-import { createScope, giveKey, READ } from '../support/data/actors.ts';
-import { giveIntegration } from '../support/data/integrations.ts';
-import { linkDirectly } from '../support/data/single-sign-on.ts';
-import { useDatabase } from '../support/postgres/store.ts';
+} from '../../../src/service/integrations/act-on-integration.ts';
+import { changeIntegration, createIntegration } from '../../../src/service/integrations/change-integration.ts';
+import { issueKey } from '../../../src/service/keys/issue-key.ts';
+import { moveKey } from '../../../src/service/keys/move-key.ts';
+import { renameKey } from '../../../src/service/keys/rename-key.ts';
+import { restrictKey } from '../../../src/service/keys/restrict-key.ts';
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { makeLink } from '../../../src/service/people/access-links.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
+import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
+import { unlinkUser } from '../../../src/service/sign-in-settings/enforcement.ts';
+import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
+import { createAccount, givePasskey } from '../../support/data/accounts.ts';
+import { createScope, giveKey, READ } from '../../support/data/actors.ts';
+import { giveIntegration } from '../../support/data/integrations.ts';
+import { linkDirectly } from '../../support/data/single-sign-on.ts';
+import { useDatabase } from '../../support/postgres/store.ts';
 
 // The audit log names who acted, and not the person for whom, the owner before or the owner after.
 
