@@ -10,17 +10,9 @@ import {
 import { entityTagOf } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Operation } from '../../src/contract/document.ts';
-import {
-  type DomainError,
-  invalidField,
-  isOfOneChange,
-  RefusedChangesError,
-  takenInBatch,
-} from '../../src/domain/errors.ts';
+import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
-import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
-import type { Store } from './store.ts';
-import { TakenError } from './store.ts';
+import { type Store, TakenError } from './store.ts';
 
 export type BatchDeps = {
   readonly operations: readonly Operation[];
@@ -43,15 +35,10 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
   return async (input) => {
     // The request is valid, so it has this structure.
     const { atomic = false, changes } = input.body as SentBatch;
-    const key = input.headers['idempotency-key'];
+    const key = input.headers['idempotency-key']?.toString();
     const request = `${batch.operationId} ${canonicalJson(input.body)}`;
-    const before = typeof key === 'string' ? store?.findCreation(key) : undefined;
-    if (before !== undefined && before.request !== request)
-      throw invalidField(
-        'Idempotency-Key',
-        `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
-      );
-    if (before !== undefined) return { status: 200, headers: {}, body: before.item };
+    const before = store?.findCreation(key, request);
+    if (before !== undefined) return { status: 200, headers: {}, body: before };
 
     const undo = store?.remember();
     const results: Result[] = [];
@@ -74,7 +61,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
       undo?.();
       throw refusalOfBatch(new RefusedChangesError(refusals));
     }
-    if (typeof key === 'string') store?.recordCreation(key, { request, item: { results } });
+    store?.recordCreation(key, { request, item: { results } });
     return { status: 200, headers: {}, body: { results } };
   };
 }

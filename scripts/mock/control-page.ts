@@ -6,8 +6,8 @@ import { LOGO } from '../../src/html/icons.ts';
 import type { Assets } from './assets.ts';
 import { examplesOf, statusesOf } from './declared-responses.ts';
 import { ALL_OPERATIONS, type Override } from './overrides.ts';
+import type { MockRequest } from './package/types.ts';
 import { MAX_DELAY_MS } from './prefer.ts';
-import type { LoggedRequest } from './request-log.ts';
 
 export type PageOptions = {
   readonly assets: Pick<Assets, 'style' | 'icon'>;
@@ -17,7 +17,7 @@ export type PageOptions = {
   readonly isSeeded: boolean;
 };
 
-export type Shown = { readonly overrides: readonly Override[]; readonly requests: readonly LoggedRequest[] };
+export type Shown = { readonly overrides: readonly Override[]; readonly requests: readonly MockRequest[] };
 
 const SHOWN_REQUESTS = 50;
 
@@ -70,7 +70,7 @@ ${isStateful && dataSection(isSeeded)}
 `.toString();
 }
 
-function requestsSection(requests: readonly LoggedRequest[]): Html {
+function requestsSection(requests: readonly MockRequest[]): Html {
   const latest = requests.slice(-SHOWN_REQUESTS).reverse();
   const more =
     requests.length > latest.length &&
@@ -81,7 +81,7 @@ ${latest.length === 0 ? html`<p class="none">None. <a href="/__mock">Reload</a> 
 </section>`;
 }
 
-function loggedRequest({ at, method, path, query, headers, body, status, problems }: LoggedRequest): Html {
+function loggedRequest({ at, method, path, query, headers, body, status, problems }: MockRequest): Html {
   const details = { query, headers, body };
   const isFine = problems.length === 0 && status < 400;
   return html`<li class="${isFine ? 'fine' : 'wrong'}">

@@ -56,14 +56,14 @@ export function controlRoutes(deps: ControlRoutesDeps): express.Router {
     control.reset(sent);
     finish(req, res, { status: 200, body: { empty: String(sent['empty']) === 'true' } });
   });
-  router.use(refuseUnreadable);
+  router.use(onUnreadable);
   return router;
 }
 
 const setPageHeaders = pageSecurityHeaders(undefined);
 
-/** A body that express.text refuses: too large, or in an unknown encoding or charset. */
-const refuseUnreadable: ErrorRequestHandler = (error, _req, _res, next) => {
+/** Makes a 422 of what express.text throws for a body that is too large, or in an unknown encoding or charset. */
+const onUnreadable: ErrorRequestHandler = (error, _req, _res, next) => {
   next(error instanceof Error && 'type' in error ? invalidField('body', `cannot be read: ${error.message}.`) : error);
 };
 

@@ -52,7 +52,7 @@ export function createControl(deps: ControlDeps): Control {
       return added.map((override) => overrides.add(override));
     },
     reset(value) {
-      refuseUnknown(value, ['data', 'empty'], remedyOfReset(value));
+      requireKnown(value, ['data', 'empty'], remedyOfReset(value));
       const { data, empty } = value;
       if (data !== undefined && empty !== undefined)
         throw invalidField('empty', 'cannot be combined with data. Leave it out.');
@@ -76,7 +76,7 @@ function remedyOfReset(value: Json): string | undefined {
   return list && `Put it into data: {"data": {"${list[0].slice(0, 100)}": […]}}.`;
 }
 
-function refuseUnknown(value: Json, fields: readonly string[], remedy?: string): void {
+function requireKnown(value: Json, fields: readonly string[], remedy?: string): void {
   const unknown = Object.keys(value).find((name) => !fields.includes(name));
   if (unknown === undefined) return;
   const problem = `is not known. Fields: ${fields.join(', ')}.`;
@@ -96,7 +96,7 @@ type Target = Contract & {
 };
 
 function readOverrides(value: Json, contract: Contract): NewOverride[] {
-  refuseUnknown(value, FIELDS);
+  requireKnown(value, FIELDS);
   const { operation: named = ALL_OPERATIONS, match, sequence, ...single } = value;
   const operation = String(named);
   const fitting = contract.operations.filter(({ operationId }) => [ALL_OPERATIONS, operationId].includes(operation));
@@ -113,7 +113,7 @@ function readOverrides(value: Json, contract: Contract): NewOverride[] {
     throw invalidField('sequence', 'must be an array of responses, such as [{"status": 503, "times": 2}].');
   return sequence.map((step, i) => {
     if (!isObject(step)) throw invalidField(`sequence.${i}`, 'must be an object.');
-    refuseUnknown(step, STEP_FIELDS);
+    requireKnown(step, STEP_FIELDS);
     return { ...readStep(step, { ...target, prefix: `sequence.${i}.` }), ...common };
   });
 }
@@ -142,7 +142,7 @@ function readStep(step: Json, target: Target): NewOverride {
   if (allowInvalid && example !== undefined)
     throw invalidField(`${prefix}example`, 'cannot be combined with allowInvalid. Send a body.');
   const status = allowInvalid ? anyStatus(code, prefix) : statusOf({ code, example }, target);
-  if (hasBody && !allowInvalid) refuseInvalidBody(body, { status, ...target });
+  if (hasBody && !allowInvalid) requireValidBody(body, { status, ...target });
   return {
     operation,
     status: allowInvalid && status === null ? successOfAll(fitting, prefix) : status,
@@ -204,7 +204,7 @@ export class ForbiddenBodyError extends DomainError {
 const REMEDY = 'With "allowInvalid": true, the mock sends what the contract forbids.';
 
 /** Throws a 422 for a body that the contract does not allow as a response. */
-function refuseInvalidBody(body: unknown, { status, fitting, prefix, ajv }: Target & { status: number | null }): void {
+function requireValidBody(body: unknown, { status, fitting, prefix, ajv }: Target & { status: number | null }): void {
   const [operation, ...others] = fitting;
   if (operation === undefined || others.length > 0)
     throw invalidField(

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../../src/contract/document.ts';
 import { APPLIED_HEADER, WARNING_HEADER } from './prefer.ts';
-import { printable } from './printable.ts';
+import { printable } from './request-log.ts';
 
 /** Adds the CORS headers to a response; returns true if the request was a preflight and has been responded to. */
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;

@@ -9,7 +9,7 @@ import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { linkTo, pageOf } from './list-page.ts';
 import type { OwnBodies } from './overrides.ts';
 import { preferenceOf } from './prefer.ts';
-import { createdBody, schemaOfMember, throwInvalid, updatedBody } from './written-body.ts';
+import { createdBody, requireValid, schemaOfMember, updatedBody } from './written-body.ts';
 
 export type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
 
@@ -28,7 +28,7 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
 
   return async (input) => {
     const id = idIn(input);
-    refuseStale(operation, input.headers['if-match'], (tag) => isTagFor(id, tag));
+    requireCurrent(operation, input.headers['if-match'], (tag) => isTagFor(id, tag));
     const example = preferenceOf(input.headers['prefer'], operation)?.example;
     const seedText = `${operation.operationId} ${JSON.stringify(input.path)}`;
     const own = ownBodies.find(input.headers);
@@ -49,8 +49,7 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
     if (isChosen || !isObject(body)) return respond(path, { headers, body });
     const item = (collection && findItem(collection, id)) ?? withPathParameters(body, input, schema);
     const changed = isObject(input.body) ? changedBody(item, { operation, sent: input.body, schema }) : item;
-    const validate = compiled();
-    if (!validate(changed)) throwInvalid(validate.errors);
+    requireValid(changed, compiled());
     return respond(path, { headers, body: changed });
   };
 }
@@ -116,7 +115,7 @@ export function statelessTagOf(body: unknown): string {
 }
 
 /** Throws the contract's 412, where the operation has one, unless one of the tags in If-Match is current. */
-export function refuseStale(
+export function requireCurrent(
   operation: Operation,
   ifMatch: string | undefined,
   isCurrent: (entityTag: string) => boolean,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
+import type { Match as GivenMatch } from './package/types.ts';
 
 /** Responses that are forced from outside of the app that calls the mock. */
 export type Override = {
@@ -72,17 +73,8 @@ export function preferHeaderOf({ status, example, delay_ms: delay }: Override): 
     .join(', ');
 }
 
-/** Which requests get a forced response: those that have all of these. */
-export type Match = {
-  /** The path without the query. A `*` stands for any characters. */
-  readonly path?: string;
-  /** The values of parameters, decoded. */
-  readonly query?: Readonly<Record<string, string>>;
-  /** The values of headers; the names are not case-sensitive. */
-  readonly header?: Readonly<Record<string, string>>;
-  /** Members of the JSON body. Others are allowed, except within an array. */
-  readonly body?: unknown;
-};
+/** A match as it has been read, with the values as text. */
+export type Match = Omit<GivenMatch, 'query'> & { readonly query?: Readonly<Record<string, string>> };
 
 export type Matched = {
   readonly url: string;

@@ -9,8 +9,8 @@ import { formatCount } from '../../src/domain/format.ts';
 import { bodyProblemOf } from '../../src/domain/resources/body-problem.ts';
 import { listen } from '../../src/server.ts';
 import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
-import { printable, requestLine } from './printable.ts';
 import { createRequestCheck, type Refusal } from './request-check.ts';
+import { printable, requestLine } from './request-log.ts';
 
 export type ProxyOptions = {
   /** The server that requests are forwarded to. */
@@ -46,7 +46,7 @@ function createListener(deps: ListenerDeps): RequestListener {
     req.url = originFormOf(req.url ?? '/');
     if (deps.allowEveryOrigin(req, res)) return;
     const body = await readBody(req);
-    if (body === 'too large' || body === 'incomplete') return refuseBody(req, res, { ...deps, problem: body });
+    if (body === 'too large' || body === 'incomplete') return endUnforwarded(req, res, { ...deps, problem: body });
     try {
       const { headers, bytes, checked } = await forward(req, body, deps.target);
       await report({ req, body, response: checked }, deps);
@@ -68,8 +68,8 @@ async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'i
   );
 }
 
-/** The server does not see the request, so this is no disagreement. */
-function refuseBody(
+/** Ends a request that is not forwarded. The server does not see it, so this is no disagreement. */
+function endUnforwarded(
   req: IncomingMessage,
   res: ServerResponse,
   { print, problem }: Pick<ListenerDeps, 'print'> & { problem: 'too large' | 'incomplete' },

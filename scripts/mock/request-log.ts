@@ -1,28 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { ApiRequest } from '../../src/api/api-request.ts';
 import type { Send } from '../../src/api/send.ts';
 import { NOBODY } from '../../src/domain/exchange.ts';
 import { maskKeys } from '../../src/domain/keys/api-key.ts';
-
-/** A request that the mock has responded to. API keys are masked. */
-export type LoggedRequest = {
-  /** ISO 8601, in UTC. */
-  readonly at: string;
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  /** A parameter that is sent more than once has several values. */
-  readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** By name in lower case. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The JSON of the body; `null` if there was none, or none that could be read, or one of more than 100 levels. */
-  readonly body: unknown;
-  /** `null` for a path or a method that the contract does not have. */
-  readonly operation: string | null;
-  /** The status of the response. */
-  readonly status: number;
-  /** What was wrong with the request, one sentence each, although the response may have been forced. */
-  readonly problems: readonly string[];
-};
+import type { MockRequest } from './package/types.ts';
 
 const MAX_REQUESTS = 1000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
@@ -41,7 +22,7 @@ export class RequestLog {
   }
 
   /** The oldest one first. */
-  get all(): readonly LoggedRequest[] {
+  get all(): readonly MockRequest[] {
     return this.#texts.map((text) => JSON.parse(text));
   }
 
@@ -69,7 +50,7 @@ export class RequestLog {
   #add(request: ApiRequest, status: number): void {
     const { method, url, req, requestBody, exchange, res } = request;
     const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
-    const entry: LoggedRequest = {
+    const entry: Omit<MockRequest, 'operation'> & { readonly operation: string | null } = {
       at: this.#now().toISOString(),
       method,
       path,
@@ -103,4 +84,21 @@ function oneOrMore(values: string[]): string | string[] {
 function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
+}
+
+// The lines that the mock and the proxy print.
+
+const MAX_PRINTED = 300;
+
+export function requestLine(
+  { method = 'GET', url = '/' }: Pick<IncomingMessage, 'method' | 'url'>,
+  status: number,
+): string {
+  return printable(`${method} ${url} -> ${status}`);
+}
+
+/** Text from a client or a server for the terminal: without control characters and API keys, 300 characters at most. */
+export function printable(text: string): string {
+  const safe = text.replace(/charter_(live|test)_\w+/g, 'charter_$1_…').replace(/[\p{Cc}\p{Cf}]/gu, '?');
+  return safe.length > MAX_PRINTED ? `${safe.slice(0, MAX_PRINTED)}…` : safe;
 }

@@ -4,7 +4,7 @@ import { type Json, webhooksOf } from '../../src/contract/document.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
-import { printable } from './printable.ts';
+import { printable } from './request-log.ts';
 
 export type Sending = {
   readonly receiver: URL;

@@ -24,10 +24,9 @@ import { createHandler } from './operation-handler.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { Overrides, OwnBodies } from './overrides.ts';
 import { createPreferenceNotes, preferenceOf, readPreferences } from './prefer.ts';
-import { requestLine } from './printable.ts';
 import { type MockLimits, MockRateLimits } from './rate-limits.ts';
 import { createRequestCheck, problemsOf, type RequestCheck } from './request-check.ts';
-import { RequestLog } from './request-log.ts';
+import { RequestLog, requestLine } from './request-log.ts';
 import { createSeedReader } from './seed-data.ts';
 import { createStatefulHandler } from './stateful-handler.ts';
 import { Store } from './store.ts';
@@ -42,7 +41,7 @@ export type MockOptions = {
   /** Generates data in place of the contract's examples; the same text generates the same data. */
   readonly dynamicSeed?: string | undefined;
   /** Keeps what requests create, change and delete, in memory. */
-  readonly isStateful?: boolean | undefined;
+  readonly isStateful?: boolean;
   /** With `isStateful`, the data to begin with: items by the name of their list. The contract's examples by default. */
   readonly seed?: unknown;
   /** Requests per second; those of a server by default. */
@@ -69,45 +68,19 @@ export type Mock = {
 };
 
 /** Responds as the server would, from the contract's examples and without a database. Rejects where the port is in use. */
-export async function openMock(
-  assets: Assets,
-  {
-    port = DEFAULT_PORT,
-    host = DEFAULT_HOST,
-    environment = 'live',
-    dynamicSeed,
-    isStateful = false,
-    seed,
-    limits,
-    clock,
-    now = () => new Date(),
-    print = () => {},
-  }: MockOptions = {},
-): Promise<Mock> {
-  const onFault = (error: unknown) =>
-    print(`The mock itself failed: ${error instanceof Error ? error.stack : String(error)}`);
+export async function openMock(assets: Assets, options: MockOptions = {}): Promise<Mock> {
+  const { port = DEFAULT_PORT, host = DEFAULT_HOST, environment = 'live', isStateful = false } = options;
+  const { dynamicSeed, seed, limits, clock, now = () => new Date(), print = () => {} } = options;
   const overrides = new Overrides();
-  const rateLimits = new MockRateLimits(limits, clock);
   const log = new RequestLog(now);
-  const onBrowser = warnOfBrowsers(print);
-  const listenerOf = (contract: Pick<Assets, 'document' | 'yaml'>) =>
-    createMockListener(
-      { ...assets, ...contract },
-      {
-        environment,
-        dynamicSeed,
-        isStateful,
-        seed,
-        overrides,
-        rateLimits,
-        log,
-        now,
-        onFault,
-        onWarning: (warning) => print(`Warning: ${warning}`),
-        onBrowser,
-      },
-    );
-  let current = await listenerOf(assets);
+  const setup: MockSetup = {
+    ...{ environment, isStateful, dynamicSeed, seed, now, overrides, log },
+    rateLimits: new MockRateLimits(limits, clock),
+    onFault: (error) => print(`The mock itself failed: ${error instanceof Error ? error.stack : String(error)}`),
+    onWarning: (warning) => print(`Warning: ${warning}`),
+    onBrowser: warnOfBrowsers(print),
+  };
+  let current = await createMockListener(assets, setup);
   const listening = await listen(
     (req, res) => {
       const { method, url } = req;
@@ -125,25 +98,17 @@ export async function openMock(
       return current.control;
     },
     async serve(contract) {
-      current = await listenerOf(contract);
+      current = await createMockListener({ ...assets, ...contract }, setup);
     },
     close: () => listening.abort(),
   };
 }
 
-export type MockListenerOptions = {
-  /** The environment whose keys are accepted. */
-  readonly environment: Environment;
-  /** Generates data in place of the contract's examples; the same text generates the same data. */
-  readonly dynamicSeed: string | undefined;
-  /** Keeps what requests create, change and delete. */
-  readonly isStateful: boolean;
-  /** With `isStateful`, the data to begin with. The contract's examples if it is `undefined`. */
-  readonly seed: unknown;
+/** What outlasts an edit of the contract. */
+type MockSetup = Required<Pick<MockOptions, 'environment' | 'isStateful' | 'dynamicSeed' | 'seed' | 'now'>> & {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
-  readonly now: () => Date;
   /** Called with every bug of the mock itself. */
   readonly onFault: (error: unknown) => void;
   /** Called with a sentence about something that the mock does not do. */
@@ -154,18 +119,18 @@ export type MockListenerOptions = {
 
 type Chosen = { readonly operation: Operation; readonly stateless: OperationHandler };
 
-export type MockListener = { readonly listener: RequestListener; readonly control: Control };
+type MockListener = { readonly listener: RequestListener; readonly control: Control };
 
-/** Responds as the server would, without a database. Rejects where the document cannot be served, or the seed is not valid. */
-async function createMockListener(assets: Assets, options: MockListenerOptions): Promise<MockListener> {
-  const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = options;
+/** Rejects where the document cannot be served, or the seed is not valid. */
+async function createMockListener(assets: Assets, setup: MockSetup): Promise<MockListener> {
+  const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
   const { document } = assets;
   const json = { ...document };
   const ajv = createAjv();
   const operations = operationsOf(json);
-  const data = createDataSet({ operations, ajv, seed: options.dynamicSeed });
+  const data = createDataSet({ operations, ajv, seed: setup.dynamicSeed });
   const readSeed = createSeedReader({ operations, lists: data.collections.map(({ path }) => path), ajv, now });
-  const seed = options.seed === undefined ? undefined : readSeed(options.seed);
+  const seed = setup.seed === undefined ? undefined : readSeed(setup.seed);
   const store = isStateful ? new Store({ collections: data.collections, now, onLimit: onWarning }, seed) : undefined;
   const control = createControl({ operations, ajv, overrides, rateLimits, log, store, readSeed, seed });
   const ownBodies = new OwnBodies();

@@ -3,17 +3,14 @@ import { v7 as newId } from 'uuid';
 import { entityTagOf } from '../../src/api/conditional.ts';
 import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
-import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
-import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
-import type { ContractResponse, DataSet } from './data-set.ts';
-import { type Collection, collectionOf } from './data-set.ts';
+import { type Collection, type ContractResponse, collectionOf, type DataSet } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { pageOf } from './list-page.ts';
-import { compileLater, idIn, pathOf, refuseStale, resultOf } from './operation-handler.ts';
-import type { Store } from './store.ts';
-import { recordEvent, refuseDangling, removeWithReferring, UniqueField } from './store.ts';
-import { createdBody, throwInvalid, updatedBody } from './written-body.ts';
+import { compileLater, idIn, pathOf, requireCurrent, resultOf } from './operation-handler.ts';
+import { recordEvent, removeWithReferring, requireReferences, type Store, UniqueField } from './store.ts';
+import { createdBody, requireValid, updatedBody } from './written-body.ts';
 
 export type StatefulDeps = {
   readonly ajv: Ajv2020;
@@ -77,34 +74,31 @@ const createItem: Action = async (input, kept) => {
   const content = createdBody(isObject(example) ? example : {}, { operation, sent, schema });
   const request = `${operation.operationId} ${sortedText({ ...content, id: null })}`;
   const idempotencyKey = idempotencyKeyOf(input, operation);
-  const before = idempotencyKey === undefined ? undefined : store.findCreation(idempotencyKey);
-  if (before !== undefined && before.request !== request) throw usedIdempotencyKey();
-  if (before !== undefined) return respond(input, kept, before.item);
+  const before = store.findCreation(idempotencyKey, request);
+  if (before !== undefined) return respond(input, kept, before);
 
-  refuseDangling(content, operation, kept);
-  refuseTaken(content, kept);
+  requireReferences(content, operation, kept);
+  requireUnique(content, kept);
   const at = now();
   const time = at.toISOString();
   const item = replaced(content, { id: newId(), created_at: time, updated_at: time });
-  const validate = compiled();
-  if (!validate(item)) throwInvalid(validate.errors);
+  requireValid(item, compiled());
   store.put(list, item);
   recordEvent(kept, list, { kind: 'created', item, at });
-  if (idempotencyKey !== undefined) store.recordCreation(idempotencyKey, { request, item });
+  store.recordCreation(idempotencyKey, { request, item });
   return respond(input, kept, item);
 };
 
 const updateItem: Action = async (input, kept) => {
   const { operation, store, list, now, compiled } = kept;
   const current = find(input, kept);
-  refuseChanged(input, kept, current);
+  requireUnchanged(input, kept, current);
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const changed = updatedBody(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
-  const validate = compiled();
-  if (!validate(changed)) throwInvalid(validate.errors);
+  requireValid(changed, compiled());
   if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
-  refuseDangling(changed, operation, kept);
-  refuseTaken(changed, kept);
+  requireReferences(changed, operation, kept);
+  requireUnique(changed, kept);
   const earliest = Date.parse(String(current['updated_at'])) + 1;
   const at = new Date(Math.max(now().getTime(), earliest));
   const item = replaced(changed, { updated_at: at.toISOString() });
@@ -115,7 +109,7 @@ const updateItem: Action = async (input, kept) => {
 
 const deleteItem: Action = async (input, kept) => {
   const current = find(input, kept);
-  refuseChanged(input, kept, current);
+  requireUnchanged(input, kept, current);
   removeWithReferring(kept, { list: kept.list, item: current, at: kept.now() });
   return respond(input, kept, null);
 };
@@ -133,24 +127,17 @@ function respond(input: HandlerInput, { operation, example }: Kept, body: Json |
   return resultOf(pathOf(operation, input), successOf(operation), { headers, body });
 }
 
-function refuseChanged({ headers }: HandlerInput, { operation }: Kept, current: Json): void {
-  refuseStale(operation, headers['if-match'], (tag) => tag === entityTagOf(stringifyJson(current)));
+function requireUnchanged({ headers }: HandlerInput, { operation }: Kept, current: Json): void {
+  requireCurrent(operation, headers['if-match'], (tag) => tag === entityTagOf(stringifyJson(current)));
 }
 
-function refuseTaken(item: Json, { operation, store, list }: Kept): void {
-  UniqueField.of(operation)?.refuseTaken(item, store.itemsOf(list));
+function requireUnique(item: Json, { operation, store, list }: Kept): void {
+  UniqueField.of(operation)?.requireUnique(item, store.itemsOf(list));
 }
 
 function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operation): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && parameters.some(({ name }) => name === 'Idempotency-Key') ? key : undefined;
-}
-
-function usedIdempotencyKey(): DomainError {
-  return invalidField(
-    'Idempotency-Key',
-    `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
-  );
 }
 
 /** Replaces members that the item has, and adds none. */

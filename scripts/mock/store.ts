@@ -2,12 +2,13 @@ import { v7 as newId } from 'uuid';
 import type { Json, Operation } from '../../src/contract/document.ts';
 import { HOUR_MS } from '../../src/domain/duration.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { usedKeyError } from '../../src/service/resources/once.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Collection } from './data-set.ts';
 import { exampleMessageOf } from './declared-responses.ts';
 
-/** What an idempotency key was used for. */
-export type Creation = { readonly request: string; readonly item: Json };
+/** What an idempotency key was used for, and the body of the response. */
+type Creation = { readonly request: string; readonly item: Json };
 
 export type StoreOptions = {
   readonly collections: readonly Pick<Collection, 'path' | 'items'>[];
@@ -74,14 +75,20 @@ export class Store {
     this.#of(path).delete(id);
   }
 
-  /** `undefined` if the key was not used, or longer ago than the server remembers. */
-  findCreation(idempotencyKey: string): Creation | undefined {
-    const creation = this.#creations.get(idempotencyKey);
+  /**
+   * The body of the first response to the request, or `undefined` if the server would not remember the key. Throws a 422 if the
+   * key was used for another request.
+   */
+  findCreation(idempotencyKey: string | undefined, request: string): Json | undefined {
+    const creation = this.#creations.get(idempotencyKey ?? '');
     const expiresAt = (creation?.at ?? 0) + IDEMPOTENCY_HOURS * HOUR_MS;
-    return expiresAt > this.#options.now().getTime() ? creation : undefined;
+    if (creation === undefined || expiresAt <= this.#options.now().getTime()) return undefined;
+    if (creation.request !== request) throw usedKeyError();
+    return creation.item;
   }
 
-  recordCreation(idempotencyKey: string, creation: Creation): void {
+  recordCreation(idempotencyKey: string | undefined, creation: Creation): void {
+    if (idempotencyKey === undefined) return;
     this.#creations.delete(idempotencyKey);
     this.#creations.set(idempotencyKey, { ...creation, at: this.#options.now().getTime() });
     const [oldest] = this.#creations.keys();
@@ -114,8 +121,8 @@ export function recordEvent({ store, collections }: Feed, list: string, { kind, 
 // Items that refer to items of other lists, by the names that the contract uses: "parent_program_id" is the id of an item of
 // "/api/parent_programs".
 
-/** Throws the server's 422 for a field of the request that is not the id of an item. */
-export function refuseDangling(item: Json, operation: Operation, { store, collections }: Feed): void {
+/** Throws the server's 422 unless every field of the request that names an item has the id of one. */
+export function requireReferences(item: Json, operation: Operation, { store, collections }: Feed): void {
   const { properties = {} } = operation.requestBody?.content['application/json']?.schema ?? {};
   for (const field of Object.keys(properties)) {
     const id = item[field];
@@ -180,8 +187,8 @@ export class UniqueField {
     return name === undefined || quoted === undefined ? undefined : new UniqueField(name, quoted, message);
   }
 
-  /** Throws a TakenError where another item has the same value; null is not a value. */
-  refuseTaken(item: Json, items: readonly Json[]): void {
+  /** Throws a TakenError if another item has the same value. Any number of items may have null. */
+  requireUnique(item: Json, items: readonly Json[]): void {
     const value = item[this.name];
     if (value === null || value === undefined) return;
     const holder = items.find((other) => other[this.name] === value && other['id'] !== item['id']);

@@ -5,7 +5,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
 import type { Collection } from './data-set.ts';
 import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
-import { isTagFor, refuseStale, statelessTagOf } from './operation-handler.ts';
+import { isTagFor, requireCurrent, statelessTagOf } from './operation-handler.ts';
 import type { Store } from './store.ts';
 import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 
@@ -60,7 +60,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
       store === undefined ? isTagFor(id, tag) : tag === entityTagOf(stringifyJson(found));
     if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'without If-None-Match');
     if (made !== undefined) {
-      refuseStale(operation, ifMatch, isCurrent);
+      requireCurrent(operation, ifMatch, isCurrent);
       const item = { ...Object(made.body), id };
       return { status: successOf(operation), headers: {}, body: item, entityTag: statelessTagOf(item) };
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ErrorObject } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { readInstant } from '../../src/api/instant.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
@@ -28,10 +28,12 @@ export function updatedBody(current: Json, { sent, schema }: Write): Json {
   return { ...body, updated_at: new Date(Date.parse(updatedAt) + 1000).toISOString() };
 }
 
-/** Throws a 422 for a body that is valid as it was sent, but not once it is merged. */
-export function throwInvalid(errors: readonly ErrorObject[] | null | undefined): void {
+/** Throws a 422 for an item that its request has made invalid, although the request by itself was valid. */
+export function requireValid(item: Json, validate: ValidateFunction): void {
+  if (validate(item)) return;
+  const errors = validate.errors ?? [];
   const violations = new Violations();
-  for (const { keyword, instancePath, params } of errors ?? []) {
+  for (const { keyword, instancePath, params } of errors) {
     if (keyword !== 'maxProperties') continue;
     const field = instancePath.slice(1).replaceAll('/', '.');
     violations.add(
@@ -39,7 +41,7 @@ export function throwInvalid(errors: readonly ErrorObject[] | null | undefined):
       `must have at most ${params['limit']} entries after the change. Remove some by setting them to null.`,
     );
   }
-  const others = (errors ?? []).filter(({ keyword }) => keyword !== 'maxProperties');
+  const others = errors.filter(({ keyword }) => keyword !== 'maxProperties');
   const bodyErrors = others.map((error) => ({ ...error, instancePath: `/requestBody${error.instancePath}` }));
   violations.addAll(bodyErrors, { queryNames: [], headerNames: new Map() });
   violations.throwIfAny();

@@ -1,4 +1,4 @@
-import { searchFormOf } from '../../scripts/mock/search-form.ts';
+import { searchFormOf } from '../../scripts/mock/list-page.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();

@@ -24,7 +24,7 @@ export async function buildMockPackage(folder: string): Promise<void> {
   const manifest = await manifestOf();
   const page = await readPageStyle();
   const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
-  const declarations = await declarationsOf(join(import.meta.dirname, 'charter-mock.ts'));
+  const declarations = await declarationsOf(['types.ts', 'charter-mock.ts']);
   await bundle(join(code, 'bundle.cjs'));
   const texts = {
     'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
@@ -130,16 +130,24 @@ const withoutSideEffects: Plugin = {
 
 const RESOLVING = Symbol();
 
-/** The declarations of one file, which imports only those of the contract. */
-async function declarationsOf(file: string): Promise<string> {
-  const { outputText, diagnostics = [] } = ts.transpileDeclaration(await readFile(file, 'utf8'), {
-    fileName: file,
-    reportDiagnostics: true,
-    compilerOptions: { isolatedDeclarations: true, declaration: true, newLine: ts.NewLineKind.LineFeed },
-  });
-  const [problem] = diagnostics;
-  if (problem !== undefined) throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, '\n'));
-  return outputText.replace('../../../generated/openapi.d.ts', './openapi.js');
+/** The declarations of files of this folder, as one file. They import each other's types, and those of the contract. */
+async function declarationsOf(names: readonly string[]): Promise<string> {
+  const texts = await Promise.all(
+    names.map(async (fileName) => {
+      const { outputText, diagnostics = [] } = ts.transpileDeclaration(
+        await readFile(join(import.meta.dirname, fileName), 'utf8'),
+        {
+          fileName,
+          reportDiagnostics: true,
+          compilerOptions: { isolatedDeclarations: true, declaration: true, newLine: ts.NewLineKind.LineFeed },
+        },
+      );
+      const [problem] = diagnostics;
+      if (problem !== undefined) throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, '\n'));
+      return outputText.replaceAll(/^.* from '\.\/types\.ts';\n/gm, '');
+    }),
+  );
+  return texts.join('').replace('../../../generated/openapi.d.ts', './openapi.js');
 }
 
 async function manifestOf() {

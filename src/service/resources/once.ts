@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { invalidField } from '../../domain/errors.ts';
+import { type DomainError, invalidField } from '../../domain/errors.ts';
 import { checkKeyOfWrite } from '../../store/keys/key-of-write.ts';
 import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/resources/idempotency-keys.ts';
 import type { Stored, Table } from '../../store/resources/table.ts';
@@ -29,12 +29,17 @@ export async function once(
     const writer = writerOf(context, table);
     accepted(context, table, await checkKeyOfWrite(tx, scope, { ...writer, isLocked: false }));
     if (claim.requestHash.equals(requestHash)) return claim.result;
-    throw invalidField(
-      'Idempotency-Key',
-      `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
-    );
+    throw usedKeyError();
   }
   const result = await work();
   await recordResult(tx, scope, { key, result });
   return result;
+}
+
+/** The refusal of an idempotency key that was used for another request. */
+export function usedKeyError(): DomainError {
+  return invalidField(
+    'Idempotency-Key',
+    `was used with another body within the last ${IDEMPOTENCY_HOURS} hours. Use a new key for a new request.`,
+  );
 }
