@@ -283,7 +283,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'signing in redirects to a foreign address',
-    file: 'src/dashboard/sign-in/next.ts',
+    file: 'src/dashboard/addresses.ts',
     find: "url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = url.pathname + url.search;",
     replace: 'text === null || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = text;',
     caughtBy: 'test/dashboard/sign-in/next.test.ts',

@@ -188,3 +188,14 @@ export const GUEST_URLS: readonly string[] = [
 export function isBelow(path: string, urls: readonly string[]): boolean {
   return urls.some((url) => path === url || path.startsWith(`${url}/`));
 }
+
+/** The length of the longest path that can be stored while somebody signs in at an identity provider. */
+const MAX_NEXT_CHARACTERS = 2000;
+
+/** The path to which sign-in leads: `text` if it is a path of the dashboard, and the profile if it is anything else. */
+export function safeNext(text: string | null): string {
+  const url = URL.parse(text ?? '', 'http://ours.invalid');
+  if (url === null || url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;
+  const path = url.pathname + url.search;
+  return path.length > MAX_NEXT_CHARACTERS ? PROFILE_URL : path;
+}

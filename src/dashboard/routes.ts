@@ -14,7 +14,7 @@ import {
 } from './addresses.ts';
 import { serveAssets } from './assets.ts';
 import { auditLogPages } from './audit-log/routes.ts';
-import { commonAddressRoutes } from './common-address/routes.ts';
+import { commonAddressRoutes } from './common-address.ts';
 import { errorView, reportError } from './http/errors.ts';
 import { publicRoutes, signedInRoutes } from './http/page-routes.ts';
 import {
@@ -31,11 +31,10 @@ import { integrationPages } from './integrations/routes.ts';
 import { organizationPages } from './organization/routes.ts';
 import { peoplePages } from './people/routes.ts';
 import { profilePages } from './profile/routes.ts';
-import { jsonReports } from './report-key/json.ts';
-import { reportPages } from './report-key/page.ts';
-import { backChannelLogout } from './sign-in/logout.ts';
+import { reportKeyRoutes } from './report-key.ts';
 import { signInPages } from './sign-in/routes.ts';
 import { signInSettingsPages } from './sign-in/settings/routes.ts';
+import { backChannelLogout } from './sign-in/single-sign-on/logout.ts';
 import { webhookPages } from './webhooks/routes.ts';
 
 export type { DashboardDeps };
@@ -63,8 +62,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   );
   router.use(publicRoutes(dashboard, signInPages));
   router.use(backChannelLogout(dashboard));
-  router.use(jsonReports(dashboard));
-  router.use(publicRoutes(dashboard, reportPages));
+  router.use(reportKeyRoutes(dashboard));
   router.use(signedInRoutes(dashboard, SIGNED_IN_PAGES));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
   // Express refuses a path with malformed percent-encoding before it looks for a route.

@@ -5,7 +5,7 @@ import { waitMsAfter } from '../../src/client/retrying.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
-import { MAX_REPORT } from '../../src/dashboard/report-key/page.ts';
+import { MAX_REPORT } from '../../src/dashboard/report-key.ts';
 import { retryMsAfter } from '../../src/delivery/schedule.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { MAX_ALLOWED_ADDRESSES } from '../../src/domain/keys/address-list.ts';

@@ -5,19 +5,25 @@ import { form, type SignedInPage } from '../http/page-routes.ts';
 import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
-import { sendLink } from './access-link.ts';
-import { deactivate, reactivate, showDeactivation } from './deactivate.ts';
-import { setEmail, showEmail, showWithdrawal, withdraw } from './invitation.ts';
-import { invite, showInvite } from './invite.ts';
-import { setRole, showDemotion } from './role.ts';
-import { removeSecondFactor, showSecondFactorRemoval } from './second-factor.ts';
-import { showUser, unlink } from './user.ts';
-import { userNameOf as nameOf, userHead, userIdOf } from './user-head.ts';
+import { sendLink } from './access-links.ts';
+import {
+  deactivate,
+  reactivate,
+  removeSecondFactor,
+  setRole,
+  showDeactivation,
+  showDemotion,
+  showSecondFactorRemoval,
+  unlink,
+} from './change-user.ts';
+import { invite, setEmail, showEmail, showInvite, showWithdrawal, withdraw } from './invitations.ts';
+import { showUser } from './user.ts';
 import { searchUsers, showUsers } from './user-list.ts';
+import { userNameOf as nameOf, userHead, userIdOf } from './user-parts.ts';
 
 const ID = ':userId';
 
-/** The services decide again for each action. */
+/** The pages of the users. The service checks the permission for each action again. */
 export const peoplePages: readonly SignedInPage[] = [
   { path: PEOPLE_URL, mayEnter: maySeePeople, get: () => redirect(USERS_URL) },
   { path: USERS_URL, mayEnter: maySeePeople, get: showUsers, post: form(['search', 'state'], searchUsers) },

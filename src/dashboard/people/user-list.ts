@@ -39,7 +39,7 @@ ${pager({
   return page(context, { title: 'People', main });
 }
 
-/** Posted, because people also paste an API key here, which must not get into a URL. Such a search leads to the key. */
+/** The search is a POST: people also paste API keys, which must not get into a URL. A search for a key leads to the key. */
 export async function searchUsers(context: SignedInContext, form: Form<'search' | 'state'>): Promise<View> {
   const search = form.text('search');
   const state = USER_STATES.find((each) => each === form.text('state')) ?? 'all';
@@ -60,7 +60,7 @@ function listUrl(state: UserState, query: Readonly<Record<string, string>> = {})
   return urlOf(USERS_URL, { state: state === 'all' ? null : state, ...query });
 }
 
-/** "26–50 of 5,000". */
+/** Says which part of the list the page shows, such as "26–50 of 5,000". */
 function partOf(range: { readonly first: number; readonly total: number } | null, count: number): string {
   if (range === null) return `${formatNumber(count)} of more than ${formatNumber(MAX_COUNTED_USERS)}`;
   const { first, total } = range;
@@ -97,7 +97,7 @@ function cells(user: UserDetails, actorId: string) {
   ];
 }
 
-/** What somebody uses instead counts only without a password, which would sign in alone. */
+/** A passkey or single sign-on replaces the second factor only for users without a password: a password alone signs in. */
 function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: UserDetails): Html | string {
   if (hasSecondFactor) return 'On';
   if (!hasPassword && isLinked) return 'Single sign-on';

@@ -6,24 +6,22 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import { getUser } from '../../service/people/people.ts';
-import { unlinkUser } from '../../service/sign-in-settings/enforcement.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
 import { newFormId } from '../http/one-time-form.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { redirect, type View } from '../http/view.ts';
+import type { View } from '../http/view.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
-import { roleField } from './role-field.ts';
-import { userHead, userIdOf } from './user-head.ts';
 import { userState } from './user-list.ts';
+import { roleField, userHead, userIdOf } from './user-parts.ts';
 
-/** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
+/** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
   [
     'role',
@@ -121,7 +119,7 @@ function deactivateSetting(id: string): Html {
 <a class="button danger-plain" href="${userUrl(id, 'deactivate')}">${icon('revoke')}Deactivate</a></div>`;
 }
 
-/** Of somebody who has not accepted the invitation. */
+/** The settings of a user who has not accepted the invitation. */
 function invitedSettings(id: string): Html {
   return html`<div class="setting"><div><h3>E-mail</h3><p class="quiet">For an invitation to the wrong e-mail. The right one gets a new link.</p></div>
 <a class="button" href="${userUrl(id, 'email')}">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
@@ -150,7 +148,7 @@ ${postForm(
 )}</div>`;
 }
 
-/** The user has seen these keys, so they must be rotated when the user leaves. */
+/** Lists the keys that the user made for others and has seen, because they must be rotated when the user leaves. */
 function keysForOthersSection(
   { id, name }: UserDetails,
   { keys, previous, next }: KeysMadeForOthers,
@@ -177,11 +175,4 @@ ${
       })}</div>`
 }
 ${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(userUrl(id), position)}#made` })}</section>`;
-}
-
-export async function unlink(context: SignedInContext): Promise<View> {
-  const userId = userIdOf(context);
-  const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId });
-  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
-  return redirect(`${userUrl(userId)}?done=unlinked`);
 }

@@ -18,14 +18,14 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { badge, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
 import { day, since } from '../markup/words.ts';
-import { askedBy, noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
+import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from '../proof/passkeys.ts';
 
-// One's own passkeys: a list on the page "My profile", and a page for each.
+// One's own passkeys: the list on the page "My profile", and a page for each passkey.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
 const LABELS = { name: 'Name' };
 
-/** For the page "My profile". `isSignIn`: whether the organization lets the person sign in with a passkey. */
+/** The list on the page "My profile". `isSignIn`: whether the organization lets the person sign in with a passkey. */
 export function passkeySection(
   context: SignedInContext,
   { passkeys, isSignIn }: { readonly passkeys: readonly Passkey[]; readonly isSignIn: boolean },
@@ -35,7 +35,7 @@ export function passkeySection(
     site.kind === 'usable' && html`<a class="button" href="${NEW_PASSKEY_URL}">${icon('create')}Add a passkey</a>`;
   return html`<section class="card" aria-labelledby="passkeys"><div class="section-head"><h2 id="passkeys">Passkeys</h2>${add}</div>
 <p class="quiet">A passkey is in your device, your password manager or a security key. You open it with your fingerprint, your face or a PIN, and it ${isSignIn ? 'replaces the password and the second factor when you sign in' : 'proves who you are before you change keys or settings. You sign in by single sign-on, which your organization requires'}.</p>
-${site.kind === 'none' && html`<p>${noPasskeys(site)}</p>`}
+${site.kind === 'none' && html`<p>${noPasskeysWords(site)}</p>`}
 ${passkeys.map((passkey) => passkeyLine(passkey, context.now))}</section>`;
 }
 
@@ -45,7 +45,7 @@ function passkeyLine({ id, name, isBackedUp, lastUsedAt, createdAt }: Passkey, n
 <a class="button" href="${passkeyUrl(id)}">${icon('rename')}Manage<span class="unseen"> the passkey ${name}</span></a></div>`;
 }
 
-/** What the script of the page for a new passkey needs. */
+/** The response to the script of the page for a new passkey. */
 export async function sendNewOptions(context: SignedInContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForNewPasskey(context.dashboard.db, context.actor, asking));
 }
@@ -60,7 +60,8 @@ export async function add(context: SignedInContext, form: Form<'name' | 'credent
   if (site.kind === 'none') throw new RequestError('not-found');
   const name = form.text('name');
   const { relyingParty } = site;
-  const passkey = { credential: form.text('credential'), name, token, relyingParty, browser: askedBy(context), now };
+  const browser = askingBrowserOf(context);
+  const passkey = { credential: form.text('credential'), name, token, relyingParty, browser, now };
   const outcome = await addPasskey(dashboard.db, actor, passkey);
   if (outcome.kind !== 'done') return newPage(context, { name, problem: problemOf(outcome) });
   return redirect(`${PROFILE_URL}?done=passkey-added#passkeys`);
@@ -73,7 +74,7 @@ function newPage(context: SignedInContext, { name, problem }: NewProps): View {
   const title = 'Add a passkey';
   const content =
     site.kind === 'none'
-      ? html`<p>${noPasskeys(site)}</p>`
+      ? html`<p>${noPasskeysWords(site)}</p>`
       : passkeyForm({
           site: site.relyingParty,
           action: NEW_PASSKEY_URL,
@@ -127,7 +128,7 @@ export async function remove(context: SignedInContext): Promise<View> {
   return redirect(`${PROFILE_URL}?done=passkey-removed#passkeys`);
 }
 
-/** `retry`: a form was refused; `name`: what was sent, if it was the name. */
+/** `retry`: why a form was refused; its `name` is the name that was sent, and `null` if the form has no name. */
 async function passkeyPage(
   context: SignedInContext,
   retry: { readonly name: string | null; readonly problem: Problem } | null,

@@ -1,9 +1,11 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { formatCount } from '../../domain/format.ts';
+import { passwordCharacters } from '../../domain/people/password.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
+import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
 import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-factor.ts';
 import {
@@ -13,17 +15,20 @@ import {
   RECOVERY_CODES_URL,
   SECOND_FACTOR_URL,
   SESSIONS_URL,
+  safeNext,
 } from '../addresses.ts';
+import { sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
+import { badge, doneNotice, emailText, facts, head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
-import { safeNext } from '../sign-in/next.ts';
 import { passkeySection } from './passkeys.ts';
 
-/** Confirms an action, by "done" in the query, unless the user's state contradicts it: a link can claim anything. */
+/** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
 const DONE = new Map<string, (actor: Actor) => string | undefined>([
   ['passkey-added', () => 'Your passkey is added.'],
   ['passkey-renamed', () => 'Your passkey is renamed.'],
@@ -90,4 +95,51 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
 export async function dismiss({ dashboard, actor }: SignedInContext, form: Form<'notice' | 'next'>): Promise<View> {
   await dismissNotice(dashboard.db, actor, form.text('notice'));
   return redirect(safeNext(form.text('next')));
+}
+
+export async function showPassword(context: SignedInContext, { hasPassword }: OwnWaysIn): Promise<View> {
+  return passwordPage(context, { hasPassword, problem: null });
+}
+
+export async function changeOwnPassword(context: SignedInContext, form: Form<'password'>): Promise<View> {
+  const { dashboard, actor, token } = context;
+  const outcome = await changePassword(dashboard.db, actor, { password: form.text('password'), token });
+  if (outcome.kind !== 'session-renewed') {
+    const { hasPassword } = await findOwnWaysIn(dashboard.db, actor);
+    return passwordPage(context, { hasPassword, problem: problemOf(outcome) });
+  }
+  return redirect(`${PROFILE_URL}?done=password`, { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
+}
+
+function passwordPage(
+  context: SignedInContext,
+  { hasPassword, problem }: { readonly hasPassword: boolean; readonly problem: Problem | null },
+): View {
+  const { actor, formToken } = context;
+  const title = hasPassword ? 'Change password' : 'Set password';
+  const main = html`${head({ title, up: { name: 'My profile', href: PROFILE_URL } })}
+${problemSummary(problem, { password: 'New password' })}
+<div class="card narrow">${postForm(
+    { action: PASSWORD_URL, formToken },
+    html`<input type="hidden" autocomplete="username" value="${actor.email}">
+${passwordField({
+  name: 'password',
+  label: 'New password',
+  autocomplete: 'new-password',
+  hint: `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
+  errors: problem?.fields,
+})}
+<div class="actions"><button class="button primary">${title}</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
+  )}</div>`;
+  return page(context, { title, main, problem });
+}
+
+/** Shows a page about the password or the second factor only to people whose organization accepts passwords. */
+export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
+  return async (context: SignedInContext): Promise<View> => {
+    const ways = await findOwnWaysIn(context.dashboard.db, context.actor);
+    if (ways.mayUsePassword) return get(context, ways);
+    const link = { name: 'Go to My profile', href: PROFILE_URL };
+    return errorPage(context, { status: 409, title: 'Single sign-on is required', message: NO_PASSWORD, link });
+  };
 }

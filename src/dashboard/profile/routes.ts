@@ -20,8 +20,8 @@ import { anyRole, form, type SignedInPage } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
 import { sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
-import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/provider-proof.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
+import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/single-sign-on/provider.ts';
 import {
   add,
   passkeyNameOf,
@@ -31,15 +31,13 @@ import {
   showNewPasskey,
   showPasskey,
 } from './passkeys.ts';
-import { changeOwnPassword, needsPassword, showPassword } from './password.ts';
-import { dismiss, profileHead, showProfile } from './profile.ts';
-import { renew, showRenew } from './recovery-codes.ts';
-import { begin, confirm, remove, showSecondFactor } from './second-factor.ts';
+import { changeOwnPassword, dismiss, needsPassword, profileHead, showPassword, showProfile } from './profile.ts';
+import { begin, confirm, remove, renew, showRenew, showSecondFactor } from './second-factor.ts';
 import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
 
 const PASSKEY_ID = ':passkeyId';
 
-/** One's own account. */
+/** The pages for one's own account. */
 export const profilePages: readonly SignedInPage[] = [
   { path: SIGN_OUT_URL, mayEnter: anyRole, postsDuringMove: true, post: form([], submitSignOut) },
   { path: PROFILE_URL, mayEnter: anyRole, get: showProfile },

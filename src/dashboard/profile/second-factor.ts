@@ -1,5 +1,8 @@
 import { renderSVG } from 'uqr';
+import { formatInstant } from '../../domain/format.ts';
+import { shownEmail } from '../../domain/people/email.ts';
 import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
+import { RECOVERY_CODES } from '../../domain/people/recovery-code.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   type Authenticator,
@@ -7,18 +10,25 @@ import {
   confirmSecondFactor,
   findPendingSecret,
   removeSecondFactor,
+  renewRecoveryCodes,
 } from '../../service/sign-in-settings/second-factor.ts';
-import { CONFIRM_SECOND_FACTOR_URL, PROFILE_URL, REMOVE_SECOND_FACTOR_URL, SECOND_FACTOR_URL } from '../addresses.ts';
+import {
+  CONFIRM_SECOND_FACTOR_URL,
+  PROFILE_URL,
+  RECOVERY_CODES_URL,
+  REMOVE_SECOND_FACTOR_URL,
+  SECOND_FACTOR_URL,
+} from '../addresses.ts';
 import { formTokenOf, sessionCookie } from '../http/cookies.ts';
 import type { Form } from '../http/forms.ts';
+import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
-import { codesPage } from './recovery-codes.ts';
 
-// One's own second factor: secret for the authenticator -> first code -> recovery codes.
+// One's own second factor: the secret for the authenticator, the first code that confirms it, and the recovery codes.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
 
@@ -40,7 +50,7 @@ export async function confirm(context: SignedInContext, form: Form<'code' | 'sec
     const authenticator = await findPendingSecret(dashboard.db, actor, { secret: form.text('secret') });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });
   }
-  // The session continues under a new token, which the forms of the next page must fit.
+  // The session continues under a new token, from which the token of the forms on the next page must be derived.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
   const view = codesPage(renewed, 'Your second factor is on', outcome.recoveryCodes);
   return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isHttps)] };
@@ -79,7 +89,7 @@ ${postForm(
 
 type ConfirmProps = {
   readonly problem: Problem | null;
-  /** `null` if the refused form did not have the secret; it is not shown then. */
+  /** `null` if the refused form did not contain the secret, which the page then does not show. */
   readonly authenticator: Authenticator | null;
 };
 
@@ -111,7 +121,60 @@ ${postForm(
   return page(context, { title, main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
-/** A data: URL. The code is drawn here, so the secret goes to no other service. */
+/** The QR code as a data: URL. The server draws it, so that no other service sees the secret. */
 function qrCode(text: string): string {
   return `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: 4 }))}`;
+}
+
+// Recovery codes.
+
+export async function showRenew(context: SignedInContext): Promise<View> {
+  return renewPage(context, null);
+}
+
+export async function renew(context: SignedInContext, form: Form<'form_id'>): Promise<View> {
+  const { dashboard, actor, token } = context;
+  const formId = readFormId(context, form.text('form_id'));
+  const outcome = await renewRecoveryCodes(dashboard.db, actor, { token, formId });
+  switch (outcome.kind) {
+    case 'codes-made':
+      return codesPage(context, 'Your new recovery codes', outcome.recoveryCodes);
+    case 'conflict':
+      return renewPage(context, problemOf(outcome));
+    case 'already-sent':
+      return alreadySentPage(context, 'recovery-codes', UP);
+  }
+}
+
+function renewPage(context: SignedInContext, problem: Problem | null): View {
+  if (!context.actor.hasSecondFactor) return redirect(SECOND_FACTOR_URL);
+  const title = 'Regenerate recovery codes';
+  const main = html`${head({ title, up: UP })}
+${problemSummary(problem, {})}
+<div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
+${postForm(
+  { action: RECOVERY_CODES_URL, formToken: context.formToken },
+  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
+)}</div>`;
+  return page(context, { title, main, problem });
+}
+
+function codesPage(context: SignedInContext, title: string, codes: readonly string[]): View {
+  const { actor, now } = context;
+  const text = `Charter recovery codes of ${shownEmail(actor.email)}, made on ${formatInstant(now)}.
+Each opens the account once without the authenticator. They replace all earlier ones.
+
+${codes.join('\n')}
+`;
+  const main = html`${head({ title, up: UP })}
+<div class="card narrow" data-secret>
+<div class="notice warn"><p><strong>These recovery codes will not be shown again.</strong> Each opens your account once, in case you lose your authenticator. Do not keep them on your phone.</p></div>
+${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}
+<p class="actions"><a class="button" href="${fileUrl(text)}" download="charter-recovery-codes.txt">Download as a text file</a><a class="button primary" href="${PROFILE_URL}">I have kept them</a></p></div>`;
+  return page(context, { title, main });
+}
+
+/** The file as a data: URL, which is part of the page: the server keeps no copy of the codes, so nobody can request them again. */
+function fileUrl(text: string): string {
+  return `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
 }

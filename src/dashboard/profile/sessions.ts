@@ -32,7 +32,7 @@ export async function endOne(context: SignedInContext, form: Form<'session_id'>)
   return redirect(`${SESSIONS_URL}?done=ended`);
 }
 
-/** Keeps the present session, as GitHub does. */
+/** Ends every session of the account but this one. */
 export async function signOutEverywhere({ dashboard, actor, token }: SignedInContext): Promise<View> {
   await endOtherSessions(dashboard.db, actor, { token });
   return redirect(`${SESSIONS_URL}?done=everywhere`);

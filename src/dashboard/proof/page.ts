@@ -9,7 +9,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
+import { noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from './passkeys.ts';
 
 export const SEALED = 'sealed_form';
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
@@ -99,7 +99,7 @@ ${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><butto
 
 function passkeyPart(context: SignedInContext, { action, sealed }: { action: string; sealed: string }): Html {
   const site = relyingPartyOf(context);
-  if (site.kind === 'none') return html`<p class="quiet">${noPasskeys(site)}</p>`;
+  if (site.kind === 'none') return html`<p class="quiet">${noPasskeysWords(site)}</p>`;
   return passkeyForm({
     site: site.relyingParty,
     action,

@@ -7,8 +7,8 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { askedBy, relyingPartyOf } from '../passkeys/form.ts';
 import { PROOF_FIELDS, proofPage, SEALED } from './page.ts';
+import { askingBrowserOf, relyingPartyOf } from './passkeys.ts';
 import { openForm, sealForm } from './sealed-form.ts';
 
 // What needs a fresh proof of who the person is: in the routes, `provenForm` in place of `form`, and `provenPage` around a page.
@@ -133,5 +133,10 @@ function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {
   const site = relyingPartyOf(context);
   if (site.kind === 'none') return null;
   const { relyingParty } = site;
-  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askedBy(context) } as const;
+  return {
+    kind: 'passkey',
+    credential: form.text('credential'),
+    relyingParty,
+    browser: askingBrowserOf(context),
+  } as const;
 }

@@ -9,12 +9,10 @@ import {
   welcomeUrl,
 } from '../addresses.ts';
 import { form, type PublicPage } from '../http/page-routes.ts';
-import { confirm, showConfirmation } from './confirm.ts';
-import { requestLink, showForgottenPassword } from './forgotten-password.ts';
-import { comeBack, showStart, startAtProvider } from './provider.ts';
-import { giveCode, showCode } from './second-factor.ts';
-import { sendSignInOptions, showSignIn, submitPasskey, submitSignIn } from './sign-in.ts';
-import { choosePassword, showWelcome, welcomeByProvider } from './welcome.ts';
+import { choosePassword, requestLink, showForgottenPassword, showWelcome, welcomeByProvider } from './access-links.ts';
+import { giveCode, sendSignInOptions, showCode, showSignIn, submitPasskey, submitSignIn } from './sign-in.ts';
+import { confirm, showConfirmation } from './single-sign-on/confirm.ts';
+import { comeBack, showStart, startAtProvider } from './single-sign-on/provider.ts';
 
 const ORGANIZATION = ':organizationId';
 const TOKEN = ':token';

@@ -3,7 +3,7 @@ import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../doma
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passkeys/sign-in.ts';
-import { signIn, signOut } from '../../service/sign-in/sign-in.ts';
+import { giveSecondFactor, signIn, signOut } from '../../service/sign-in/sign-in.ts';
 import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/scope.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
 import {
@@ -12,6 +12,7 @@ import {
   SIGN_IN_PASSKEY_OPTIONS_URL,
   SIGN_IN_PASSKEY_URL,
   SIGN_IN_URL,
+  safeNext,
   urlOf,
   welcomeUrl,
 } from '../addresses.ts';
@@ -23,13 +24,10 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { askedBy, noPasskeys, passkeyForm, relyingPartyOf, sendOptions } from '../passkeys/form.ts';
-import { tellBreakGlass } from './break-glass.ts';
-import { safeNext } from './next.ts';
-import { passwordLink } from './password-link.ts';
-import { goToProvider } from './provider.ts';
-import { requiredPage } from './refusal-pages.ts';
-import { startInBrowser } from './start-in-browser.ts';
+import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from '../proof/passkeys.ts';
+import { goToProvider } from './single-sign-on/provider.ts';
+import { passwordLink, requiredPage } from './single-sign-on/refusal-pages.ts';
+import { startAfterSignIn, startInBrowser } from './start-session.ts';
 
 const DONE = new Map([
   ['signed-out', 'You are signed out.'],
@@ -73,7 +71,7 @@ export async function submitSignIn(
   return context.inTurn(() => signInWithPassword(context, { email, password: form.text('password'), next }));
 }
 
-/** Depends on the domain alone, so that nobody can learn which e-mails have an account. */
+/** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
 async function continueWithEmail(
   context: RequestContext,
   { email, next }: { email: string; next: string },
@@ -95,47 +93,44 @@ async function signInWithPassword(
   { email, password, next }: { email: string; password: string; next: string },
 ): Promise<View> {
   const { dashboard, auditSource, now } = context;
+  const showAgain = (problem: Problem) => signInPage(context, { email, next, problem, step: 'both' });
   const result = await signIn(dashboard.db, { email, password, auditSource, now });
   switch (result.kind) {
     case 'signed-in':
-      tellBreakGlass(context, result, 'password');
-      return startInBrowser(context, { token: result.token, next });
+      return startAfterSignIn(context, result, { by: 'password', next });
     case 'second-factor':
       return startInBrowser(context, { token: result.token, next: urlOf(SIGN_IN_CODE_URL, { next }) });
     case 'new-password':
       return redirect(`${welcomeUrl(result.token)}?why=length`);
     case 'single-sign-on-required':
       return requiredPage(context, result, next);
-    case 'passkey-needed': {
-      const problem = formProblem(
-        'This account is for emergencies, so the password alone is not enough. Sign in with its passkey.',
-      );
-      return signInPage(context, { email, next, problem, step: 'both' });
-    }
-    case 'wrong': {
-      const problem = formProblem('The e-mail or the password is not right.');
-      return signInPage(context, { email, next, problem, step: 'both' });
-    }
+    case 'passkey-needed':
+      return showAgain(formProblem(PASSKEY_NEEDED));
+    case 'wrong':
+      return showAgain(formProblem('The e-mail or the password is not right.'));
     case 'rate-limited':
-      return signInPage(context, { email, next, problem: problemOf(result), step: 'both' });
+      return showAgain(problemOf(result));
   }
 }
 
-/** Not among the public pages, because its form carries the token of the session. */
+const PASSKEY_NEEDED =
+  'This account is for emergencies, so the password alone is not enough. Sign in with its passkey.';
+
+/** Signing out is not a public page, because its form carries the token of the session. */
 export async function submitSignOut({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, auditSource);
   return redirect(`${SIGN_IN_URL}?done=signed-out`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 
-type Props = {
+type SignInProps = {
   readonly email: string;
   readonly next: string;
   readonly problem: Problem | null;
-  /** What the page asks for. "password": the e-mail was given on the page before. */
+  /** What the page asks for. With "password", the person gave the e-mail on the page before. */
   readonly step: 'email' | 'password' | 'both';
 };
 
-function signInPage(context: RequestContext, { email, next, problem, step }: Props): View {
+function signInPage(context: RequestContext, { email, next, problem, step }: SignInProps): View {
   const done = DONE.get(context.query.get('done') ?? '');
   const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
   const hasPasskeyForm = relyingPartyOf(context).kind === 'usable';
@@ -155,7 +150,7 @@ ${passkeySignIn(context, next)}
 
 function passkeySignIn(context: RequestContext, next: string): Html {
   const site = relyingPartyOf(context);
-  if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeys(site)}</p>`;
+  if (site.kind === 'none') return html`<p class="aside quiet">${noPasskeysWords(site)}</p>`;
   return passkeyForm({
     site: site.relyingParty,
     action: SIGN_IN_PASSKEY_URL,
@@ -171,7 +166,7 @@ function passkeySignIn(context: RequestContext, next: string): Html {
 type EmailField = {
   readonly email: string;
   readonly hasFocus: boolean;
-  /** Whether the address that cells share may hand over the e-mail, in the fragment. */
+  /** Whether this is a cell, so that the address that all cells share may hand over the e-mail in the fragment of the URL. */
   readonly isInCell: boolean;
 };
 
@@ -183,6 +178,8 @@ function emailField({ email, hasFocus, isInCell }: EmailField): Html {
   );
 }
 
+// Signing in with a passkey.
+
 export async function sendSignInOptions(context: RequestContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));
 }
@@ -193,19 +190,66 @@ export async function submitPasskey(context: RequestContext, form: Form<'credent
   if (site.kind === 'none') throw new RequestError('not-found');
   const next = safeNext(form.text('next'));
   const { relyingParty } = site;
-  const given = { credential: form.text('credential'), relyingParty, browser: askedBy(context), auditSource, now };
+  const browser = askingBrowserOf(context);
+  const given = { credential: form.text('credential'), relyingParty, browser, auditSource, now };
+  const showAgain = (problem: Problem) => signInPage(context, { email: '', next, problem, step: 'both' });
   const result = await signInWithPasskey(dashboard.db, given);
   switch (result.kind) {
     case 'signed-in':
-      tellBreakGlass(context, result, 'passkey');
-      return startInBrowser(context, { token: result.token, next });
+      return startAfterSignIn(context, result, { by: 'passkey', next });
     case 'single-sign-on-required':
       return requiredPage(context, result, next);
     case 'wrong':
-      return signInPage(context, { email: '', next, problem: formProblem(WRONG), step: 'both' });
+      return showAgain(formProblem(WRONG_PASSKEY));
     case 'rate-limited':
-      return signInPage(context, { email: '', next, problem: problemOf(result), step: 'both' });
+      return showAgain(problemOf(result));
   }
 }
 
-const WRONG = 'The passkey was not accepted. Try again, or sign in with your e-mail and your password.';
+const WRONG_PASSKEY = 'The passkey was not accepted. Try again, or sign in with your e-mail and your password.';
+
+// The second factor, after the password.
+
+export async function showCode(context: RequestContext): Promise<View> {
+  return codePage(context, { next: safeNext(context.query.get('next')), problem: null });
+}
+
+export async function giveCode(context: RequestContext, form: Form<'code' | 'next'>): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const next = safeNext(form.text('next'));
+  const given = { token: context.token ?? '', code: form.text('code'), auditSource, now };
+  const result = await giveSecondFactor(dashboard.db, given);
+  switch (result.kind) {
+    case 'signed-in':
+      return startAfterSignIn(context, result, { by: 'password', next });
+    case 'ended':
+      return redirect(`${SIGN_IN_URL}?done=ended`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
+    case 'wrong':
+      return codePage(context, { next, problem: formProblem('The code is not right, or was used already.') });
+    case 'rate-limited':
+      return codePage(context, { next, problem: problemOf(result) });
+  }
+}
+
+type CodeProps = { readonly next: string; readonly problem: Problem | null };
+
+function codePage(context: RequestContext, { next, problem }: CodeProps): View {
+  const main = html`<section class="card guest-card"><h1>Second factor</h1>
+${problemSummary(problem, {})}
+${postForm(
+  { action: SIGN_IN_CODE_URL, formToken: context.formToken },
+  html`${hidden('next', next)}
+${field(
+  {
+    name: 'code',
+    label: 'Code',
+    hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
+  },
+  (attributes) =>
+    html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus>`,
+)}
+<div class="actions"><button class="button primary wide">Sign in</button></div>`,
+)}
+<p class="aside"><a href="${SIGN_IN_URL}">Start again</a></p></section>`;
+  return page(context, { title: 'Second factor', main, problem, formUrl: urlOf(SIGN_IN_CODE_URL, { next }) });
+}

@@ -12,20 +12,20 @@ import type { SignedInPage } from '../../http/page-routes.ts';
 import { redirect } from '../../http/view.ts';
 import { provenForm } from '../../proof/proven.ts';
 import {
-  add,
   allowPasswords,
   changeConnection,
   changeRoles,
-  check,
-  remove,
-  removeOne,
-  requireIt,
-  showRemoval,
-} from './changes.ts';
-import { settingsPage } from './page.ts';
+  settingsPage,
+  showConnectionRemoval,
+  submitConnectionRemoval,
+  submitDomain,
+  submitDomainCheck,
+  submitDomainRemoval,
+  submitRequirement,
+} from './settings.ts';
 
 const takesTurns = true;
-/** The address of a form, which is shown after it was refused, leads to the page that contains the form. */
+/** The address of a form stays in the browser after a refusal. Opened anew, it leads to the page that contains the form. */
 const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
 /** All forms change how people sign in, so they need a fresh proof. */
@@ -45,17 +45,22 @@ export const signInSettingsPages: readonly SignedInPage[] = [
   {
     path: REMOVE_CONNECTION_URL,
     mayEnter: mayGovern,
-    get: showRemoval,
-    post: provenForm('remove the connection to your identity provider', [], remove),
+    get: showConnectionRemoval,
+    post: provenForm('remove the connection to your identity provider', [], submitConnectionRemoval),
   },
-  { path: domainsUrl(), mayEnter: mayGovern, get, post: provenForm('add a domain', ['domain'], add) },
+  { path: domainsUrl(), mayEnter: mayGovern, get, post: provenForm('add a domain', ['domain'], submitDomain) },
   {
     path: domainsUrl('check'),
     mayEnter: mayGovern,
     get,
-    post: provenForm('verify a domain', ['domain'], check, { takesTurns }),
+    post: provenForm('verify a domain', ['domain'], submitDomainCheck, { takesTurns }),
   },
-  { path: domainsUrl('remove'), mayEnter: mayGovern, get, post: provenForm('remove a domain', ['domain'], removeOne) },
+  {
+    path: domainsUrl('remove'),
+    mayEnter: mayGovern,
+    get,
+    post: provenForm('remove a domain', ['domain'], submitDomainRemoval),
+  },
   {
     path: ROLES_URL,
     mayEnter: mayGovern,
@@ -66,7 +71,7 @@ export const signInSettingsPages: readonly SignedInPage[] = [
     path: REQUIRE_URL,
     mayEnter: mayGovern,
     get,
-    post: provenForm('require single sign-on', ['break_glass'], requireIt),
+    post: provenForm('require single sign-on', ['break_glass'], submitRequirement),
   },
   {
     path: ALLOW_PASSWORDS_URL,

@@ -1,21 +1,25 @@
-import { type Html, html } from '../../html/html.ts';
-import { icon } from '../../html/icons.ts';
-import { type Confirmation, confirmAccount, openConfirmation } from '../../service/sign-in/single-sign-on/confirm.ts';
-import type { GivenForAccount } from '../../service/sign-in/single-sign-on/confirmation-proof.ts';
-import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
-import type { RequestContext } from '../http/request-context.ts';
-import { RequestError } from '../http/request-error.ts';
-import type { View } from '../http/view.ts';
-import { page } from '../markup/layout.ts';
-import { emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { askedBy, noPasskeys, passkeyForm, relyingPartyOf } from '../passkeys/form.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { icon } from '../../../html/icons.ts';
+import {
+  type Confirmation,
+  confirmAccount,
+  openConfirmation,
+} from '../../../service/sign-in/single-sign-on/confirm.ts';
+import type { GivenForAccount } from '../../../service/sign-in/single-sign-on/confirmation-proof.ts';
+import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../addresses.ts';
+import type { Form } from '../../http/forms.ts';
+import { type Problem, problemOf } from '../../http/problem.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { RequestError } from '../../http/request-error.ts';
+import type { View } from '../../http/view.ts';
+import { page } from '../../markup/layout.ts';
+import { emailText, field, passwordField, postForm, problemSummary } from '../../markup/parts.ts';
+import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf } from '../../proof/passkeys.ts';
+import { startInBrowser } from '../start-session.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
-import { startInBrowser } from './start-in-browser.ts';
 
-// Once for each person: somebody who has signed in at the provider proves that the account with their e-mail is theirs.
+// When people first sign in by single sign-on, they prove that the existing account with their e-mail is theirs.
 
 export async function showConfirmation(context: RequestContext): Promise<View> {
   return confirmationPage(context, null);
@@ -26,7 +30,7 @@ type ConfirmationForm = Form<'password' | 'code' | 'credential'>;
 export async function confirm(context: RequestContext, form: ConfirmationForm): Promise<View> {
   const { dashboard, auditSource } = context;
   const connection = await getConnection(context);
-  const confirming = { ...keyOf(context), given: givenIn(context, form), auditSource };
+  const confirming = { ...keyOf(context), given: givenProofOf(context, form), auditSource };
   const outcome = await confirmAccount(dashboard.db, connection, confirming);
   switch (outcome.kind) {
     case 'signed-in':
@@ -41,12 +45,12 @@ export async function confirm(context: RequestContext, form: ConfirmationForm): 
   }
 }
 
-function givenIn(context: RequestContext, form: ConfirmationForm): GivenForAccount {
+function givenProofOf(context: RequestContext, form: ConfirmationForm): GivenForAccount {
   if (!form.has('credential')) return { kind: 'password', password: form.text('password'), code: form.text('code') };
   const site = relyingPartyOf(context);
   if (site.kind === 'none') throw new RequestError('not-found');
   const { relyingParty } = site;
-  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askedBy(context) };
+  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askingBrowserOf(context) };
 }
 
 function keyOf({ params, browserSecret, now }: RequestContext) {
@@ -68,7 +72,7 @@ ${WITHOUT_PROOF[found.by](found)}
   return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
 }
 
-/** What helps people who cannot give what the page asks for. */
+/** What people can do who cannot give the proof that the page asks for. */
 const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
   password: () =>
     html`<p class="aside"><a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
@@ -77,10 +81,10 @@ const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | 
     html`<p>${hasPasskey ? 'Without the passkey:' : 'It has no password.'} <a href="${FORGOTTEN_PASSWORD_URL}">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`,
 };
 
-/** The options name no passkey: that the account is theirs is not known yet. */
+/** The options for the browser name no passkey: nobody has proved yet that the account is the person's. */
 function passkeyPart(context: RequestContext, { by }: Confirmation): Html {
   const site = relyingPartyOf(context);
-  if (site.kind === 'none') return html`<p class="quiet">${noPasskeys(site)}</p>`;
+  if (site.kind === 'none') return html`<p class="quiet">${noPasskeysWords(site)}</p>`;
   return passkeyForm({
     site: site.relyingParty,
     action: context.path,

@@ -18,9 +18,9 @@ type PasskeyForm = {
   readonly site: RelyingParty;
   readonly action: string;
   readonly formToken: string;
-  /** What the script asks the browser for. "autofill": also beside the saved passwords of the field for the e-mail. */
+  /** What the script asks the browser for. With "autofill", the field for the e-mail also offers passkeys beside saved passwords. */
   readonly use: 'create' | 'get' | 'autofill';
-  /** Where the script gets its options. */
+  /** The URL of the options that the script passes to the browser. */
   readonly optionsUrl: string;
   /** What the form is for, as the end of a sentence: "to sign in with a passkey". */
   readonly purpose: string;
@@ -28,8 +28,8 @@ type PasskeyForm = {
 };
 
 /**
- * Browsers offer passkeys to scripts only, so the page says what it needs one for until the script has shown the form. The script
- * also compares the address, which a proxy can hide from the server.
+ * Browsers offer passkeys to scripts only, so the page says why it needs JavaScript until the script has shown the form. The script
+ * also compares the address of the page, because a proxy can hide it from the server.
  */
 export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
   return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hidden('form_token', formToken)}${hidden('credential', '')}${content}
@@ -41,14 +41,14 @@ export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose,
 
 type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
 
-/** The response to the script of a page: what the browser needs for a passkey, or a message for the person. */
+/** The response to the script of a page: the options for the browser, or a message for the person. */
 export async function sendOptions(
   context: RequestContext,
   make: (asking: Asking) => Promise<PasskeyOptions | Conflict | RateLimited>,
 ): Promise<View> {
   const site = relyingPartyOf(context);
   if (site.kind === 'none') throw new RequestError('not-found');
-  const outcome = await make({ relyingParty: site.relyingParty, browser: askedBy(context), now: context.now });
+  const outcome = await make({ relyingParty: site.relyingParty, browser: askingBrowserOf(context), now: context.now });
   if (outcome.kind === 'options') return { kind: 'json', status: 200, body: outcome.options };
   const { status, message } = problemOf(outcome);
   const headers = outcome.kind === 'rate-limited' ? { 'Retry-After': String(outcome.retryAfterSeconds) } : {};
@@ -60,12 +60,12 @@ export function relyingPartyOf({ dashboard, origin }: RequestContext): RelyingPa
   return relyingPartyAt(origin, { isConfigured: dashboard.publicUrl !== undefined });
 }
 
-export function askedBy({ formToken, auditSource }: RequestContext): AskingBrowser {
+export function askingBrowserOf({ formToken, auditSource }: RequestContext): AskingBrowser {
   return { formToken, ip: auditSource.ip };
 }
 
-/** Why there are no passkeys at this address, and what helps. */
-export function noPasskeys({ why, instead }: NoRelyingParty): Html {
+/** Says why there are no passkeys at this address, and what the person can do. */
+export function noPasskeysWords({ why, instead }: NoRelyingParty): Html {
   if (why === 'ip-address')
     return html`Passkeys need a host name, and this address is an IP address. ${instead !== null ? html`Open <code>${instead}</code> instead.` : 'Open Charter at its host name.'}`;
   if (why === 'insecure') return html`Passkeys need HTTPS, and this address begins with http://.`;

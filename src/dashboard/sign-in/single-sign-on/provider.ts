@@ -1,34 +1,40 @@
-import { normalEmail } from '../../domain/people/email.ts';
-import { type Html, html } from '../../html/html.ts';
-import { findWaysToProve } from '../../service/sign-in/prove.ts';
-import { beginSignIn, type SignInDeps } from '../../service/sign-in/single-sign-on/begin.ts';
-import { completeSignIn } from '../../service/sign-in/single-sign-on/complete.ts';
-import type { AfterProof } from '../../service/sign-in/single-sign-on/completion.ts';
-import { type Connection, findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
-import { confirmationUrl, PROFILE_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { contextAt, findSignedIn, type RequestContext } from '../http/request-context.ts';
-import { RequestError } from '../http/request-error.ts';
-import { redirect, type View } from '../http/view.ts';
-import { continuePage } from '../markup/continue.ts';
-import { page } from '../markup/layout.ts';
-import { hidden, postForm } from '../markup/parts.ts';
-import { backToProof, goOnPage } from '../proof/page.ts';
-import { findForm } from '../proof/sealed-form.ts';
-import { safeNext } from './next.ts';
-import { passwordLink } from './password-link.ts';
-import { failurePage, lostPage, notAdmittedPage, notProvenPage, overPage, tooManyPage } from './refusal-pages.ts';
-import { startInBrowser } from './start-in-browser.ts';
+import { normalEmail } from '../../../domain/people/email.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { findWaysToProve } from '../../../service/sign-in/prove.ts';
+import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-sign-on/begin.ts';
+import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
+import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
+import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/scope.ts';
+import { confirmationUrl, PROFILE_URL, safeNext } from '../../addresses.ts';
+import type { Form } from '../../http/forms.ts';
+import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';
+import { RequestError } from '../../http/request-error.ts';
+import { redirect, type View } from '../../http/view.ts';
+import { continuePage } from '../../markup/continue.ts';
+import { page } from '../../markup/layout.ts';
+import { hidden, postForm } from '../../markup/parts.ts';
+import { backToProof, goOnPage, parentOf, SEALED } from '../../proof/page.ts';
+import { findForm, openForm } from '../../proof/sealed-form.ts';
+import { startInBrowser } from '../start-session.ts';
+import {
+  failurePage,
+  lostPage,
+  notAdmittedPage,
+  notProvenPage,
+  overPage,
+  passwordLink,
+  tooManyPage,
+} from './refusal-pages.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
   return { db: dashboard.db, access: dashboard.providers, inTurn };
 }
 
 /**
- * Charter's own address, which the provider knows. Only the configured one: anybody can send a request with another Host.
- * Without it, there is no single sign-on.
+ * Charter's own address, which the provider knows. It is never taken from the Host header, which may name another server, so there
+ * is no single sign-on without a configured address.
  */
-function ownOrigin({ dashboard: { publicUrl } }: RequestContext): string {
+function requireOwnOrigin({ dashboard: { publicUrl } }: RequestContext): string {
   if (publicUrl === undefined) throw new RequestError('not-found');
   return publicUrl;
 }
@@ -36,34 +42,34 @@ function ownOrigin({ dashboard: { publicUrl } }: RequestContext): string {
 /** The connection in the path. */
 export async function getConnection(context: RequestContext): Promise<Connection> {
   const { dashboard, params, inTurn } = context;
-  ownOrigin(context);
+  requireOwnOrigin(context);
   const found = await inTurn(() => findConnectionById(dashboard.db, params['organizationId'] ?? ''));
   if (found === null) throw new RequestError('not-found');
   return found;
 }
 
 type Going = {
-  /** In lower case; empty if nobody typed one. */
+  /** The e-mail in its normal form; empty if the person has not given one. */
   readonly email: string;
   readonly next: string;
-  /** SHA-256 of the token of the access link from which it begins. */
+  /** SHA-256 of the token of the access link, if the sign-in begins there. */
   readonly linkHash?: Buffer | null;
-  /** What goes on after the sign-in, which proves who is signed in and signs nobody in. */
+  /** The form that waits for a proof. With it, the provider only proves who is signed in, and nobody is signed in anew. */
   readonly sealedForm?: Buffer;
-  /** What else the person can do; by default, use a password. */
+  /** What else the person can do; by default, sign in with a password. */
   readonly aside?: Html;
-  /** The form on a page that says why there is no sign-in; see refusal-pages.ts. */
+  /** The form that leads back to the other kinds of proof; see refusal-pages.ts. */
   readonly back?: Html;
 };
 
-/** Begins a sign-in, after a form. */
+/** Begins a sign-in at the provider. Only a form may begin one, because a link can be on another site. */
 export async function goToProvider(
   context: RequestContext,
   connection: Connection,
   { aside, back, ...going }: Going,
 ): Promise<View> {
   const { browserSecret, auditSource, now } = context;
-  const request = { origin: ownOrigin(context), browserSecret, auditSource, now, ...going };
+  const request = { origin: requireOwnOrigin(context), browserSecret, auditSource, now, ...going };
   const begun = await beginSignIn(depsOf(context), connection, request);
   switch (begun.kind) {
     case 'begun': {
@@ -80,16 +86,16 @@ export async function goToProvider(
 }
 
 /**
- * The address for a tile of the provider (OpenID Connect Core section 4, initiate_login_uri). It begins nothing: anybody can link
- * to it, and a browser that went on by itself would be signed in to the organization of the attacker who made the link.
+ * The page to which a tile at the provider leads (OpenID Connect Core section 4, initiate_login_uri). It only asks: anybody can
+ * link to it, and a browser that continued by itself would be signed in to the organization of an attacker who made the link.
  */
 export async function showStart(context: RequestContext): Promise<View> {
   const { query, path, formToken } = context;
   const { issuer } = (await getConnection(context)).record;
   if ((query.get('iss') ?? issuer) !== issuer) throw new RequestError('not-found');
-  const origin = ownOrigin(context);
+  const origin = requireOwnOrigin(context);
   const target = query.get('target_link_uri') ?? '';
-  // It is a whole URL, and only a path of ours is followed.
+  // The parameter is a whole URL, of which only a path of ours is followed.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
   const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
 <p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
@@ -107,11 +113,11 @@ export async function startAtProvider(context: RequestContext, form: Form<'email
   return goToProvider(context, await getConnection(context), { email, next: safeNext(form.text('next')) });
 }
 
-/** Where the provider sends the browser back. */
+/** The page to which the provider sends the browser back. */
 export async function comeBack(context: RequestContext): Promise<View> {
   const { browserSecret, token, auditSource, now, query } = context;
   const connection = await getConnection(context);
-  const response = { token, origin: ownOrigin(context), browserSecret, parameters: query, auditSource, now };
+  const response = { token, origin: requireOwnOrigin(context), browserSecret, parameters: query, auditSource, now };
   const completion = await completeSignIn(depsOf(context), connection, response);
   switch (completion.kind) {
     case 'signed-in':
@@ -131,7 +137,7 @@ export async function comeBack(context: RequestContext): Promise<View> {
   }
 }
 
-/** Goes on with what was sent if the provider sent the browser back with a proof. */
+/** Offers to continue with the form that waited, if the provider proved who the person is. */
 async function showAfterProof(context: RequestContext, { outcome, next, sealedForm }: AfterProof): Promise<View> {
   const sealed = sealedForm.toString('base64url');
   const waiting = await findWaiting(context, { next, sealed });
@@ -152,11 +158,33 @@ async function showAfterProof(context: RequestContext, { outcome, next, sealedFo
   }
 }
 
-/** `null` if the session in which the form was sent has ended. */
+/** The form that waits for the proof; `null` if it belongs to another session or that session has ended. */
 async function findWaiting(context: RequestContext, { next, sealed }: { next: string; sealed: string }) {
   const signedIn = await findSignedIn(context);
   if (signedIn === null) return null;
   const asking = contextAt(signedIn, next);
   const form = findForm(asking, sealed);
   return form === null ? null : { asking, purpose: form.purpose };
+}
+
+export const PROVIDER_PROOF_FIELDS = [SEALED, 'next'] as const;
+
+/** Lets the signed-in person sign in at the provider anew, which proves who they are. The form that they sent waits meanwhile. */
+export async function proveAtProvider(
+  context: SignedInContext,
+  form: Form<(typeof PROVIDER_PROOF_FIELDS)[number]>,
+): Promise<View> {
+  const { actor, dashboard, inTurn } = context;
+  const [next, sealed] = [safeNext(form.text('next')), form.text(SEALED)];
+  const asking = contextAt(context, next);
+  openForm(asking, sealed);
+  const connection = await inTurn(() => findConnectionById(dashboard.db, actor.scope.organizationId));
+  if (connection === null) throw new RequestError('not-found');
+  return goToProvider(context, connection, {
+    email: actor.email,
+    next,
+    sealedForm: Buffer.from(sealed, 'base64url'),
+    aside: html`<a href="${parentOf(asking.path)}">Cancel</a>`,
+    back: backToProof(asking, sealed),
+  });
 }

@@ -3,12 +3,18 @@ import { shownEmail } from '../../../domain/people/email.ts';
 import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
+import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';
 import { connectionUrls } from '../../../service/sign-in/single-sign-on/scope.ts';
-import type { RulesContent } from '../../../service/sign-in-settings/rules.ts';
+import { addDomain, checkDomain, removeDomain } from '../../../service/sign-in-settings/domains.ts';
+import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
+import { type RulesContent, saveRules } from '../../../service/sign-in-settings/rules.ts';
 import {
   type ConnectionContent,
   getSignInSettings,
+  removeConnection,
   type SignInSettings,
+  saveConnection,
+  tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
 import {
@@ -21,10 +27,13 @@ import {
   REQUIRE_URL,
   ROLES_URL,
   SIGN_IN_SETTINGS_URL,
+  SIGN_IN_URL,
 } from '../../addresses.ts';
-import type { Problem } from '../../http/problem.ts';
-import type { SignedInContext } from '../../http/request-context.ts';
-import type { View } from '../../http/view.ts';
+import type { Form } from '../../http/forms.ts';
+import { formProblem, type Problem, problemOf } from '../../http/problem.ts';
+import { findSignedIn, type SignedInContext } from '../../http/request-context.ts';
+import { RequestError } from '../../http/request-error.ts';
+import { redirect, type View } from '../../http/view.ts';
 import { noMailWords } from '../../markup/key-notices.ts';
 import { page } from '../../markup/layout.ts';
 import {
@@ -33,6 +42,7 @@ import {
   doneNotice,
   emailText,
   field,
+  head,
   hidden,
   passwordField,
   postForm,
@@ -40,8 +50,9 @@ import {
 } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
 import { organizationHead } from '../../organization/head.ts';
+import { depsOf } from '../single-sign-on/provider.ts';
 
-const DONE = new Map([
+const CONFIRMATIONS = new Map([
   ['connection', 'The connection is saved. People whose e-mail is of a verified domain can sign in with it.'],
   ['removed', 'The connection is removed.'],
   ['domain', 'The domain is added. Publish its TXT record, then check it.'],
@@ -63,11 +74,22 @@ const LABELS = {
   break_glass: 'Break-glass administrator',
 };
 
+/** What a refused form sent, or what a trial of the connection found. */
+type Retry = {
+  readonly problem?: Problem;
+  /** What a trial of the connection found. */
+  readonly notice?: string;
+  readonly connection?: Omit<ConnectionContent, 'clientSecret'>;
+  readonly domain?: string;
+  readonly roles?: RulesContent;
+  readonly breakGlass?: string;
+};
+
 export async function settingsPage(context: SignedInContext, retry: Retry = {}): Promise<View> {
   const { actor, dashboard, query, inTurn } = context;
   const settings = await inTurn(() => getSignInSettings(dashboard.db, actor));
   const { problem = null, notice } = retry;
-  const done = context.method === 'POST' ? undefined : DONE.get(query.get('done') ?? '');
+  const done = context.method === 'POST' ? undefined : CONFIRMATIONS.get(query.get('done') ?? '');
   const main = html`${organizationHead('sign-in', actor)}${doneNotice(notice ?? done)}${problemSummary(problem, LABELS)}
 ${connectionSection(context, settings, retry)}
 ${domainsSection(context, settings, retry)}
@@ -115,7 +137,7 @@ ${passwordField({
 }</section>`;
 }
 
-/** What the provider has to know about Charter. */
+/** The addresses of Charter that the provider has to know. */
 function addresses({ dashboard: { publicUrl }, actor }: SignedInContext, isFolded: boolean): Html {
   if (publicUrl === undefined)
     return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.</p></div>`;
@@ -238,7 +260,7 @@ ${
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
 }
 
-/** Who learns that the break-glass administrator has signed in. */
+/** Says who learns that the break-glass administrator has signed in. */
 function useWords(context: SignedInContext): Html {
   const noMail = noMailWords(context);
   return noMail === false
@@ -255,13 +277,116 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
   );
 }
 
-/** What a refused form sent, or what a trial found. */
-export type Retry = {
-  readonly problem?: Problem;
-  /** What a trial of the connection found. */
-  readonly notice?: string;
-  readonly connection?: Omit<ConnectionContent, 'clientSecret'>;
-  readonly domain?: string;
-  readonly roles?: RulesContent;
-  readonly breakGlass?: string;
-};
+// What the forms change.
+
+/** Tries the connection first, and saves it only if it works. */
+export async function changeConnection(
+  context: SignedInContext,
+  form: Form<'issuer' | 'client_id' | 'client_secret' | 'act'>,
+): Promise<View> {
+  const { dashboard, actor, inTurn } = context;
+  const { db, webhooks: targets, providers: access, publicUrl } = dashboard;
+  if (publicUrl === undefined) throw new RequestError('not-found');
+  const content = {
+    issuer: form.text('issuer'),
+    clientId: form.text('client_id'),
+    clientSecret: form.text('client_secret'),
+  };
+  const { redirectUri } = connectionUrls(publicUrl, actor.scope.organizationId);
+  const tried = await tryConnection(db, actor, { ...content, access, targets, redirectUri, inTurn });
+  if (tried.kind === 'invalid') return settingsPage(context, { problem: problemOf(tried), connection: content });
+  if (tried.kind !== 'tried') return settingsPage(context, { problem: formProblem(tried.words), connection: content });
+  if (form.text('act') === 'try') {
+    const again = content.clientSecret.trim() === '' ? '' : ' Type the secret again to save it.';
+    const notice = tried.isSecretProven
+      ? `The connection works: the provider accepts the client ID and the client secret.${again}`
+      : 'The provider answers, but does not say whether it accepts the client secret.';
+    return settingsPage(context, { notice, connection: content });
+  }
+  const outcome = await inTurn(() => saveConnection(db, actor, { ...content, issuer: tried.issuer, targets }));
+  if (outcome.kind !== 'done') return settingsPage(context, { problem: problemOf(outcome), connection: content });
+  return connectionView(context, 'connection');
+}
+
+export async function showConnectionRemoval(context: SignedInContext): Promise<View> {
+  const { dashboard, actor, formToken } = context;
+  const { connection } = await getSignInSettings(dashboard.db, actor);
+  if (connection === null) return redirect(SIGN_IN_SETTINGS_URL);
+  const title = 'Remove the connection';
+  const main = html`${head({ title, up: { name: 'Sign-in', href: SIGN_IN_SETTINGS_URL }, lead: connection.issuer })}
+<div class="card narrow"><div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
+<ul><li>Nobody can sign in by single sign-on, and the sessions by it end.</li>
+<li>If you signed in by single sign-on yourself, your session ends, too. Make sure before that you can sign in with a password or a passkey.</li>
+<li>People who have no password need a link to set one.</li>
+<li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li>
+<li>The settings under New people and groups are deleted: the role of new people, the claim with groups and the roles by group.</li></ul></div>
+<p>API keys and verified domains stay.</p>
+${postForm({ action: REMOVE_CONNECTION_URL, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
+  return page(context, { title, main });
+}
+
+export async function submitConnectionRemoval(context: SignedInContext): Promise<View> {
+  const outcome = await removeConnection(context.dashboard.db, context.actor);
+  return outcome.kind === 'done'
+    ? connectionView(context, 'removed')
+    : settingsPage(context, { problem: problemOf(outcome) });
+}
+
+/** A change of the connection ends the sessions by single sign-on, which can include the administrator's own. */
+async function connectionView(context: SignedInContext, done: 'connection' | 'removed'): Promise<View> {
+  if ((await findSignedIn(context)) !== null) return settingsView(context, DONE, { done });
+  return redirect(`${SIGN_IN_URL}?done=${done === 'connection' ? 'connection-saved' : 'connection-removed'}`);
+}
+
+/** The settings with a confirmation, or with the reason for the refusal and the values that the refused form sent. */
+async function settingsView(
+  context: SignedInContext,
+  outcome: Done | Invalid | Conflict,
+  { done, ...sent }: { readonly done: string } & Retry,
+): Promise<View> {
+  return outcome.kind === 'done'
+    ? redirect(`${SIGN_IN_SETTINGS_URL}?done=${done}`)
+    : settingsPage(context, { problem: problemOf(outcome), ...sent });
+}
+
+export async function submitDomain(context: SignedInContext, form: Form<'domain'>): Promise<View> {
+  const domain = form.text('domain');
+  const outcome = await addDomain(context.dashboard.db, context.actor, { domain });
+  return settingsView(context, outcome, { done: 'domain', domain });
+}
+
+export async function submitDomainCheck(context: SignedInContext, form: Form<'domain'>): Promise<View> {
+  const { actor, now } = context;
+  const outcome = await checkDomain(depsOf(context), actor, { domain: form.text('domain'), now });
+  return settingsView(context, outcome, { done: 'verified' });
+}
+
+export async function submitDomainRemoval(context: SignedInContext, form: Form<'domain'>): Promise<View> {
+  const outcome = await removeDomain(context.dashboard.db, context.actor, { domain: form.text('domain') });
+  return settingsView(context, outcome, { done: 'domain-removed' });
+}
+
+export async function changeRoles(
+  context: SignedInContext,
+  form: Form<'new_people' | 'groups_claim' | 'group_roles'>,
+): Promise<View> {
+  const roles = {
+    newPeople: form.text('new_people'),
+    groupsClaim: form.text('groups_claim'),
+    groupRoles: form.text('group_roles'),
+  };
+  const outcome = await saveRules(context.dashboard.db, context.actor, roles);
+  return settingsView(context, outcome, { done: 'roles', roles });
+}
+
+export async function submitRequirement(context: SignedInContext, form: Form<'break_glass'>): Promise<View> {
+  const { dashboard, actor, token, now } = context;
+  const breakGlass = form.text('break_glass');
+  const outcome = await requireSingleSignOn(dashboard.db, actor, { token, breakGlass, now });
+  return settingsView(context, outcome, { done: 'required', breakGlass });
+}
+
+export async function allowPasswords(context: SignedInContext): Promise<View> {
+  const outcome = await stopRequiringSingleSignOn(context.dashboard.db, context.actor);
+  return settingsView(context, outcome, { done: 'passwords' });
+}

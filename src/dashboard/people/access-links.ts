@@ -15,7 +15,7 @@ import { page } from '../markup/layout.ts';
 import { copyField, emailText, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { userPage } from './user.ts';
-import { userIdOf } from './user-head.ts';
+import { userIdOf } from './user-parts.ts';
 
 export async function sendLink(context: SignedInContext, form: Form<'kind' | 'form_id'>): Promise<View> {
   const { dashboard, actor, now } = context;
@@ -40,18 +40,18 @@ function isLinkKind(text: string): text is AccessLinkKind {
   return text === 'invitation' || text === 'password_reset';
 }
 
-/** Whether mail is configured, so that users get their links themselves. */
-export function mailsLinks({ dashboard }: SignedInContext): boolean {
+/** Whether mail is configured, so that users get their links by mail. */
+export function canMailLinks({ dashboard }: SignedInContext): boolean {
   return dashboard.publicUrl !== undefined && dashboard.outbox.canSend;
 }
 
 /**
- * Mails the link to the user if mail is configured, and shows it once to the person who made it. A mailed link of somebody who has
- * not accepted is not shown: it proves that the e-mail is theirs, and only its mailbox may tell whether it has an account elsewhere.
+ * Mails the link to the user if mail is configured, and shows it once to the person who made it. A mailed invitation is not shown:
+ * opening it proves that the e-mail is the user's, and reveals whether the e-mail has an account in another organization.
  */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;
-  const isMailed = mailsLinks(context);
+  const isMailed = canMailLinks(context);
   const url = linkUrl(origin, link.token);
   const isToProvider = await isSingleSignOnRequired(dashboard.db, actor, link.userId);
   if (isMailed) mailLink(dashboard, { ...link, organizationName: actor.organizationName, isToProvider, url });

@@ -1,28 +1,28 @@
-import { PROOF_MINUTES } from '../../domain/people/session.ts';
-import { SIGN_IN_MINUTES } from '../../domain/people/single-sign-on.ts';
-import type { WaysIn } from '../../domain/people/ways-in.ts';
-import { type Html, html } from '../../html/html.ts';
-import type { SingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
-import type { RateLimited } from '../../service/outcome.ts';
+import { PROOF_MINUTES } from '../../../domain/people/session.ts';
+import { SIGN_IN_MINUTES } from '../../../domain/people/single-sign-on.ts';
+import type { WaysIn } from '../../../domain/people/ways-in.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { SingleSignOnRequired } from '../../../service/authority/single-sign-on.ts';
+import type { RateLimited } from '../../../service/outcome.ts';
 import type {
   NotAdmitted,
   NotAdmittedReason,
   NotProven,
   NotProvenReason,
-} from '../../service/sign-in/single-sign-on/completion.ts';
-import type { ProviderFailure } from '../../service/sign-in/single-sign-on/provider.ts';
-import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../addresses.ts';
-import { problemOf } from '../http/problem.ts';
-import type { RequestContext, SignedInContext } from '../http/request-context.ts';
-import type { View } from '../http/view.ts';
-import { errorPage } from '../markup/error.ts';
-import { passwordLink } from './password-link.ts';
+} from '../../../service/sign-in/single-sign-on/completion.ts';
+import type { ProviderFailure } from '../../../service/sign-in/single-sign-on/provider.ts';
+import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../../addresses.ts';
+import { problemOf } from '../../http/problem.ts';
+import type { RequestContext, SignedInContext } from '../../http/request-context.ts';
+import type { View } from '../../http/view.ts';
+import { errorPage } from '../../markup/error.ts';
 
-// Why a sign-in at the provider does not lead on. After a proof, `back` is the form that leads back to the other kinds of proof.
+// Pages that say why a sign-in at the identity provider was refused. If it was to prove who somebody is, `back` is the form that
+// leads back to the other kinds of proof.
 
 const AGAIN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
-/** Without a proof to go back to, somebody who has a password here can use it: it needs no provider. */
+/** Where there is no proof to go back to, the page offers the sign-in with a password, which needs no provider. */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 
 const LOST = `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes.`;
@@ -36,7 +36,7 @@ export function lostPage(context: RequestContext, back?: Html): View {
   });
 }
 
-/** For somebody who is signed in, such as after a reload of the page that follows a proof. */
+/** In place of `lostPage` for a person who is signed in, such as after a reload of the page that follows a proof. */
 export function overPage(context: SignedInContext): View {
   return errorPage(context, {
     status: 400,
@@ -52,7 +52,7 @@ export function tooManyPage(context: RequestContext, limited: RateLimited, back?
   return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
 }
 
-/** For somebody who has proved with a password or a passkey who they are. */
+/** For a person whose password or passkey was right, but whose organization does not accept it. */
 export function requiredPage(
   context: RequestContext,
   { organizationId, email }: SingleSignOnRequired,
@@ -88,7 +88,7 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
   'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
-/** What helps people whose provider cannot prove who they are. `ways`: theirs to prove it. */
+/** What people can do whose provider does not prove who they are, by the ways that they have to sign in. */
 function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
   const own = [passkeys > 0 && 'passkey', hasPassword && 'password'].filter((each) => each !== false).join(' or your ');
   return html`${own !== '' && html`<p>Go back and use your ${own}.</p>`}
@@ -97,7 +97,7 @@ function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
 
 const FOR_ADMINISTRATORS = html`<p>For administrators: the guide <a href="${guideUrl('single-sign-on')}#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
 
-/** `ways`: `null` unless a form of the person waits, to which `back` leads. */
+/** `ways` is `null` if the form that needed the proof no longer waits; otherwise `back` leads to that form. */
 export function notProvenPage(
   context: RequestContext,
   { reason }: NotProven,
@@ -137,7 +137,12 @@ const FAILURES: Record<
   },
 };
 
-/** The words of the failure are for administrators, in the audit log. */
+/** The page does not repeat what the provider said: that is in the audit log, for administrators. */
 export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
   return errorPage(context, { ...FAILURES[kind], ...waysOn(back) });
+}
+
+/** A link to the page that asks for the e-mail and the password at once. It depends on no account. */
+export function passwordLink(next: string = PROFILE_URL): Html {
+  return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }

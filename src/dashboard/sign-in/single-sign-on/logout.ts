@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
-import { singleSignOnUrl } from '../addresses.ts';
-import { type MaxSize, mediaTypeOf, readBody } from '../http/forms.ts';
-import { answerPrograms } from '../http/json-requests.ts';
-import type { Dashboard, RequestContext } from '../http/request-context.ts';
-import { RequestError } from '../http/request-error.ts';
-import type { View } from '../http/view.ts';
+import { singleSignOnUrl } from '../../addresses.ts';
+import { type MaxSize, mediaTypeOf, readBody } from '../../http/forms.ts';
+import { answerPrograms } from '../../http/json-requests.ts';
+import type { Dashboard, RequestContext } from '../../http/request-context.ts';
+import { RequestError } from '../../http/request-error.ts';
+import type { View } from '../../http/view.ts';
 import { depsOf, getConnection } from './provider.ts';
 
 const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
 
 /**
- * Where a provider says that a session has ended there (OpenID Connect Back-Channel Logout 1.0). It is a program, without a
- * session: the signature of its token is the proof.
+ * The address to which an identity provider reports that a session has ended there (OpenID Connect Back-Channel Logout 1.0). The
+ * provider has no session here: the signature of its token is the proof.
  */
 export function backChannelLogout(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -20,7 +20,7 @@ export function backChannelLogout(dashboard: Dashboard): Router {
   return router;
 }
 
-/** Section 2.8. */
+/** OpenID Connect Back-Channel Logout 1.0, section 2.8. */
 const bodyOfError = (error_description: string) => ({ error: 'invalid_request', error_description });
 
 async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {
@@ -29,7 +29,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   const sent = new URLSearchParams((await readBody(req, MAX_TOKEN)).toString('utf8'));
   const token = sent.get('logout_token') ?? '';
   const { auditSource, now } = context;
-  const { logOut } = await import('../../service/sign-in/single-sign-on/logout.ts');
+  const { logOut } = await import('../../../service/sign-in/single-sign-on/logout.ts');
   const outcome = await logOut(depsOf(context), connection, { token, auditSource, now });
   if (outcome.kind === 'done') return { kind: 'json', status: 200, body: {} };
   const status = outcome.kind === 'unreachable' ? 503 : 400;

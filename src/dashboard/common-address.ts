@@ -1,0 +1,130 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Cell, CommonAddress } from '../domain/organizations/cells.ts';
+import { normalEmail, shownEmail } from '../domain/people/email.ts';
+import { type Html, html } from '../html/html.ts';
+import { findCellForEmail } from '../service/cells/find-cell.ts';
+import { GUEST_URLS, PROFILE_URL, SECTION_URLS, SIGN_IN_URL, safeNext, urlOf } from './addresses.ts';
+import type { Form } from './http/forms.ts';
+import { form, type PublicPage, publicRoutes } from './http/page-routes.ts';
+import { formProblem, type Problem } from './http/problem.ts';
+import { askedUrl, calledCommonAddress, type Dashboard, type RequestContext } from './http/request-context.ts';
+import { RequestError } from './http/request-error.ts';
+import { redirect, type View } from './http/view.ts';
+import { continuePage } from './markup/continue.ts';
+import { page } from './markup/layout.ts';
+import { field, hidden, postForm, problemSummary } from './markup/parts.ts';
+
+const PAGES: readonly PublicPage[] = [
+  // With takesTurns, the form waits for no turn to use the database, which it does not need.
+  { path: SIGN_IN_URL, get: showCells, post: form(['email', 'next'], submitEmail, { takesTurns: true }) },
+  ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
+];
+
+/**
+ * The pages of the address that all cells share. Sessions and cookies belong to the host of a cell, so nobody signs in here: the
+ * pages lead on to the right cell. Requests to the cell's own address are passed on.
+ */
+export function commonAddressRoutes(dashboard: Dashboard): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(publicRoutes(dashboard, PAGES));
+  return (req: Request, res: Response, next) =>
+    calledCommonAddress(req, dashboard) === null ? next() : router(req, res, next);
+}
+
+async function showCells(context: RequestContext): Promise<View> {
+  return cellsPage(context, { email: '', next: safeNext(context.query.get('next')), problem: null });
+}
+
+/** Handles the URL of a page that only cells have. */
+async function leadToSignIn(context: RequestContext): Promise<View> {
+  return redirect(urlOf(SIGN_IN_URL, { next: nextParameterOf(safeNext(askedUrl(context))) }));
+}
+
+/** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
+async function submitEmail(context: RequestContext, form: Form<'email' | 'next'>): Promise<View> {
+  const next = safeNext(form.text('next'));
+  const email = normalEmail(form.text('email'));
+  if (email === null) {
+    const problem = formProblem('Type the whole e-mail address, such as mei@example.org.');
+    return cellsPage(context, { email: form.text('email'), next, problem });
+  }
+  const cell = await findCell(context, email);
+  if (cell === null) return unknownPage(context, { email, next });
+  const why = 'Your organization is there.';
+  return continuePage(context, { title: `Sign in to ${cell.title}`, why, url: signInUrlAt(cell, { email, next }) });
+}
+
+/** The cell of the e-mail's domain; `null` if it is unknown or cannot be read, so that people choose. */
+async function findCell(context: RequestContext, email: string): Promise<Cell | null> {
+  const { dashboard, auditSource } = context;
+  const { domainsFile, cells } = requireCommonAddress(context);
+  if (domainsFile === null) return null;
+  try {
+    return await findCellForEmail({ domainsFile, cells }, email);
+  } catch (error) {
+    dashboard.onFault(error, auditSource.requestId);
+    return null;
+  }
+}
+
+function requireCommonAddress({ commonAddress }: RequestContext): CommonAddress {
+  if (commonAddress === null) throw new RequestError('not-found');
+  return commonAddress;
+}
+
+/** The parameter "next" of a link to the sign-in; `null` for the profile, to which the sign-in leads without it. */
+function nextParameterOf(next: string): string | null {
+  return next === PROFILE_URL ? null : next;
+}
+
+type Going = { readonly email: string; readonly next: string };
+
+/** The URL has the e-mail in its fragment, which reaches no server and no log. The script of the page there fills it in. */
+function signInUrlAt({ url }: Cell, { email, next }: Going): string {
+  const fragment = email === '' ? '' : `#email=${encodeURIComponent(shownEmail(email))}`;
+  return `${url}${urlOf(SIGN_IN_URL, { next: nextParameterOf(next) })}${fragment}`;
+}
+
+function cellsPage(context: RequestContext, { problem, ...going }: Going & { readonly problem: Problem | null }): View {
+  const common = requireCommonAddress(context);
+  const title = 'Sign in';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+${common.domainsFile === null ? html`<p>Choose where your organization is.</p>` : emailForm(context, { ...going, problem })}
+${cellLinks(common, { email: '', next: going.next })}</section>`;
+  return page(context, { title, main, problem, formUrl: urlOf(SIGN_IN_URL, { next: nextParameterOf(going.next) }) });
+}
+
+function emailForm(
+  { formToken }: RequestContext,
+  { email, next, problem }: Going & { readonly problem: Problem | null },
+): Html {
+  return html`${problemSummary(problem, {})}
+${postForm(
+  { action: SIGN_IN_URL, formToken },
+  html`${hidden('next', next)}
+${field(
+  { name: 'email', label: 'E-mail' },
+  (attributes) =>
+    html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${problem === null && html` autofocus`}>`,
+)}
+<div class="actions"><button class="button primary wide">Continue</button></div>`,
+)}
+<div class="or"><span>or choose a location</span></div>`;
+}
+
+function cellLinks({ cells }: CommonAddress, going: Going): Html {
+  return html`<ul class="cells">${cells.map(
+    (cell) =>
+      html`<li><a class="button wide" href="${signInUrlAt(cell, going)}">${cell.title}<span class="quiet">${new URL(cell.url).host}</span></a></li>`,
+  )}</ul>`;
+}
+
+/** The page for every e-mail whose domain is not in the map of domains. */
+function unknownPage(context: RequestContext, going: Going): View {
+  const title = 'Where is your organization?';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>Choose where it is. If you do not know, look at the address in your invitation, or ask a colleague.</p>
+${cellLinks(requireCommonAddress(context), going)}
+<p class="aside"><a href="${urlOf(SIGN_IN_URL, { next: nextParameterOf(going.next) })}">Use another e-mail</a></p></section>`;
+  return page(context, { title, main });
+}

@@ -1,0 +1,198 @@
+import { formatCount } from '../../domain/format.ts';
+import { shownEmail } from '../../domain/people/email.ts';
+import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
+import { isRole } from '../../domain/people/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
+import { listOwnedBy } from '../../service/integrations/integrations.ts';
+import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
+import type { Conflict, Done } from '../../service/outcome.ts';
+import { changeRole, deactivateUser, reactivateUser } from '../../service/people/change-user.ts';
+import { unlinkUser } from '../../service/sign-in-settings/enforcement.ts';
+import { resetSecondFactor } from '../../service/sign-in-settings/reset-second-factor.ts';
+import type { NamedIntegration } from '../../store/integrations/integrations.ts';
+import type { UserDetails } from '../../store/people/user-lists.ts';
+import { integrationUrl, SECOND_FACTOR_URL, urlOf, userKeysUrl, userUrl } from '../addresses.ts';
+import { doneDuringMove } from '../http/errors.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { keyLine } from '../keys/cells.ts';
+import { page } from '../markup/layout.ts';
+import { beside, emailText, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { ROLE_WORDS, since } from '../markup/words.ts';
+import { userPage } from './user.ts';
+import { getManagedUser, userIdOf } from './user-parts.ts';
+
+// What changes the account of another user.
+
+/** The page of the user, with a confirmation or with the reason for the refusal. */
+async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {
+  return outcome.kind === 'done'
+    ? redirect(`${userUrl(userIdOf(context))}?done=${done}`)
+    : userPage(context, problemOf(outcome));
+}
+
+export async function setRole(context: SignedInContext, form: Form<'role' | typeof NEW_OWNER>): Promise<View> {
+  const userId = userIdOf(context);
+  const role = form.text('role');
+  const newOwner = form.has(NEW_OWNER) ? form.text(NEW_OWNER) : undefined;
+  const outcome = await changeRole(context.dashboard.db, context.actor, { userId, role, newOwner });
+  if (outcome.kind === 'done') return redirect(`${userUrl(userId)}?done=role`);
+  const problem = problemOf(outcome);
+  if (problem.fields[NEW_OWNER] === undefined) return userPage(context, problem);
+  // The form of the user's page does not ask for a new owner.
+  if (newOwner === undefined) return redirect(urlOf(userUrl(userId, 'role'), { role }));
+  return demotionPage(context, { role, newOwner, problem });
+}
+
+/** Asks for the confirmation of a demotion, and for a new owner of the integrations that the user owns. */
+export async function showDemotion(context: SignedInContext): Promise<View> {
+  const { query, actor } = context;
+  return demotionPage(context, { role: query.get('role') ?? '', newOwner: actor.email, problem: null });
+}
+
+type DemotionProps = { readonly role: string; readonly newOwner: string; readonly problem: Problem | null };
+
+async function demotionPage(context: SignedInContext, { role, newOwner, problem }: DemotionProps): Promise<View> {
+  const { actor, dashboard, formToken } = context;
+  const user = await getManagedUser(context);
+  const url = userUrl(user.id);
+  if (!isRole(role)) return redirect(url);
+  const owned = await listOwnedBy(dashboard.db, actor, user.id);
+  const title = `Change the role of ${user.name}`;
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
+${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
+<div class="card narrow"><p>From <strong>${ROLE_WORDS[user.role].name}</strong> to <strong>${ROLE_WORDS[role].name}</strong>. It applies at once, to all keys of ${user.name} too.</p>
+${postForm(
+  { action: userUrl(user.id, 'role'), formToken },
+  html`${hidden('role', role)}${integrationsSection(user, owned)}${owned.length > 0 && newOwnerField({ value: newOwner, problem }, `The e-mail of an active user. ${user.name} stays the owner with ${shownEmail(user.email)}.`)}
+<div class="actions"><button class="button primary">Change role</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}</div>`;
+  return page(context, { title, main, problem });
+}
+
+export async function showDeactivation(context: SignedInContext): Promise<View> {
+  return deactivationPage(context, null);
+}
+
+/** `retry`: why the form was refused, and what it sent. */
+async function deactivationPage(
+  context: SignedInContext,
+  retry: { readonly problem: Problem; readonly newOwner: string } | null,
+): Promise<View> {
+  const { actor, dashboard, formToken, now } = context;
+  const user = await getManagedUser(context);
+  const owned = await listOwnedBy(dashboard.db, actor, user.id);
+  const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
+  const isSelf = user.id === actor.userId;
+  const problem = retry?.problem ?? null;
+  const title = `Deactivate ${user.name}`;
+  const url = userUrl(user.id);
+  const content = html`<div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
+<ul><li>${endingKeys(user, keys, now)}</li>
+<li>Every session and every open link of ${user.name} ends.</li></ul></div>
+<p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
+${postForm(
+  { action: userUrl(user.id, 'deactivate'), formToken },
+  html`${integrationsSection(user, owned)}${owned.length > 0 && newOwnerField({ value: retry?.newOwner ?? (isSelf ? '' : actor.email), problem })}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
+${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
+${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, userKeysUrl(user.id), now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
+  return page(context, { title, main, problem });
+}
+
+/** Says how many keys end, and when one of them was last used. */
+function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Date): Html {
+  if (keys.length === 0) return html`${name} has no active API key.`;
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []).toSorted((a, b) => b.getTime() - a.getTime());
+  const [latest] = uses;
+  const lastUsed = latest === undefined ? 'No use is recorded yet.' : html`The last use was ${since(latest, now)}.`;
+  return html`${formatCount(keys.length, 'active API key')} of ${name} ${keys.length === 1 ? 'is' : 'are'} revoked for good. ${lastUsed} Requests that use ${keys.length === 1 ? 'it' : 'one'} are refused with 401.`;
+}
+
+export async function deactivate(context: SignedInContext, form: Form<typeof NEW_OWNER>): Promise<View> {
+  const userId = userIdOf(context);
+  const newOwner = form.has(NEW_OWNER) ? form.text(NEW_OWNER) : undefined;
+  const outcome = await deactivateUser(context.dashboard.db, context.actor, { userId, newOwner, now: context.now });
+  if (outcome.kind === 'invalid')
+    return deactivationPage(context, { problem: problemOf(outcome), newOwner: newOwner ?? '' });
+  if (outcome.kind === 'done' && context.isMoving) return doneDuringMove(context, 'The user is deactivated.');
+  return userView(context, outcome, 'deactivated');
+}
+
+export async function reactivate(context: SignedInContext): Promise<View> {
+  const outcome = await reactivateUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
+  return userView(context, outcome, 'reactivated');
+}
+
+const NEW_OWNER_LABEL = 'New owner of the integrations';
+
+/** Lists the integrations of a user who is about to be deactivated or demoted. */
+function integrationsSection({ name }: { readonly name: string }, owned: readonly NamedIntegration[]): Html | false {
+  if (owned.length === 0) return false;
+  const [what, their] = [formatCount(owned.length, 'integration'), owned.length === 1 ? 'its' : 'their'];
+  return html`<h2>Integrations</h2>
+<p>${name} owns ${what}. ${owned.length === 1 ? 'It keeps' : 'They keep'} working with ${their} API keys, and need${owned.length === 1 && 's'} somebody who answers for ${owned.length === 1 ? 'it' : 'them'}.</p>
+<ul class="lines">${owned.map((each) => html`<li><a href="${integrationUrl(each.id)}">${each.name}</a></li>`)}</ul>`;
+}
+
+function newOwnerField(
+  { value, problem }: { readonly value: string; readonly problem: Problem | null },
+  hint = 'The e-mail of an active user of your organization.',
+): Html {
+  return field(
+    { name: NEW_OWNER, label: NEW_OWNER_LABEL, hint, errors: problem?.fields },
+    (attributes) =>
+      html`<input ${attributes} type="email" value="${value}" maxlength="254" autocomplete="off" required>`,
+  );
+}
+
+/** Asks before another user's second factor and passkeys are removed. People change their own under My profile. */
+export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
+  if (userIdOf(context) === context.actor.userId) return redirect(SECOND_FACTOR_URL);
+  const user = await getManagedUser(context);
+  const title = `Remove the second factor and the passkeys of ${user.name}`;
+  const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: emailText(user.email) })}
+<div class="card narrow">${user.hasSecondFactor || user.passkeys > 0 ? removalForm(user, context.formToken) : nothingToRemove(user)}</div>`;
+  return page(context, { title, main });
+}
+
+export async function removeSecondFactor(context: SignedInContext): Promise<View> {
+  const outcome = await resetSecondFactor(context.dashboard.db, context.actor, { userId: userIdOf(context) });
+  return userView(context, outcome, 'factor-removed');
+}
+
+/** The things that stop working, as the subject of a sentence. */
+function stoppingWords({ hasSecondFactor, passkeys }: UserDetails): string {
+  const factor = 'Their authenticator and their recovery codes';
+  if (!hasSecondFactor) return 'Their passkeys';
+  return passkeys > 0 ? `${factor}, and their passkeys,` : factor;
+}
+
+function removalForm(user: UserDetails, formToken: string): Html {
+  const { id, name } = user;
+  const url = userUrl(id);
+  return html`<div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
+<ul><li>The password alone opens the account of ${name}, until they set up a second factor or a passkey again.</li>
+<li>${stoppingWords(user)} stop working.</li>
+<li>Every session of ${name} ends.</li></ul></div>
+<p>First make sure that the request comes from ${name}: somebody who has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
+${postForm(
+  { action: userUrl(id, 'second-factor'), formToken },
+  html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`;
+}
+
+function nothingToRemove({ id, name }: UserDetails): Html {
+  return html`<p>${name} has neither a second factor nor a passkey, so there is nothing to remove.</p>
+<p class="actions"><a class="button" href="${userUrl(id)}">See the user</a></p>`;
+}
+
+/** Ends the link between the account and the person at the identity provider. */
+export async function unlink(context: SignedInContext): Promise<View> {
+  const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
+  return userView(context, outcome, 'unlinked');
+}

@@ -1,0 +1,154 @@
+import { formatCount } from '../../domain/format.ts';
+import { LINK_HOURS } from '../../domain/people/access-link.ts';
+import { html } from '../../html/html.ts';
+import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
+import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../service/people/invitations.ts';
+import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
+import type { FoundUser } from '../../store/people/user-lists.ts';
+import { INVITE_URL, USERS_URL, userUrl } from '../addresses.ts';
+import type { Form } from '../http/forms.ts';
+import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { beside, emailText, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { canMailLinks, linkPage } from './access-links.ts';
+import { userPage } from './user.ts';
+import { getManagedUser, roleField, userIdOf } from './user-parts.ts';
+
+/** What the form for an invitation contains. */
+type Values = { readonly name: string; readonly email: string; readonly role: string };
+
+export async function showInvite(context: SignedInContext): Promise<View> {
+  return invitePage(context, { problem: null, values: { name: '', email: '', role: 'member' } });
+}
+
+export async function invite(
+  context: SignedInContext,
+  form: Form<'name' | 'email' | 'role' | 'form_id'>,
+): Promise<View> {
+  const { dashboard, actor, now } = context;
+  const values = { name: form.text('name'), email: form.text('email'), role: form.text('role') };
+  const formId = readFormId(context, form.text('form_id'));
+  const outcome = await inviteUser(dashboard.db, actor, { ...values, formId, now });
+  switch (outcome.kind) {
+    case 'link-made':
+      return linkPage(context, outcome.link);
+    case 'invalid':
+    case 'conflict':
+      return invitePage(context, { problem: problemOf(outcome), values });
+    case 'already-sent':
+      return alreadySentPage(context, 'invitation', { name: 'See the users', href: USERS_URL });
+  }
+}
+
+const LABELS = { name: 'Name', email: 'E-mail', role: 'Role' };
+
+async function invitePage(
+  context: SignedInContext,
+  { problem, values }: { readonly problem: Problem | null; readonly values: Values },
+): Promise<View> {
+  const title = 'Invite a user';
+  const { dashboard, actor } = context;
+  const isRequired = await isSingleSignOnRequired(dashboard.db, actor, null);
+  const followsGroups = await doRolesFollowGroups(dashboard.db, actor);
+  const lead = isRequired
+    ? 'They get a link with which they sign in at your identity provider.'
+    : 'They get a link with which they choose a password.';
+  const errors = problem?.fields;
+  const main = html`${head({ title, up: { name: 'Users', href: USERS_URL }, lead })}
+${problemSummary(problem, LABELS)}
+${beside({
+  title: 'What happens then',
+  isLast: true,
+  about: html`<ol class="steps"><li>${canMailLinks(context) ? 'We send the user a link.' : 'You see a link, once.'} It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
+<li>The user opens it and ${isRequired ? 'continues at your identity provider' : 'chooses a password'}.</li>
+<li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
+  content: postForm(
+    { action: INVITE_URL, formToken: context.formToken },
+    html`${hidden('form_id', newFormId(context))}
+<div class="field-row">${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
+${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}</div>
+${roleField({ actorRole: actor.role, chosen: values.role, problem, followsGroups })}
+<div class="actions"><button class="button primary">Invite</button><a class="button plain" href="${USERS_URL}">Cancel</a></div>`,
+  ),
+})}`;
+  return page(context, { title, main, problem });
+}
+
+// Corrects the e-mail of an invitation that nobody has accepted, or withdraws it.
+
+export async function showEmail(context: SignedInContext): Promise<View> {
+  return emailPage(context, null);
+}
+
+export async function setEmail(context: SignedInContext, form: Form<'email' | 'form_id'>): Promise<View> {
+  const { dashboard, actor, now } = context;
+  const userId = userIdOf(context);
+  const email = form.text('email');
+  const formId = readFormId(context, form.text('form_id'));
+  const outcome = await correctEmail(dashboard.db, actor, { userId, email, formId, now });
+  switch (outcome.kind) {
+    case 'link-made':
+      return linkPage(context, outcome.link);
+    case 'invalid':
+    case 'conflict':
+      return emailPage(context, { problem: problemOf(outcome), email });
+    case 'already-sent':
+      return alreadySentPage(context, 'invitation', { name: 'See the user', href: userUrl(userId) });
+  }
+}
+
+/** `retry`: why the form was refused, and what it sent. */
+async function emailPage(
+  context: SignedInContext,
+  retry: { readonly problem: Problem; readonly email: string } | null,
+): Promise<View> {
+  const user = await findInvited(context);
+  if (user === null) return redirect(userUrl(userIdOf(context)));
+  const url = userUrl(user.id);
+  const problem = retry?.problem ?? null;
+  const title = `Correct the e-mail of ${user.name}`;
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
+${problemSummary(problem, { email: 'E-mail' })}
+<div class="card narrow"><p>${user.name} has not accepted the invitation. The links to the former e-mail stop working, and the new one gets an invitation.</p>
+${postForm(
+  { action: userUrl(user.id, 'email'), formToken: context.formToken },
+  html`${hidden('form_id', newFormId(context))}
+${field({ name: 'email', label: 'E-mail', errors: problem?.fields }, (attributes) => html`<input ${attributes} type="email" value="${retry?.email ?? user.email}" maxlength="254" autocomplete="off" required>`)}
+<div class="actions"><button class="button primary">Change and invite</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}</div>`;
+  return page(context, { title, main, problem });
+}
+
+export async function showWithdrawal(context: SignedInContext): Promise<View> {
+  const user = await findInvited(context);
+  if (user === null) return redirect(userUrl(userIdOf(context)));
+  const url = userUrl(user.id);
+  const title = `Withdraw the invitation of ${user.name}`;
+  const isPossible = await canWithdraw(context.dashboard.db, context.actor, user);
+  const content = isPossible
+    ? html`<div class="notice danger"><p><strong>As soon as you press Withdraw, ${user.name} is no longer a user.</strong> The links to ${emailText(user.email)} stop working. You can invite the user again.</p></div>
+${postForm(
+  { action: userUrl(user.id, 'withdraw'), formToken: context.formToken },
+  html`<div class="actions"><button class="button danger">Withdraw</button><a class="button plain" href="${url}">Cancel</a></div>`,
+)}`
+    : html`<p>${user.name} has API keys or integrations, whose history stays. Deactivate the user instead.</p>
+<p class="actions"><a class="button danger-plain" href="${userUrl(user.id, 'deactivate')}">Deactivate</a><a class="button plain" href="${url}">Cancel</a></p>`;
+  const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
+<div class="card narrow">${content}</div>`;
+  return page(context, { title, main });
+}
+
+export async function withdraw(context: SignedInContext): Promise<View> {
+  const outcome = await withdrawInvitation(context.dashboard.db, context.actor, { userId: userIdOf(context) });
+  if (outcome.kind !== 'done') return userPage(context, problemOf(outcome));
+  return redirect(`${USERS_URL}?done=withdrawn`);
+}
+
+/** The user in the path; `null` if the user has accepted the invitation. */
+async function findInvited(context: SignedInContext): Promise<FoundUser | null> {
+  const user = await getManagedUser(context);
+  return user.hasAccepted ? null : user;
+}

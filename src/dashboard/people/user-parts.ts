@@ -1,0 +1,81 @@
+import { mayManage, ROLES, type Role } from '../../domain/people/role.ts';
+import { type Html, html } from '../../html/html.ts';
+import { getUser } from '../../service/people/people.ts';
+import type { FoundUser } from '../../store/people/user-lists.ts';
+import { USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
+import type { Problem } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { emailText, field, head } from '../markup/parts.ts';
+import { ROLE_WORDS } from '../markup/words.ts';
+
+// Parts that the pages of users share.
+
+/** The id in the path. */
+export function userIdOf({ params }: SignedInContext): string {
+  return params['userId'] ?? '';
+}
+
+/** The user in the path. Refuses the request if the actor may not manage users of that role. */
+export async function getManagedUser(context: SignedInContext): Promise<FoundUser> {
+  const { actor, dashboard } = context;
+  const user = await getUser(dashboard.db, actor, userIdOf(context));
+  if (!mayManage(actor.role, user.role)) throw new RequestError('not-allowed');
+  return user;
+}
+
+/** The name of the user in the path. */
+export async function userNameOf(context: SignedInContext): Promise<string> {
+  return (await getUser(context.dashboard.db, context.actor, userIdOf(context))).name;
+}
+
+type HeadProps = {
+  readonly user: { readonly id: string; readonly name: string; readonly email: string | null; readonly role: Role };
+  readonly current: 'details' | 'api-keys';
+  readonly isSelf: boolean;
+};
+
+/** The heading and the tabs of a user's pages. */
+export function userHead({ user, current, isSelf }: HeadProps): Html {
+  const url = userUrl(user.id);
+  return head({
+    title: user.name,
+    up: { name: 'Users', href: USERS_URL },
+    lead: html`${emailText(user.email ?? '')} · ${ROLE_WORDS[user.role].name}${isSelf && ' · This is you'}`,
+    tabs: {
+      label: `Pages of ${user.name}`,
+      tabs: [
+        { name: 'Details', href: url, isCurrent: current === 'details' },
+        { name: 'API keys', href: userKeysUrl(user.id), isCurrent: current === 'api-keys' },
+      ],
+    },
+  });
+}
+
+type RoleFieldProps = {
+  readonly actorRole: Role;
+  readonly chosen: string;
+  readonly problem: Problem | null;
+  readonly followsGroups: boolean;
+};
+
+const FOLLOWS_GROUPS =
+  'At each single sign-on, the role follows the groups at your identity provider, except that of an administrator.';
+
+/** A choice of the roles that the actor may give. */
+export function roleField({ actorRole, chosen, problem, followsGroups }: RoleFieldProps): Html {
+  const roles = ROLES.filter((role) => mayManage(actorRole, role));
+  // The hint explains the roles, because a narrow screen would cut off explanations in the options.
+  const lines = [
+    ...roles.map((role) => html`<strong>${ROLE_WORDS[role].name}:</strong> ${ROLE_WORDS[role].meaning}`),
+    ...(followsGroups ? [FOLLOWS_GROUPS] : []),
+  ];
+  const hint = html`${lines.map((line, i) => [i > 0 && html`<br>`, line])}`;
+  return field(
+    { name: 'role', label: 'Role', errors: problem?.fields, hint },
+    (attributes) =>
+      html`<select ${attributes}>${roles.map(
+        (role) => html`<option value="${role}"${role === chosen && html` selected`}>${ROLE_WORDS[role].name}</option>`,
+      )}</select>`,
+  );
+}

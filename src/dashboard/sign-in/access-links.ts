@@ -1,0 +1,170 @@
+import { hashToken } from '../../domain/people/session.ts';
+import { type Html, html } from '../../html/html.ts';
+import { NO_PASSWORD } from '../../service/authority/single-sign-on.ts';
+import { type OpenLink, openLink, setPassword } from '../../service/people/access-links.ts';
+import { requestReset } from '../../service/people/request-reset.ts';
+import { findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
+import { FORGOTTEN_PASSWORD_URL, PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';
+import type { Form } from '../http/forms.ts';
+import { type Problem, problemOf } from '../http/problem.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
+import { page } from '../markup/layout.ts';
+import { cellNote, emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { goToProvider } from './single-sign-on/provider.ts';
+
+// Access links: the page to which an invitation or a password reset leads, and the page where people ask for a reset.
+
+export async function showWelcome(context: RequestContext): Promise<View> {
+  return welcomePage(context, null);
+}
+
+export async function choosePassword(context: RequestContext, form: Form<'password'>): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const given = { token: tokenOf(context), password: form.text('password'), auditSource, now };
+  const outcome = await setPassword(dashboard.db, given);
+  switch (outcome.kind) {
+    case 'done':
+      return redirect(`${SIGN_IN_URL}?done=password&with=password`);
+    case 'invalid':
+      return welcomePage(context, problemOf(outcome));
+    case 'conflict':
+      return refusedPage(context, outcome.message);
+    case 'dead-link':
+      return deadLinkPage(context);
+  }
+}
+
+/** Leads to the identity provider. The link is used up when the provider confirms that the link's e-mail is the person's. */
+export async function welcomeByProvider(context: RequestContext): Promise<View> {
+  const { dashboard, now, inTurn } = context;
+  const token = tokenOf(context);
+  const found = await inTurn(async () => {
+    const link = await openLink(dashboard.db, token, now);
+    const connection =
+      link === null || dashboard.publicUrl === undefined
+        ? null
+        : await findConnectionById(dashboard.db, link.organizationId);
+    return link === null || connection === null ? null : { link, connection };
+  });
+  if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);
+  const { link, connection } = found;
+  return goToProvider(context, connection, { email: link.email, next: PROFILE_URL, linkHash: hashToken(token) });
+}
+
+function tokenOf({ params }: RequestContext): string {
+  return params['token'] ?? '';
+}
+
+async function welcomePage(context: RequestContext, problem: Problem | null): Promise<View> {
+  const token = tokenOf(context);
+  const link = await openLink(context.dashboard.db, token, context.now);
+  if (link === null) return deadLinkPage(context);
+  const { email, passwordCharacters, singleSignOn } = link;
+  if (singleSignOn === 'required') return providerPage(context, link);
+  const isTooShort = context.query.get('why') === 'length';
+  const main = html`<section class="card guest-card"><h1>Choose your password</h1>
+<p>${greetingOf(link)} You sign in as <strong>${emailText(email)}</strong>.</p>
+${isTooShort && html`<p>Your second factor was removed, and without one your password is too short. Choose a longer one, then sign in with it.</p>`}
+${problemSummary(problem, { password: 'Password' })}
+${postForm(
+  { action: welcomeUrl(token), formToken: context.formToken },
+  html`<input type="hidden" autocomplete="username" value="${email}">
+${passwordField({
+  name: 'password',
+  label: 'Password',
+  autocomplete: 'new-password',
+  hint: `At least ${passwordCharacters} characters. A few unrelated words are strong and easy to remember.`,
+  errors: problem?.fields,
+})}
+<div class="actions"><button class="button primary wide">Set the password</button></div>`,
+)}
+${singleSignOn === 'possible' && html`<p class="aside">Or, without a password here:</p>${providerForm(context, { isPrimary: false })}`}</section>`;
+  return page(context, { title: 'Choose your password', main, problem });
+}
+
+function greetingOf({ kind, name, organizationName }: OpenLink): string {
+  return kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`;
+}
+
+/** Where single sign-on is required, the link sets no password: it proves which account is to be linked. */
+function providerPage(context: RequestContext, link: OpenLink): View {
+  const title = 'Sign in at your organization';
+  const main = html`<section class="card guest-card"><h1>${title}</h1>
+<p>${greetingOf(link)} ${NO_PASSWORD} Sign in as <strong>${emailText(link.email)}</strong>.</p>
+${providerForm(context, { isPrimary: true })}</section>`;
+  return page(context, { title, main });
+}
+
+function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boolean }): Html {
+  const action = welcomeUrl(tokenOf(context), 'single-sign-on');
+  return postForm(
+    { action, formToken: context.formToken },
+    html`<div class="actions"><button class="button ${isPrimary && 'primary '}wide">Continue with single sign-on</button></div>`,
+  );
+}
+
+const TO_SIGN_IN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
+
+/** For an invitation whose e-mail has become that of another account or organization since it was made. */
+function refusedPage(context: RequestContext, message: string): View {
+  return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link: TO_SIGN_IN });
+}
+
+function deadLinkPage(context: RequestContext): View {
+  const title = 'This link no longer works';
+  const message = 'It was used before, has expired, or was withdrawn. Ask the person who sent it for a new one.';
+  return errorPage(context, { status: 404, title, message, link: TO_SIGN_IN });
+}
+
+export async function showForgottenPassword(context: RequestContext): Promise<View> {
+  return forgottenPage(context, { email: '', problem: null });
+}
+
+export async function requestLink(context: RequestContext, form: Form<'email'>): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  const { db, outbox, publicUrl } = dashboard;
+  const email = form.text('email');
+  // The link in the mail needs the configured address: the Host header of a request may name another server.
+  if (publicUrl === undefined || !outbox.canSend) return requestedPage(context);
+  const outcome = await requestReset(db, { email, auditSource, now }, { outbox, publicUrl });
+  switch (outcome.kind) {
+    case 'done':
+      return requestedPage(context);
+    case 'rate-limited':
+      return forgottenPage(context, { email, problem: problemOf(outcome) });
+  }
+}
+
+type RequestProps = { readonly email: string; readonly problem: Problem | null };
+
+function forgottenPage(context: RequestContext, props: RequestProps): View {
+  const { outbox, publicUrl } = context.dashboard;
+  const canMail = publicUrl !== undefined && outbox.canSend;
+  const main = html`<section class="card guest-card"><h1>Forgotten password</h1>
+${canMail ? requestForm(context, props) : html`<p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, on your page.</p>`}
+<p class="aside"><a href="${SIGN_IN_URL}">Back to the sign-in</a></p>${cellNote(context)}</section>`;
+  return page(context, { title: 'Forgotten password', main, problem: props.problem });
+}
+
+function requestForm({ formToken }: RequestContext, { email, problem }: RequestProps): Html {
+  return html`<p>We send you a link with which you choose a new password. It works once, within an hour.</p>
+${problemSummary(problem, {})}
+${postForm(
+  { action: FORGOTTEN_PASSWORD_URL, formToken },
+  html`${field(
+    { name: 'email', label: 'E-mail' },
+    (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
+  )}
+<div class="actions"><button class="button primary wide">Send the link</button></div>`,
+)}`;
+}
+
+/** Every e-mail leads to this page, so that nobody can learn which e-mails have an account. */
+function requestedPage(context: RequestContext): View {
+  const main = html`<section class="card guest-card"><h1>Check your mail</h1>
+<p>If the e-mail belongs to an account here, a link is on its way. If nothing arrives within a few minutes, ask an administrator of your organization.</p>
+<p class="aside"><a href="${SIGN_IN_URL}">Back to the sign-in</a></p></section>`;
+  return page(context, { title: 'Check your mail', main });
+}

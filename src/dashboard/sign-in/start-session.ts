@@ -1,0 +1,32 @@
+import { type SignedIn, signOut } from '../../service/sign-in/sign-in.ts';
+import { mailBreakGlass } from '../../service/sign-in-settings/enforcement.ts';
+import { sessionCookie } from '../http/cookies.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+
+/**
+ * Sets the cookie of a new session, and redirects. The former session of the browser ends: its cookie is replaced, so nobody could
+ * sign out of that session, and somebody else may have a copy of the cookie.
+ */
+export async function startInBrowser(
+  { dashboard, token: before, auditSource, inTurn }: RequestContext,
+  { token, next }: { readonly token: string; readonly next: string },
+): Promise<View> {
+  if (before !== null) await inTurn(() => signOut(dashboard.db, before, auditSource));
+  return redirect(next, { cookies: [sessionCookie(token, dashboard.isHttps)] });
+}
+
+/**
+ * Starts the session after a sign-in by password or passkey. Where single sign-on is required, only the break-glass administrator
+ * can sign in like this, and all administrators get a mail.
+ */
+export async function startAfterSignIn(
+  context: RequestContext,
+  { token, userId, breakGlassOf }: SignedIn,
+  { by, next }: { readonly by: 'password' | 'passkey'; readonly next: string },
+): Promise<View> {
+  const { dashboard, auditSource, now } = context;
+  if (breakGlassOf !== undefined)
+    mailBreakGlass(dashboard, { scope: breakGlassOf, userId, by, ip: auditSource.ip, now });
+  return startInBrowser(context, { token, next });
+}
