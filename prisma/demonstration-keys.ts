@@ -132,8 +132,8 @@ export async function seedKeys(
       createdByUserId: creatorId,
       name: key.name,
       keyHash: Uint8Array.from(hash),
-      keyPrefix: prefix,
-      permissions: [...key.permissions],
+      prefix,
+      permissions: key.permissions,
       expiresAt: expiryOf(createdAt, key.lifeDays),
       createdAt,
     });

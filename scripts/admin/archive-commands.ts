@@ -15,8 +15,7 @@ import {
 } from '../../src/service/operator/moves.ts';
 import { type ArchiveKind, damaged, readHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
-import { listKeysOfOtherCells } from '../../src/store/keys/moved-keys.ts';
-import { listDomainsOfCell } from '../../src/store/organizations/cell-domains.ts';
+import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
 import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
 import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import { type Context, uuid } from './context.ts';

@@ -81,7 +81,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a write that began before the revocation of its key is made after it',
-    file: 'src/store/keys/key-of-write.ts',
+    file: 'src/store/resources/key-of-write.ts',
     find: "case when ${Prisma.raw(isActive('k', 'statement_timestamp()'))} and",
     replace: 'case when',
     caughtBy: 'test/api/revoked-meanwhile.test.ts',

@@ -1,4 +1,4 @@
-import { type CellRows, countRowsOfCell } from '../store/organizations/cell-rows.ts';
+import { type CellRows, countRowsOfCell } from '../store/organizations/cells.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { Logger } from './logs.ts';
 

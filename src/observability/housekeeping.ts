@@ -1,6 +1,5 @@
-import { deleteOldKeyNetworks } from '../store/keys/key-networks.ts';
 import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
-import { deleteOldKeyUses } from '../store/keys/key-uses.ts';
+import { deleteOldKeyNetworks, deleteOldKeyUses } from '../store/keys/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
 import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
 import { deleteExpiredChallenges } from '../store/people/passkey-challenges.ts';

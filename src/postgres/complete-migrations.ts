@@ -1,5 +1,5 @@
 import type { Keyring } from '../domain/keyring.ts';
-import { fillNameKeys } from '../store/keys/name-keys.ts';
+import { fillNameKeys } from '../store/keys/api-keys.ts';
 import { markDeletions } from '../store/organizations/organization-moves.ts';
 import {
   hasUnusualEmails,

@@ -21,7 +21,7 @@ import { OrganizationScope } from '../domain/organizations/organization-scope.ts
 import type { Permission } from '../domain/people/role.ts';
 import { traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/keys/api-keys.ts';
-import type { RefusedKey } from '../store/keys/key-of-write.ts';
+import type { RefusedKey } from '../store/resources/key-of-write.ts';
 import type { Database } from '../store/sql/database.ts';
 import { findKeysByHash } from '../store/unscoped/keys.ts';
 import { type BatchOptions, batchLookUps } from '../traffic/batch-look-ups.ts';

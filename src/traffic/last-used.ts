@@ -1,7 +1,6 @@
 import { HOUR_MS } from '../domain/duration.ts';
 import { MAX_USED_NETWORKS, type Outcome } from '../domain/keys/key-usage.ts';
-import { noteNetworks } from '../store/keys/key-networks.ts';
-import { type KeyUse, writeKeyUses } from '../store/keys/key-uses.ts';
+import { type KeyUse, noteNetworks, writeKeyUses } from '../store/keys/key-uses.ts';
 import type { Database } from '../store/sql/database.ts';
 
 export type ScopedKeyId = { readonly organizationId: string; readonly id: string };

@@ -42,7 +42,7 @@ import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../src/service/integrations/change-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from '../../src/service/integrations/integrations.ts';
 import { MAX_REPORTED_KEYS } from '../../src/service/keys/report-keys.ts';
-import { MAIL_ATTEMPTS, RETRY_MINUTES } from '../../src/store/keys/notice-mails.ts';
+import { MAIL_ATTEMPTS, RETRY_MINUTES } from '../../src/store/keys/key-notices.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import { CONNECTION_IDLE_SECONDS, KEPT_CONNECTIONS } from '../../src/store/sql/database.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS } from '../../src/store/sql/session-settings.ts';

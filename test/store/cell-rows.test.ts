@@ -1,4 +1,4 @@
-import { countRowsOfCell } from '../../src/store/organizations/cell-rows.ts';
+import { countRowsOfCell } from '../../src/store/organizations/cells.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
-import { checkKeyOfWrite } from '../../src/store/keys/key-of-write.ts';
 import { takeTurn } from '../../src/store/organizations/organization-moves.ts';
+import { checkKeyOfWrite } from '../../src/store/resources/key-of-write.ts';
 import { insertRow } from '../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { openDatabase, type Transaction, transaction } from '../../src/store/sql/database.ts';

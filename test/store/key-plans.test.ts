@@ -1,5 +1,4 @@
-import { listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
-import { findKeyRotations } from '../../src/store/keys/key-rotations.ts';
+import { findKeyRotations, listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
 import { openDatabase } from '../../src/store/sql/database.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { KEYRING } from '../support/data/encryption.ts';

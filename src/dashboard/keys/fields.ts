@@ -9,7 +9,7 @@ import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import { readAddresses } from '../../service/keys/key-restrictions.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { findRestrictedKey } from '../../store/keys/key-restrictions.ts';
+import { findRestrictedKey } from '../../store/keys/api-keys.ts';
 import { doneNotice, field } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 

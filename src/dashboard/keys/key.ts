@@ -4,7 +4,7 @@ import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts'
 import { checkAddresses } from '../../service/keys/key-restrictions.ts';
 import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { MAX_STEPS } from '../../store/keys/key-rotations.ts';
+import { MAX_STEPS } from '../../store/keys/key-lists.ts';
 import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { redirect, type View } from '../http/view.ts';

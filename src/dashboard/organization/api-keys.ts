@@ -10,8 +10,8 @@ import {
   type OrganizationKey,
   type OrganizationKeyList,
 } from '../../service/keys/organization-keys.ts';
+import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
 import type { OrganizationUse } from '../../store/keys/key-uses.ts';
-import type { AttentionCounts, KeyOrder } from '../../store/keys/organization-keys.ts';
 import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -2,6 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DAY_MS } from '../duration.ts';
 import { type Permission, permissionsOf, type Role } from '../people/role.ts';
+import type { AddressList } from './address-list.ts';
 import type { OrganizationLimits } from './request-limits.ts';
 
 /**
@@ -139,66 +140,81 @@ function checksum(body: string): string {
   return text;
 }
 
-/** A key with its user and its organization, read in one statement. */
-export type KeyRecord = {
-  readonly organizationId: string;
-  readonly organizationName: string;
-  /** Also set while it is moving. */
-  readonly organizationSuspendedAt: Date | null;
-  readonly organizationIsMoving: boolean;
-  /** 64-bit integer in decimal. */
-  readonly organizationVersion: string;
-  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
-  readonly cursorKey: string;
-  readonly organizationLimits: OrganizationLimits;
-  /** The key's own limit; `null` if it has that of its organization. */
-  readonly requestsPerSecond: number | null;
-  /** The addresses and subnets from which the key may be used, separated by blanks; `null` if any address may use it. */
-  readonly allowedAddresses: string | null;
+/** What is stored of an API key. The types of what one statement reads of a key are made of its members. */
+export type ApiKey = {
   readonly id: string;
   readonly name: string;
+  /** The start of the key, by which people recognize it. */
+  readonly prefix: string;
   readonly permissions: readonly string[];
+  readonly createdAt: Date;
+  /** `null` if the key does not expire. */
   readonly expiresAt: Date | null;
   /** The expiry for which a request was refused; `null` if none was. */
   readonly expiredAt: Date | null;
   readonly rotatedAt: Date | null;
   readonly revokedAt: Date | null;
-  readonly role: Role;
-  readonly userDeactivatedAt: Date | null;
-  /** The integration that holds the key; `null` if a person does. */
-  readonly integration: { readonly id: string; readonly name: string } | null;
+  /** Whether the key was revoked because it was reported as leaked. */
+  readonly isLeaked: boolean;
+  /** Whether Charter revoked the key because it was not used. */
+  readonly isUnused: boolean;
+  /** When the key was moved from a user to its integration; `null` if it was not moved. */
+  readonly movedAt: Date | null;
+  readonly addresses: AddressList;
+  /** The key's own limit; `null` if it has that of its organization. */
+  readonly requestsPerSecond: number | null;
+  readonly lastUsedAt: Date | null;
+  /** The network of the client at the last use: an IPv4 address or an IPv6 /64; `null` if it is not known. */
+  readonly lastUsedNetwork: string | null;
+  /** The product of the client at the last use, such as "curl/8.5.0"; `null` if it is not known. */
+  readonly lastUsedClient: string | null;
+  /** The number of requests that were refused because the key was rotated or revoked. */
+  readonly refusedUses: number;
 };
+
+/** The members that decide whether and how a key has ended. */
+export type KeyEndTimes = Pick<ApiKey, 'expiresAt' | 'expiredAt' | 'rotatedAt' | 'revokedAt'>;
+
+/** A key with its user and its organization, read in one statement. */
+export type KeyRecord = Pick<ApiKey, 'id' | 'name' | 'permissions' | 'requestsPerSecond'> &
+  KeyEndTimes & {
+    readonly organizationId: string;
+    readonly organizationName: string;
+    /** Also set while it is moving. */
+    readonly organizationSuspendedAt: Date | null;
+    readonly organizationIsMoving: boolean;
+    /** 64-bit integer in decimal. */
+    readonly organizationVersion: string;
+    /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
+    readonly cursorKey: string;
+    readonly organizationLimits: OrganizationLimits;
+    /** The addresses and subnets from which the key may be used, separated by blanks; `null` if any address may use it. */
+    readonly allowedAddresses: string | null;
+    readonly role: Role;
+    readonly userDeactivatedAt: Date | null;
+    /** The integration that holds the key; `null` if a person does. */
+    readonly integration: { readonly id: string; readonly name: string } | null;
+  };
 
 /** Why and when a key ended. An ended key never becomes active again. */
 export type KeyEnd = { kind: 'expired' | 'rotated' | 'revoked'; at: Date };
 export type KeyState = 'active' | KeyEnd['kind'];
 
 /** What decides whether a key is accepted. */
-export type JudgedKey = Pick<
-  KeyRecord,
-  | 'organizationName'
-  | 'organizationSuspendedAt'
-  | 'organizationIsMoving'
-  | 'permissions'
-  | 'expiresAt'
-  | 'expiredAt'
-  | 'rotatedAt'
-  | 'revokedAt'
-  | 'role'
-  | 'userDeactivatedAt'
-  | 'allowedAddresses'
->;
+export type JudgedKey = KeyEndTimes &
+  Pick<
+    KeyRecord,
+    | 'organizationName'
+    | 'organizationSuspendedAt'
+    | 'organizationIsMoving'
+    | 'permissions'
+    | 'role'
+    | 'userDeactivatedAt'
+    | 'allowedAddresses'
+  >;
 
 /** Returns `null` if the key is active. A key that was refused as expired stays expired, even if the clock was set back. */
-export function endOf(
-  {
-    revokedAt,
-    rotatedAt,
-    expiresAt,
-    expiredAt,
-  }: Pick<KeyRecord, 'revokedAt' | 'rotatedAt' | 'expiresAt' | 'expiredAt'>,
-  now: Date,
-): KeyEnd | null {
+export function endOf({ revokedAt, rotatedAt, expiresAt, expiredAt }: KeyEndTimes, now: Date): KeyEnd | null {
   if (revokedAt !== null) return { kind: 'revoked', at: revokedAt };
   if (rotatedAt !== null) return { kind: 'rotated', at: rotatedAt };
   if (expiresAt !== null && (expiresAt <= now || hasRecordedExpiry({ expiresAt, expiredAt })))
@@ -207,7 +223,7 @@ export function endOf(
 }
 
 /** Whether a request was refused because of this expiry. An operator may have moved the expiry to a later time since. */
-export function hasRecordedExpiry({ expiresAt, expiredAt }: Pick<KeyRecord, 'expiresAt' | 'expiredAt'>): boolean {
+export function hasRecordedExpiry({ expiresAt, expiredAt }: Pick<ApiKey, 'expiresAt' | 'expiredAt'>): boolean {
   return expiresAt !== null && expiredAt !== null && expiresAt <= expiredAt;
 }
 
@@ -241,10 +257,7 @@ export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null 
  * True within the last fifth of the key's life, and within its last 30 days: a key that was just made for 30 days needs no
  * attention yet.
  */
-export function isExpiringSoon(
-  { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
-  now: Date,
-): boolean {
+export function isExpiringSoon({ createdAt, expiresAt }: Pick<ApiKey, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   if (expiresAt === null || expiresAt <= now) return false;
   const lifeMs = expiresAt.getTime() - createdAt.getTime();
   return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY_MS, lifeMs / SOON_SHARE);

@@ -1,4 +1,4 @@
-import type { CellRows } from '../../store/organizations/cell-rows.ts';
+import type { CellRows } from '../../store/organizations/cells.ts';
 import { gauge, type Metric, samplesBy } from './metric.ts';
 
 export const CELL_INFO = 'charter_cell_info';

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../../store/audit/audit-log.ts';
-import { findMatchingKeys } from '../../store/keys/organization-keys.ts';
+import { findMatchingKeys } from '../../store/keys/key-lists.ts';
 import { findMatchingUsers } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';

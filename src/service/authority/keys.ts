@@ -12,10 +12,15 @@ import {
   mayTakeKeysOfOwned,
   type Role,
 } from '../../domain/people/role.ts';
-import { findKeyHolder } from '../../store/keys/key-holder.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
-import { type LockedHolder, type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
+import {
+  findKeyHolder,
+  type LockedHolder,
+  type LockedIntegration,
+  type LockedUser,
+  lockHolders,
+} from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 import { noSuchIntegration } from './integrations.ts';

@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import { type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/keys/api-key.ts';
+import { type ApiKey, type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/keys/api-key.ts';
 import { type Holder, holderText } from '../../domain/keys/holder.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
@@ -54,13 +54,10 @@ export type KeyRequest = OneTimeForm & {
   readonly restrictions?: RestrictionRequest;
 };
 
-export type IssuedKey = {
-  readonly id: string;
+export type IssuedKey = Pick<ApiKey, 'id' | 'name' | 'expiresAt'> & {
   /** The key itself. It is not stored, so it can be shown only in the response to this action. */
   readonly key: string;
-  readonly name: string;
   readonly permissions: readonly Permission[];
-  readonly expiresAt: Date | null;
 };
 
 export type KeyIssued = IssuedKey &
@@ -116,11 +113,11 @@ export async function issueKey(
       createdByUserId: actorUserId,
       name,
       keyHash: Uint8Array.from(hash),
-      keyPrefix: prefix,
+      prefix,
       permissions,
       expiresAt,
       createdAt: now,
-      allowedAddresses: [...addresses],
+      addresses,
       requestsPerSecond,
     });
     await recordAudit(tx, actor.scope, {

@@ -4,7 +4,7 @@ import { endOf } from '../../domain/keys/api-key.ts';
 import { type Holder, holderText } from '../../domain/keys/holder.ts';
 import { nameKeyOf } from '../../domain/name.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { findKeyHistory, findLiveSuccessor } from '../../store/keys/key-history.ts';
+import { findActiveSuccessor, findKeyHistory } from '../../store/keys/api-keys.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type NameTaken } from '../outcome.ts';
 
@@ -32,7 +32,7 @@ export async function explainEndedKey(
       : `by ${who}`;
   const what = `The key ${name} was ${end.kind} ${why} on ${formatInstant(end.at)}.`;
   if (end.kind === 'revoked') return conflict(`${what} If you still need a key, create a new one.`);
-  const successor = await findLiveSuccessor(tx, scope, { id, now });
+  const successor = await findActiveSuccessor(tx, scope, { id, now });
   const since =
     successor === null
       ? 'The key that replaced it has ended too.'

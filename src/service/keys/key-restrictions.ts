@@ -1,5 +1,6 @@
 import { formatNumber } from '../../domain/format.ts';
 import { type AddressList, parseAddressList } from '../../domain/keys/address-list.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
 import {
   highestKeyLimit,
   limitsOf,
@@ -10,11 +11,7 @@ import { type KeyPolicy, mayWrite } from '../../domain/people/role.ts';
 import { catchInvalid, type Invalid, invalid } from '../outcome.ts';
 
 /** From where a key may be used, and how much. */
-export type Restrictions = {
-  readonly addresses: AddressList;
-  /** `null` if the key has the limit of its organization. */
-  readonly requestsPerSecond: number | null;
-};
+export type Restrictions = Pick<ApiKey, 'addresses' | 'requestsPerSecond'>;
 
 /** Restrictions as a form has them. */
 export type RestrictionRequest = {
@@ -57,7 +54,7 @@ export function checkLimit(
 
 /** Returns `null` if the organization's policy allows a key with these permissions to have this list. */
 export function checkAddresses(
-  { permissions, addresses }: { readonly permissions: readonly string[]; readonly addresses: AddressList },
+  { permissions, addresses }: Pick<ApiKey, 'permissions' | 'addresses'>,
   { requiresAddresses }: Pick<KeyPolicy, 'requiresAddresses'>,
 ): Invalid | null {
   if (!requiresAddresses || addresses.length > 0 || !mayWrite(permissions)) return null;

@@ -8,11 +8,11 @@ import {
   findListedKey,
   type KeyCounts,
   type KeyPosition,
-  type ListedKey,
   listActiveKeysMadeForOthers,
   listKeysMovedFrom,
   listKeysOf,
 } from '../../store/keys/key-lists.ts';
+import type { ListedKey } from '../../store/keys/key-row.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
@@ -20,27 +20,7 @@ import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { noSuchKey } from './key-conflict.ts';
 
-export type KeyDetails = Pick<
-  ListedKey,
-  | 'id'
-  | 'name'
-  | 'prefix'
-  | 'permissions'
-  | 'createdAt'
-  | 'createdBy'
-  | 'lastUsedAt'
-  | 'lastUsedNetwork'
-  | 'lastUsedClient'
-  | 'expiresAt'
-  | 'refusedUses'
-  | 'movedFromId'
-  | 'movedFrom'
-  | 'movedAt'
-  | 'isLeaked'
-  | 'isUnused'
-  | 'addresses'
-  | 'requestsPerSecond'
-> & {
+export type KeyDetails = ListedKey & {
   readonly holder: Holder;
   readonly state: KeyState;
   /** `null` if the key has not ended. */
@@ -180,34 +160,14 @@ function positionOf(text: string | null): KeyPosition | null {
 }
 
 export function detailsOf(key: ListedKey, now: Date): KeyDetails {
-  const { lastUsedAt, lastUsedNetwork, lastUsedClient, movedFromId, movedFrom, movedAt } = key;
-  const { id, name, prefix, permissions, createdAt, createdBy, expiresAt, refusedUses, isLeaked, isUnused } = key;
-  const { addresses, requestsPerSecond } = key;
   const end = endOf(key, now);
   const enders = { rotated: key.rotatedBy, revoked: key.revokedBy, expired: null };
   return {
-    id,
-    name,
-    prefix,
-    permissions,
-    createdAt,
-    createdBy,
-    lastUsedAt,
-    lastUsedNetwork,
-    lastUsedClient,
-    expiresAt,
-    refusedUses,
-    movedFromId,
-    movedFrom,
-    movedAt,
+    ...key,
     holder: { id: key.holderId, kind: key.holderKind, name: key.holderName, email: key.holderEmail },
-    isLeaked,
-    isUnused,
-    addresses,
-    requestsPerSecond,
     state: end?.kind ?? 'active',
     isSuspended: end === null && key.holderDeactivatedAt !== null,
-    beyondRole: permissions.filter((each) => !permissionsOf(key.holderRole).some((allowed) => allowed === each)),
+    beyondRole: key.permissions.filter((each) => !permissionsOf(key.holderRole).some((allowed) => allowed === each)),
     endedAt: end?.at ?? null,
     endedBy: end === null ? null : enders[end.kind],
     isExpiringSoon: end === null && isExpiringSoon(key, now),

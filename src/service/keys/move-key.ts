@@ -3,8 +3,7 @@ import { isId } from '../../domain/id.ts';
 import { endOf, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { parseName } from '../../domain/name.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import { listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
-import { findKeyHistory } from '../../store/keys/key-history.ts';
+import { findKeyHistory, listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForMove } from '../authority/keys.ts';
 import {

@@ -1,7 +1,7 @@
 import { daysUntil } from '../../domain/duration.ts';
 import { formatCount, formatInstant } from '../../domain/format.ts';
 import { LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
-import type { ClaimedNotice } from '../../store/keys/notice-mails.ts';
+import type { ClaimedNotice } from '../../store/keys/key-notices.ts';
 import type { Mail } from '../mail.ts';
 
 /** What the mail says: its subject, and its paragraphs between the greeting and the link. */

@@ -2,17 +2,18 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/people/role.ts';
-import type { KeyCounts, ListedKey } from '../../store/keys/key-lists.ts';
-import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-uses.ts';
 import {
   type AttentionCounts,
   countOrganizationKeys,
   type FoundKey,
   findOrganizationKeyByHash,
+  type KeyCounts,
   listOrganizationKeys,
   type OrganizationKeyPosition,
   type OrganizationKeyQuery,
-} from '../../store/keys/organization-keys.ts';
+} from '../../store/keys/key-lists.ts';
+import type { ListedKey } from '../../store/keys/key-row.ts';
+import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';

@@ -4,7 +4,7 @@ import { networksOutside } from '../../domain/keys/address-list.ts';
 import { endOf } from '../../domain/keys/api-key.ts';
 import { isUsedLately } from '../../domain/keys/key-usage.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import { findRestrictedKey, restrictApiKey } from '../../store/keys/key-restrictions.ts';
+import { findRestrictedKey, restrictApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
 import {

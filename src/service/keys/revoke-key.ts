@@ -28,7 +28,7 @@ export async function revokeKey(
       actorUserId,
       targetUserId: holder.id,
       keyId,
-      detail: { name: revoked.name, prefix: revoked.keyPrefix },
+      detail: revoked,
       auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     await tellHolder(tx, actor.scope, { holder, keyId, kind: 'revoked', byUserId: actorUserId });

@@ -85,7 +85,7 @@ export async function rotateKey(
     if (!isId(keyId)) throw noSuchKey();
     const at = now();
     const { key, hash, prefix } = mintKey(environment, cell);
-    const successor = { id: newId(), keyHash: Uint8Array.from(hash), keyPrefix: prefix };
+    const successor = { id: newId(), keyHash: Uint8Array.from(hash), prefix };
     const replaced = await replaceApiKey(tx, scope, {
       id: keyId,
       userId: holder.id,

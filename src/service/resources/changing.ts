@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
 import { applyPatch } from '../../domain/resources/merge-patch.ts';
-import { type Checked, checkKeyOfWrite } from '../../store/keys/key-of-write.ts';
+import { type Checked, checkKeyOfWrite } from '../../store/resources/key-of-write.ts';
 import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DomainError, invalidField } from '../../domain/errors.ts';
-import { checkKeyOfWrite } from '../../store/keys/key-of-write.ts';
 import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/resources/idempotency-keys.ts';
+import { checkKeyOfWrite } from '../../store/resources/key-of-write.ts';
 import type { Stored, Table } from '../../store/resources/table.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { accepted, type WriteContext, writerOf } from './writing.ts';

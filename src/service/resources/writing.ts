@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import type { Checked, Writer } from '../../store/keys/key-of-write.ts';
+import type { Checked, Writer } from '../../store/resources/key-of-write.ts';
 import { findIdByUnique } from '../../store/resources/rows.ts';
 import { columnOf, type Stored, type Table } from '../../store/resources/table.ts';
 import type { Database } from '../../store/sql/database.ts';

@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { IntegrationRole, Role } from '../../domain/people/role.ts';
-import { isActive } from '../keys/api-keys.ts';
+import { isActive } from '../keys/key-row.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import type { Edge } from '../sql/list-edge.ts';
 

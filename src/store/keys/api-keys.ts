@@ -1,39 +1,26 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
 import { Prisma } from '../../../generated/prisma/client.ts';
+import type { AddressList } from '../../domain/keys/address-list.ts';
+import type { ApiKey, KeyEndTimes } from '../../domain/keys/api-key.ts';
+import type { UsedNetwork } from '../../domain/keys/key-usage.ts';
 import { nameKeyOf } from '../../domain/name.ts';
+import { canonicalNetwork } from '../../domain/network.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Permission } from '../../domain/people/role.ts';
 import type { Database, Transaction } from '../sql/database.ts';
+import { BATCH_ROWS } from '../sql/delete-in-batches.ts';
+import { isActiveAt, isCurrent, keyColumns } from './key-row.ts';
 
-/** The SQL condition that a row of api_keys is neither rotated nor revoked. It may have expired. */
-export const isCurrent = (alias: string) => `${alias}.rotated_at is null and ${alias}.revoked_at is null`;
+// What the actions on a key read and write.
 
-/** The SQL condition that the key has not expired at a time, and was not found expired before the clock was set back. */
-export const isUnexpired = (alias: string, at: string) =>
-  `(${alias}.expires_at is null or ${alias}.expires_at > greatest(${at}, ${alias}.expired_at))`;
-
-/** The SQL condition that a row of api_keys is an active key, as `endOf` decides. */
-export const isActive = (alias: string, at: string) => `${isCurrent(alias)} and ${isUnexpired(alias, at)}`;
-
-/** `isActive` for a statement of Prisma. */
-export function isActiveAt(alias: string, at: Date): Prisma.Sql {
-  return Prisma.sql(isActive(alias, '?::timestamptz').split('?'), at.toISOString());
-}
-
-export type NewApiKey = {
-  readonly id: string;
+export type NewApiKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'expiresAt' | 'createdAt'> & {
   readonly userId: string;
   /** `null` for an operator. */
   readonly createdByUserId: string | null;
-  readonly name: string;
   readonly keyHash: Uint8Array<ArrayBuffer>;
-  readonly keyPrefix: string;
-  readonly permissions: Permission[];
-  readonly expiresAt: Date | null;
-  readonly createdAt: Date;
-  /** In canonical form. Empty by default. */
-  readonly allowedAddresses?: string[];
-  readonly requestsPerSecond?: number | null;
-};
+  readonly permissions: readonly Permission[];
+} & Partial<Pick<ApiKey, 'addresses' | 'requestsPerSecond'>>;
 
 /** The user's keys that are neither rotated nor revoked, oldest first. Expired keys are included. */
 export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
@@ -45,8 +32,17 @@ export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope,
 }
 
 export async function insertApiKey(tx: Transaction, scope: OrganizationScope, key: NewApiKey): Promise<void> {
-  const nameKey = nameKeyOf(key.name);
-  await tx.apiKey.create({ data: { ...key, nameKey, organizationId: scope.organizationId }, select: { id: true } });
+  const { prefix: keyPrefix, addresses = [], permissions, ...others } = key;
+  const changed = {
+    keyPrefix,
+    nameKey: nameKeyOf(key.name),
+    permissions: [...permissions],
+    allowedAddresses: [...addresses],
+  };
+  await tx.apiKey.create({
+    data: { ...others, ...changed, organizationId: scope.organizationId },
+    select: { id: true },
+  });
 }
 
 /** A change of one of the user's keys. */
@@ -63,13 +59,13 @@ export async function revokeApiKey(
   tx: Transaction,
   scope: OrganizationScope,
   { id, userId, at, byUserId, isLeaked = false }: KeyChange & { readonly isLeaked?: boolean },
-): Promise<{ name: string; keyPrefix: string } | null> {
+): Promise<Pick<ApiKey, 'name' | 'prefix'> | null> {
   const [revoked] = await tx.apiKey.updateManyAndReturn({
     where: { organizationId: scope.organizationId, id, userId, rotatedAt: null, revokedAt: null },
     data: { revokedAt: at, revokedByUserId: byUserId, isLeaked },
     select: { name: true, keyPrefix: true },
   });
-  return revoked ?? null;
+  return revoked === undefined ? null : { name: revoked.name, prefix: revoked.keyPrefix };
 }
 
 /** Revokes every key of the user that is neither rotated nor revoked, as part of deactivating the user. */
@@ -77,12 +73,11 @@ export async function revokeApiKeysOf(
   tx: Transaction,
   scope: OrganizationScope,
   { userId, at, byUserId }: Omit<KeyChange, 'id'>,
-): Promise<{ id: string; name: string }[]> {
+): Promise<Pick<ApiKey, 'id' | 'name'>[]> {
   // Locks rows in the same order as writeKeyUses, to avoid a deadlock.
   await tx.$queryRaw`
     select 1 from api_keys
-    where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid
-      and rotated_at is null and revoked_at is null
+    where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid and ${Prisma.raw(isCurrent('api_keys'))}
     order by id for no key update`;
   return tx.apiKey.updateManyAndReturn({
     where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
@@ -91,16 +86,15 @@ export async function revokeApiKeysOf(
   });
 }
 
-export type Successor = Pick<NewApiKey, 'id' | 'keyHash' | 'keyPrefix'>;
 /** The successor's data, and the prefix of the key that it replaces. */
-export type ReplacedKey = {
-  name: string;
-  permissions: Permission[];
-  expiresAt: Date | null;
-  addresses: string[];
-  requestsPerSecond: number | null;
-  replacedPrefix: string;
+export type ReplacedKey = Pick<ApiKey, 'name' | 'expiresAt' | 'addresses' | 'requestsPerSecond'> & {
+  readonly permissions: readonly Permission[];
+  readonly replacedPrefix: string;
 };
+
+const SUCCESSOR_COLUMNS = Prisma.raw(
+  keyColumns('successor', ['name', 'permissions', 'expiresAt', 'addresses', 'requestsPerSecond']),
+);
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
@@ -119,9 +113,9 @@ export async function replaceApiKey(
     expiresAt,
     addresses,
   }: KeyChange & {
-    successor: Successor;
-    expiresAt?: Date | null | undefined;
-    addresses?: readonly string[] | undefined;
+    readonly successor: Pick<NewApiKey, 'id' | 'keyHash' | 'prefix'>;
+    readonly expiresAt?: Date | null | undefined;
+    readonly addresses?: AddressList | undefined;
   },
 ): Promise<ReplacedKey | null> {
   const now = at.toISOString();
@@ -139,14 +133,12 @@ export async function replaceApiKey(
         (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, expires_at,
          created_at, allowed_addresses, requests_per_second)
       select organization_id, ${successor.id}::uuid, user_id, ${byUserId}::uuid, name, name_key, ${successor.keyHash}::bytea,
-             ${successor.keyPrefix}, permissions,
+             ${successor.prefix}, permissions,
              case when ${expiresAt === undefined} then expires_at else ${newExpiry}::timestamptz end, ${now}::timestamptz,
              coalesce(${addresses ?? null}::varchar[], allowed_addresses), requests_per_second
       from ended
       returning name, permissions, expires_at, allowed_addresses, requests_per_second)
-    select successor.name, successor.permissions, successor.expires_at as "expiresAt",
-           successor.allowed_addresses as addresses, successor.requests_per_second as "requestsPerSecond",
-           ended.key_prefix as "replacedPrefix"
+    select ${SUCCESSOR_COLUMNS}, ended.key_prefix as "replacedPrefix"
     from successor, ended`;
   return row ?? null;
 }
@@ -167,12 +159,10 @@ const RECORD_EXPIRY = {
 export async function recordExpiry(
   db: Database,
   { organizationId }: OrganizationScope,
-  { id, expiresAt }: { id: string; expiresAt: Date },
+  { id, expiresAt }: { readonly id: string; readonly expiresAt: Date },
 ): Promise<void> {
   await db.pool.query({ ...RECORD_EXPIRY, values: [organizationId, id, expiresAt] });
 }
-
-export type KeyMove = Omit<KeyChange, 'byUserId'> & { readonly integrationId: string; readonly name: string };
 
 /**
  * Moves an active key of a user to an integration, with this name. The key itself stays the same. Returns false if the user has
@@ -181,7 +171,13 @@ export type KeyMove = Omit<KeyChange, 'byUserId'> & { readonly integrationId: st
 export async function moveApiKey(
   tx: Transaction,
   { organizationId }: OrganizationScope,
-  { id, userId, at, integrationId, name }: KeyMove,
+  {
+    id,
+    userId,
+    at,
+    integrationId,
+    name,
+  }: Omit<KeyChange, 'byUserId'> & { readonly integrationId: string; readonly name: string },
 ): Promise<boolean> {
   const moved = await tx.$executeRaw`
     update api_keys
@@ -207,4 +203,136 @@ export async function renameApiKey(
     where k.organization_id = before.organization_id and k.id = before.id
     returning before.name as "oldName"`;
   return row ?? null;
+}
+
+/** A key with what limits it. */
+export type RestrictedKey = KeyEndTimes &
+  Pick<ApiKey, 'permissions' | 'addresses' | 'requestsPerSecond'> & {
+    /** The last used networks, in canonical form, the latest first. */
+    readonly usedNetworks: readonly UsedNetwork[];
+  };
+
+/** Returns `null` if the user has no such key. */
+export async function findRestrictedKey(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, userId }: { id: string; userId: string },
+): Promise<RestrictedKey | null> {
+  const found = await tx.apiKey.findFirst({
+    where: { organizationId, id, userId },
+    select: {
+      permissions: true,
+      expiresAt: true,
+      expiredAt: true,
+      rotatedAt: true,
+      revokedAt: true,
+      allowedAddresses: true,
+      requestsPerSecond: true,
+      usedNetworks: true,
+    },
+  });
+  if (found === null) return null;
+  const { allowedAddresses: addresses, usedNetworks, ...key } = found;
+  return { ...key, addresses, usedNetworks: networksFrom(usedNetworks) };
+}
+
+/** Lock the organization first, and make sure that the key is active. */
+export async function restrictApiKey(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { id, addresses, requestsPerSecond }: Pick<RestrictedKey, 'addresses' | 'requestsPerSecond'> & { id: string },
+): Promise<void> {
+  await tx.apiKey.update({
+    where: { organizationId_id: { organizationId, id } },
+    data: { allowedAddresses: [...addresses], requestsPerSecond },
+    select: { id: true },
+  });
+}
+
+/** A proxy can name a client by something that is no address, which is left out. */
+function networksFrom(column: Prisma.JsonValue): UsedNetwork[] {
+  const days = Object.entries(Object(column)).flatMap(([text, day]) => {
+    const network = canonicalNetwork(text);
+    return network === null ? [] : [{ network, day: String(day) }];
+  });
+  return days.sort((one, other) => Number(one.day < other.day) - Number(one.day > other.day));
+}
+
+/** When and by whom a key of the user was rotated or revoked, and when it expires; `null` if there is no such key. */
+export async function findKeyHistory(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, userId }: { id: string; userId: string },
+) {
+  return tx.apiKey.findFirst({
+    where: { organizationId: scope.organizationId, id, userId },
+    select: {
+      name: true,
+      expiresAt: true,
+      expiredAt: true,
+      rotatedAt: true,
+      rotatedBy: { select: { name: true } },
+      revokedAt: true,
+      revokedBy: { select: { name: true } },
+      isLeaked: true,
+      isUnused: true,
+    },
+  });
+}
+
+/** Follows the successors of a rotated key to the one that is active now; `null` if none is. */
+export async function findActiveSuccessor(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { id, now }: { id: string; now: Date },
+): Promise<Pick<ApiKey, 'name' | 'prefix'> | null> {
+  const [row] = await tx.$queryRaw<Pick<ApiKey, 'name' | 'prefix'>[]>`
+    with recursive line as (
+      select id, successor_id from api_keys where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
+      union
+      select k.id, k.successor_id from api_keys k join line on k.id = line.successor_id
+      where k.organization_id = ${scope.organizationId}::uuid)
+    select k.name, k.key_prefix as prefix
+    from line join api_keys k on k.organization_id = ${scope.organizationId}::uuid and k.id = line.id
+    where ${isActiveAt('k', now)}
+    limit 1`;
+  return row ?? null;
+}
+
+/**
+ * Sets the normalized name of every API key of all organizations that lacks it, in batches. If the names of several current keys
+ * of a user look alike, only the oldest key gets it, and each of the others gets a unique value instead: they stay valid, and no
+ * further key can have such a name.
+ */
+export async function fillNameKeys(client: pg.ClientBase): Promise<void> {
+  let [holder, taken] = ['', new Set<string>()];
+  for (;;) {
+    const { rows } = await client.query<{
+      organization_id: string;
+      user_id: string;
+      id: string;
+      name: string;
+      is_current: boolean;
+    }>(
+      `select organization_id, user_id, id, name, ${isCurrent('api_keys')} as is_current
+       from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${BATCH_ROWS}`,
+    );
+    if (rows.length === 0) return;
+    const forms = rows.map(({ organization_id, user_id, id, name, is_current }) => {
+      if (holder !== `${organization_id} ${user_id}`) {
+        [holder, taken] = [`${organization_id} ${user_id}`, new Set()];
+      }
+      const form = nameKeyOf(name);
+      const key = form.toString('hex');
+      if (is_current && taken.has(key)) return createHash('sha256').update(form).update(id).digest();
+      if (is_current) taken.add(key);
+      return form;
+    });
+    await client.query(
+      `update api_keys k set name_key = new.name_key
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as new (organization_id, id, name_key)
+       where k.organization_id = new.organization_id and k.id = new.id`,
+      [rows.map((row) => row.organization_id), rows.map(({ id }) => id), forms],
+    );
+  }
 }

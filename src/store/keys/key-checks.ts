@@ -1,9 +1,10 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
+import type { KeyRecord } from '../../domain/keys/api-key.ts';
 import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../../domain/keys/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { isActive, isCurrent, isUnexpired } from './api-keys.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';
+import { isActive, isCurrent, isUnexpired } from './key-row.ts';
 
 // Which keys end soon, and the end of those that are not used. All times are those of the database's clock, which all processes
 // share.
@@ -97,9 +98,7 @@ const CHECK = {
     select organization_id as "organizationId", id, coalesce(ends_at <= now(), false) as "isOver" from planned`,
 };
 
-export type CheckedKey = {
-  readonly organizationId: string;
-  readonly id: string;
+export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
   /** The key was not used for so long that it is to be ended. */
   readonly isOver: boolean;
 };

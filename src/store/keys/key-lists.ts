@@ -1,73 +1,23 @@
 import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { KeyUsage } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import type { Role } from '../../domain/people/role.ts';
+import type { Permission } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
+import { likeInSearchForm, partPattern } from '../sql/like.ts';
 import type { Edge } from '../sql/list-edge.ts';
-import { isCurrent, isUnexpired } from './api-keys.ts';
+import {
+  expiresSoon,
+  isActive,
+  isCurrent,
+  isUnexpired,
+  LISTED_COLUMNS,
+  type ListedKey,
+  lacksAddresses,
+  PEOPLE,
+} from './key-row.ts';
+import { isShown, JSON_OF_USE, shownFrom, type UseJson, usageFrom } from './key-uses.ts';
 
-// Keys as lists show them, without their hashes. Each list page is one statement.
-
-export type ListedKey = {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly permissions: readonly string[];
-  readonly createdAt: Date;
-  /** `null` for an operator. */
-  readonly createdBy: string | null;
-  readonly lastUsedAt: Date | null;
-  /** The network of the client at the last use: an IPv4 address or an IPv6 /64; `null` if it is not known. */
-  readonly lastUsedNetwork: string | null;
-  /** The product of the client at the last use, such as "curl/8.5.0"; `null` if it is not known. */
-  readonly lastUsedClient: string | null;
-  readonly expiresAt: Date | null;
-  /** See endOf. */
-  readonly expiredAt: Date | null;
-  readonly rotatedAt: Date | null;
-  readonly rotatedBy: string | null;
-  readonly revokedAt: Date | null;
-  readonly revokedBy: string | null;
-  /** Whether the key was revoked because it was reported as leaked. */
-  readonly isLeaked: boolean;
-  /** Whether Charter revoked the key because it was not used. */
-  readonly isUnused: boolean;
-  readonly refusedUses: number;
-  /** The addresses and subnets from which the key may be used. Empty if any address may use it. */
-  readonly addresses: readonly string[];
-  /** The key's own limit; `null` if it has that of its organization. */
-  readonly requestsPerSecond: number | null;
-  readonly holderId: string;
-  readonly holderKind: HolderKind;
-  readonly holderName: string;
-  /** `null` exactly for an integration. */
-  readonly holderEmail: string | null;
-  readonly holderRole: Role;
-  readonly holderDeactivatedAt: Date | null;
-  /** The owner of an integration; `null` exactly for a person. */
-  readonly holderOwnerId: string | null;
-  /** The user from whom the key was moved to its integration; `null` if it was not moved. */
-  readonly movedFromId: string | null;
-  readonly movedFrom: string | null;
-  readonly movedAt: Date | null;
-};
-
-/** The columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
-export const COLUMNS = `
-  k.id, k.name, k.key_prefix as prefix, k.permissions, k.created_at as "createdAt", creator.name as "createdBy",
-  k.last_used_at as "lastUsedAt", k.last_used_network as "lastUsedNetwork", k.last_used_client as "lastUsedClient",
-  k.expires_at as "expiresAt", k.expired_at as "expiredAt", k.refused_uses as "refusedUses", k.is_leaked as "isLeaked",
-  k.is_unused as "isUnused",
-  k.allowed_addresses as addresses, k.requests_per_second as "requestsPerSecond",
-  k.rotated_at as "rotatedAt", rotator.name as "rotatedBy", k.revoked_at as "revokedAt", revoker.name as "revokedBy",
-  holder.id as "holderId", holder.kind as "holderKind", holder.name as "holderName", holder.email as "holderEmail", holder.role as "holderRole",
-  holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",
-  former.id as "movedFromId", former.name as "movedFrom", k.moved_at as "movedAt"`;
-export const PEOPLE = `
-  join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
-  left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id
-  left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
-  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id
-  left join users former on former.organization_id = k.organization_id and former.id = k.moved_from_user_id`;
+// Keys as pages show them, without their hashes. Each page of a list is one statement.
 
 /** A position in a list of keys. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
@@ -97,7 +47,7 @@ function statementsOf(name: string, from: string, ...conditions: readonly string
   const statement = (suffix: string, direction: 'asc' | 'desc', ...more: readonly string[]) => {
     const where = [...conditions, ...more].join(' and ');
     const keys = `select * from ${from} where ${where} order by created_at ${direction}, id ${direction} limit $4`;
-    const text = `select ${COLUMNS} from (${keys}) k ${PEOPLE} order by k.created_at desc, k.id desc`;
+    const text = `select ${LISTED_COLUMNS} from (${keys}) k ${PEOPLE} order by k.created_at desc, k.id desc`;
     return { name: `${name}${suffix}`, text };
   };
   return {
@@ -126,9 +76,9 @@ async function listKeys(
 export async function listKeysOf(
   db: Database,
   scope: OrganizationScope,
-  { isActive, ...page }: KeyQuery & { readonly isActive: boolean },
+  { isActive: areActive, ...page }: KeyQuery & { readonly isActive: boolean },
 ): Promise<ListedKey[]> {
-  return listKeys(db, scope, page, isActive ? ACTIVE : ENDED);
+  return listKeys(db, scope, page, areActive ? ACTIVE : ENDED);
 }
 
 /** Active keys that this user created for others, and so has seen; the newest first. */
@@ -142,7 +92,7 @@ export async function listActiveKeysMadeForOthers(
 
 const FIND = {
   name: 'find_listed_key',
-  text: `select ${COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
+  text: `select ${LISTED_COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
 };
 
 /** Returns `null` if the user has no such key. */
@@ -152,7 +102,7 @@ export async function findListedKey(db: Database, scope: OrganizationScope, key:
 
 const FIND_MOVED = {
   name: 'find_moved_key',
-  text: `select ${COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.moved_from_user_id = $2 and k.id = $3`,
+  text: `select ${LISTED_COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.moved_from_user_id = $2 and k.id = $3`,
 };
 
 /** Returns `null` if no such key was moved from the user to an integration. */
@@ -175,7 +125,7 @@ async function findOne(
 const MOVED = {
   name: 'list_moved_keys',
   text: `
-    select ${COLUMNS} from (
+    select ${LISTED_COLUMNS} from (
       select * from api_keys where organization_id = $1 and moved_from_user_id = $2
       order by moved_at desc, id desc limit $3) k ${PEOPLE}
     order by k.moved_at desc, k.id desc`,
@@ -215,4 +165,216 @@ export async function countKeysOf(
 ): Promise<KeyCountsOfHolder> {
   const { rows } = await db.pool.query<KeyCountsOfHolder>({ ...COUNT, values: [scope.organizationId, userId, now] });
   return rows[0] ?? { active: 0, ended: 0, hasMoved: false };
+}
+
+// The keys of a whole organization. The list and its counts read all keys that match: the totals need them anyway.
+
+export type KeyFilters = {
+  /** A part of the name or of the prefix, case-insensitive in the name. An empty text finds all keys. */
+  readonly search: string;
+  /** A part of the name or the e-mail of the user or integration, case-insensitive. An empty text finds the keys of all. */
+  readonly holder: string;
+  /** `null` for all keys. */
+  readonly permission: Permission | null;
+  /** Only keys without a recorded use. */
+  readonly isUnused: boolean;
+  /** Only keys that expire soon (isExpiringSoon). */
+  readonly isExpiringSoon: boolean;
+  /** Only keys that may write from any address. */
+  readonly lacksAddresses: boolean;
+};
+
+/** "latest": the last used keys first, keys without a use last; "oldest": the reverse; "expiry": the next to expire first. */
+export type KeyOrder = 'latest' | 'oldest' | 'expiry';
+
+/** A position in the list of all keys. `at`: the last use or the expiry, as the order says; `null` if there is none. */
+export type OrganizationKeyPosition = { readonly at: Date | null; readonly id: string };
+
+export type OrganizationKeyQuery = {
+  readonly filters: KeyFilters;
+  readonly isActive: boolean;
+  readonly order: KeyOrder;
+  /** `null` for the first page. */
+  readonly from: Edge<OrganizationKeyPosition> | null;
+  readonly now: Date;
+  /** Maximum number of rows. The caller asks for one more than it shows. */
+  readonly limit: number;
+};
+
+const IS_ACTIVE = isActive('k', '$2');
+const EXPIRES_SOON = expiresSoon('k', '$2');
+const LACKS_ADDRESSES = lacksAddresses('k');
+const ORDERED_BY: Record<KeyOrder, string> = {
+  latest: 'k.last_used_at',
+  oldest: 'k.last_used_at',
+  expiry: 'k.expires_at',
+};
+
+/** Whether the name or the prefix contains the text. */
+function containsPart(pattern: string): string {
+  return `(${likeInSearchForm('k.name', pattern)} or k.key_prefix like ${pattern})`;
+}
+
+function matching({ organizationId }: OrganizationScope, now: Date, filters: KeyFilters) {
+  const { search, holder, permission } = filters;
+  const values: unknown[] = [organizationId, now];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const bindPart = (text: string) => `${bind(partPattern(text))}::text`;
+  const conditions = ['k.organization_id = $1'];
+  if (search !== '') conditions.push(containsPart(bindPart(search)));
+  if (holder !== '') {
+    const part = bindPart(holder);
+    conditions.push(`k.user_id in (
+      select u.id from users u
+      where u.organization_id = $1 and ${likeInSearchForm("u.name || ' ' || u.email", part)}
+      union all
+      select u.id from users u
+      where u.organization_id = $1 and u.kind = 'integration' and ${likeInSearchForm('u.name', part)})`);
+  }
+  if (permission !== null) conditions.push(`${bind(permission)} = any(k.permissions)`);
+  if (filters.isUnused) conditions.push('k.last_used_at is null');
+  if (filters.isExpiringSoon) conditions.push(EXPIRES_SOON);
+  if (filters.lacksAddresses) conditions.push(LACKS_ADDRESSES);
+  return { values, bind, conditions };
+}
+
+/** In the order of the list. */
+export async function listOrganizationKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { filters, order, from, now, limit, ...query }: OrganizationKeyQuery,
+): Promise<ListedKey[]> {
+  const { values, bind, conditions } = matching(scope, now, filters);
+  conditions.push(query.isActive ? IS_ACTIVE : `not (${IS_ACTIVE})`);
+  const at = `coalesce(${ORDERED_BY[order]}, '-infinity')`;
+  const isLatestFirst = order === 'latest';
+  const isReversed = from?.side === 'before';
+  const isDescending = isLatestFirst !== isReversed;
+  if (from !== null) {
+    const position = `(coalesce(${bind(from.at)}::timestamptz, '-infinity'), ${bind(from.id)}::uuid)`;
+    conditions.push(`(${at}, k.id) ${isDescending ? '<' : '>'} ${position}`);
+  }
+  const orderBy = (descending: boolean) => {
+    const direction = descending ? 'desc' : 'asc';
+    return `order by ${at} ${direction}, k.id ${direction}`;
+  };
+  const page = `select * from api_keys k where ${conditions.join(' and ')} ${orderBy(isDescending)} limit ${bind(limit)}`;
+  const text = `select ${LISTED_COLUMNS} from (${page}) k ${PEOPLE} ${orderBy(isLatestFirst)}`;
+  return (await db.pool.query<ListedKey>({ text, values })).rows;
+}
+
+/** Active keys of the whole organization that need attention, whatever the filters. */
+export type AttentionCounts = {
+  readonly expiringSoon: number;
+  readonly unused: number;
+  /** Keys that may write from any address. */
+  readonly lackingAddresses: number;
+  /** Whether the organization requires a list of allowed addresses for each key that may write. */
+  readonly requiresAddresses: boolean;
+};
+
+/** How many keys match, whatever the list page, and how many of all keys need attention. */
+export async function countOrganizationKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { filters, now }: Pick<OrganizationKeyQuery, 'filters' | 'now'>,
+): Promise<KeyCounts & AttentionCounts> {
+  const { values, conditions } = matching(scope, now, filters);
+  const isMatch = conditions.join(' and ');
+  const count = (name: string, condition: string) => `count(*) filter (where ${condition})::int as "${name}"`;
+  const counts = [
+    count('active', `${isMatch} and ${IS_ACTIVE}`),
+    count('ended', `${isMatch} and not (${IS_ACTIVE})`),
+    count('expiringSoon', `${IS_ACTIVE} and ${EXPIRES_SOON}`),
+    count('unused', `${IS_ACTIVE} and k.last_used_at is null`),
+    count('lackingAddresses', `${IS_ACTIVE} and ${LACKS_ADDRESSES}`),
+    '(select o.requires_addresses from organizations o where o.id = $1) as "requiresAddresses"',
+  ];
+  const text = `select ${counts.join(', ')} from api_keys k where k.organization_id = $1`;
+  const { rows } = await db.pool.query<KeyCounts & AttentionCounts>({ text, values });
+  const none = { active: 0, ended: 0, expiringSoon: 0, unused: 0, lackingAddresses: 0 };
+  return rows[0] ?? { ...none, requiresAddresses: false };
+}
+
+const FIND_BY_HASH = {
+  name: 'find_organization_key_by_hash',
+  text: `
+    select k.id, u.id as "holderId", u.kind as "holderKind"
+    from api_keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id
+    where k.organization_id = $1 and k.key_hash = $2`,
+};
+
+export type FoundKey = { readonly id: string; readonly holderId: string; readonly holderKind: HolderKind };
+
+/** The key with this SHA-256, in hexadecimal, and its user or integration; `null` if the organization has no such key. */
+export async function findOrganizationKeyByHash(
+  db: Database,
+  scope: OrganizationScope,
+  hash: string,
+): Promise<FoundKey | null> {
+  const values = [scope.organizationId, Buffer.from(hash, 'hex')];
+  const { rows } = await db.pool.query<FoundKey>({ ...FIND_BY_HASH, values });
+  return rows[0] ?? null;
+}
+
+const FIND_MATCHING = {
+  name: 'find_matching_keys',
+  text: `select k.id from api_keys k where k.organization_id = $1 and ${containsPart('$2::text')} order by k.id desc limit $3`,
+};
+
+/** The ids of the keys whose name or prefix contains the text, case-insensitive in the name; at most `limit`. */
+export async function findMatchingKeys(
+  db: Database,
+  scope: OrganizationScope,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<string[]> {
+  const values = [scope.organizationId, partPattern(text), limit];
+  const { rows } = await db.pool.query<{ id: string }>({ ...FIND_MATCHING, values });
+  return rows.map(({ id }) => id);
+}
+
+/** A key and its place among the rotations of another one: 0 is that key itself, -1 its predecessor, 1 its successor. */
+export type RotatedKey = ListedKey & { readonly step: number };
+
+/** The number of predecessors, and of successors, that are read. */
+export const MAX_STEPS = 10;
+
+const FIND_ROTATIONS = {
+  name: 'find_key_rotations',
+  text: `
+    with recursive asked as (
+      select id, successor_id from api_keys where organization_id = $1 and user_id = $2 and id = $3),
+    earlier as (
+      select id, 0 as step from asked
+      union all
+      select k.id, earlier.step - 1
+      from earlier join api_keys k on k.organization_id = $1 and k.successor_id = earlier.id
+      where earlier.step > -${MAX_STEPS}),
+    later as (
+      select id, successor_id, 0 as step from asked
+      union all
+      select k.id, k.successor_id, later.step + 1
+      from later join api_keys k on k.organization_id = $1 and k.id = later.successor_id
+      where later.step < ${MAX_STEPS}),
+    line as (select id, step from earlier union select id, step from later)
+    select ${LISTED_COLUMNS}, line.step,
+      case line.step when 0 then (
+        select json_agg(${JSON_OF_USE}) from key_uses u
+        where u.organization_id = $1 and u.key_id = k.id and ${isShown('$4', '$5')}) end as uses
+    from line join api_keys k on k.organization_id = $1 and k.id = line.id ${PEOPLE}
+    order by line.step`,
+};
+
+/**
+ * A key of the user with its predecessors and successors, the oldest first, and the requests with the key itself. No keys: the
+ * user has no such key.
+ */
+export async function findKeyRotations(
+  db: Database,
+  scope: OrganizationScope,
+  { userId, id, now }: { userId: string; id: string; now: Date },
+): Promise<{ readonly keys: readonly RotatedKey[]; readonly usage: KeyUsage }> {
+  const values = [scope.organizationId, userId, id, ...shownFrom(now)];
+  const { rows } = await db.pool.query<RotatedKey & { uses: UseJson[] | null }>({ ...FIND_ROTATIONS, values });
+  return { keys: rows, usage: usageFrom(rows.find(({ step }) => step === 0)?.uses ?? null, now) };
 }

@@ -1,16 +1,16 @@
 import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { MAX_ADMINISTRATORS } from '../people/user-lists.ts';
 import type { Database } from '../sql/database.ts';
 import { isRefusedByMove } from '../sql/database-errors.ts';
 import { storable, storableClient } from '../sql/storable.ts';
-import { isCurrent } from './api-keys.ts';
+import { isCurrent, keyColumns } from './key-row.ts';
 
-export type RevokedKey = {
+export type RevokedKey = Pick<ApiKey, 'id' | 'name' | 'prefix'> & {
   readonly organizationId: string;
   readonly organizationName: string;
-  readonly id: string;
   /** The user or the integration for which the key acted. */
   readonly userId: string;
   readonly holderName: string;
@@ -18,8 +18,6 @@ export type RevokedKey = {
   readonly ownerId: string | null;
   /** Of an integration; empty if there is none. */
   readonly noticeEmail: string;
-  readonly name: string;
-  readonly prefix: string;
 };
 
 export type Report = {
@@ -56,9 +54,9 @@ const REVOKE = {
       select organization_id, event_id, 'key.revoked', user_id, id,
              jsonb_build_object('name', name, 'prefix', key_prefix, 'why', $4::text), $5, $6, $7
       from ended)
-    select moving.is_any as "isAnyMoving", ended.organization_id as "organizationId", organization.name as "organizationName", ended.id,
+    select moving.is_any as "isAnyMoving", ended.organization_id as "organizationId", organization.name as "organizationName", ${keyColumns('ended', ['id', 'name', 'prefix'])},
            ended.user_id as "userId", u.name as "holderName", u.owner_user_id as "ownerId",
-           u.notice_email as "noticeEmail", ended.name, ended.key_prefix as prefix
+           u.notice_email as "noticeEmail"
     from (
       select exists (select from api_keys k join reported r on r.key_hash = k.key_hash
                      join organization_moves m on m.organization_id = k.organization_id and m.stage <> 'leaving') as is_any) moving

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { parseJson } from '../../domain/resources/json.ts';
-import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from '../keys/key-of-write.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { rfc3339 } from '../sql/timestamp.ts';
+import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
 import { type ContentOf, columnOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
 
 // The statements on one row of a table of any resource.

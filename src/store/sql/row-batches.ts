@@ -1,6 +1,6 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { type Checked, keyOfWrite, refusedKey, type Writer } from '../keys/key-of-write.ts';
+import { type Checked, keyOfWrite, refusedKey, type Writer } from '../resources/key-of-write.ts';
 import { contentFrom, type RawRow, type WriterAnd } from '../resources/rows.ts';
 import { type ContentOf, columnOf, type Stored, storedRow, type Table, type Times } from '../resources/table.ts';
 import type { Transaction } from './database.ts';

@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import type { AccessLinkKind, AccessLinkRecord } from '../../domain/people/access-link.ts';
 import type { Role } from '../../domain/people/role.ts';
 import type { SessionRecord } from '../../domain/people/session.ts';
-import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../keys/shown-notices.ts';
+import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../keys/key-notices.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { IS_MOVING } from './is-moving.ts';
 

@@ -7,7 +7,7 @@ import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { updateNoticeSettings } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser } from '../../../src/service/people/change-user.ts';
-import { MAIL_ATTEMPTS } from '../../../src/store/keys/notice-mails.ts';
+import { MAIL_ATTEMPTS } from '../../../src/store/keys/key-notices.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { callerWith } from '../../support/data/key-authentication.ts';

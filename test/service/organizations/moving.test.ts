@@ -12,7 +12,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { importOrganizationFrom } from '../../../src/service/operator/moves.ts';
 import { checkDueKeys } from '../../../src/store/keys/key-checks.ts';
-import { claimNoticeMails } from '../../../src/store/keys/notice-mails.ts';
+import { claimNoticeMails } from '../../../src/store/keys/key-notices.ts';
 import { markDeletions } from '../../../src/store/organizations/organization-moves.ts';
 import { CARRIED } from '../../../src/store/organizations/revocations-of-move.ts';
 import { Client } from '../../support/clients/client.ts';

@@ -3,7 +3,7 @@ import { mintKey } from '../../../src/domain/keys/api-key.ts';
 import type { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/people/role.ts';
 import { insertApiKey } from '../../../src/store/keys/api-keys.ts';
-import type { Checked, Writer } from '../../../src/store/keys/key-of-write.ts';
+import type { Checked, Writer } from '../../../src/store/resources/key-of-write.ts';
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
 import { createActor, createScope } from '../data/actors.ts';
 import { KEYRING } from '../data/encryption.ts';
@@ -76,7 +76,7 @@ export async function createKeyRow(
     createdAt: new Date(),
     permissions,
     keyHash: Uint8Array.from(hash),
-    keyPrefix: prefix,
+    prefix,
   });
   return { id, key, hash };
 }

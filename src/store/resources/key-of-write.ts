@@ -2,9 +2,9 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { JudgedKey } from '../../domain/keys/api-key.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type Permission, rolesWith } from '../../domain/people/role.ts';
+import { isActive } from '../keys/key-row.ts';
 import { PREPARED, type Transaction } from '../sql/database.ts';
 import { dateOf } from '../sql/timestamp.ts';
-import { isActive } from './api-keys.ts';
 
 /** The key that writes, and what the write needs: a permission, and the client's address, as addressIn returns it. */
 export type Writer = { readonly keyId: string; readonly permission: Permission; readonly address: string | null };

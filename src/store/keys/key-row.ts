@@ -1,0 +1,100 @@
+import { Prisma } from '../../../generated/prisma/client.ts';
+import { type ApiKey, SOON_DAYS, SOON_SHARE } from '../../domain/keys/api-key.ts';
+import type { HolderKind } from '../../domain/keys/holder.ts';
+import { READ_PERMISSIONS, type Role } from '../../domain/people/role.ts';
+
+// The columns of the table api_keys, and the conditions on its rows.
+
+const COLUMNS: Readonly<Record<keyof ApiKey, string>> = {
+  id: 'id',
+  name: 'name',
+  prefix: 'key_prefix',
+  permissions: 'permissions',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  expiredAt: 'expired_at',
+  rotatedAt: 'rotated_at',
+  revokedAt: 'revoked_at',
+  isLeaked: 'is_leaked',
+  isUnused: 'is_unused',
+  movedAt: 'moved_at',
+  addresses: 'allowed_addresses',
+  requestsPerSecond: 'requests_per_second',
+  lastUsedAt: 'last_used_at',
+  lastUsedNetwork: 'last_used_network',
+  lastUsedClient: 'last_used_client',
+  refusedUses: 'refused_uses',
+};
+
+/** SQL: these columns of a table or sub-query, named as the members of an ApiKey. */
+export function keyColumns(alias: string, members: readonly (keyof ApiKey)[]): string {
+  return members.map((member) => `${alias}.${COLUMNS[member]} as "${member}"`).join(', ');
+}
+
+/** A key with the people who have to do with it. */
+export type ListedKey = ApiKey & {
+  /** `null` for an operator. */
+  readonly createdBy: string | null;
+  readonly rotatedBy: string | null;
+  readonly revokedBy: string | null;
+  readonly holderId: string;
+  readonly holderKind: HolderKind;
+  readonly holderName: string;
+  /** `null` exactly for an integration. */
+  readonly holderEmail: string | null;
+  readonly holderRole: Role;
+  readonly holderDeactivatedAt: Date | null;
+  /** The owner of an integration; `null` exactly for a person. */
+  readonly holderOwnerId: string | null;
+  /** The user from whom the key was moved to its integration; `null` if it was not moved. */
+  readonly movedFromId: string | null;
+  readonly movedFrom: string | null;
+};
+
+/** SQL: the columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
+export const LISTED_COLUMNS = `
+  ${Object.entries(COLUMNS)
+    .map(([member, column]) => `k.${column} as "${member}"`)
+    .join(', ')},
+  creator.name as "createdBy", rotator.name as "rotatedBy", revoker.name as "revokedBy",
+  holder.id as "holderId", holder.kind as "holderKind", holder.name as "holderName", holder.email as "holderEmail",
+  holder.role as "holderRole", holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",
+  former.id as "movedFromId", former.name as "movedFrom"`;
+export const PEOPLE = `
+  join users holder on holder.organization_id = k.organization_id and holder.id = k.user_id
+  left join users creator on creator.organization_id = k.organization_id and creator.id = k.created_by_user_id
+  left join users rotator on rotator.organization_id = k.organization_id and rotator.id = k.rotated_by_user_id
+  left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id
+  left join users former on former.organization_id = k.organization_id and former.id = k.moved_from_user_id`;
+
+/** The SQL condition that a key is neither rotated nor revoked. It may have expired. */
+export function isCurrent(alias: string): string {
+  return `${alias}.rotated_at is null and ${alias}.revoked_at is null`;
+}
+
+/** The SQL condition that a key has not expired at a time, and was not found expired before the clock was set back. */
+export function isUnexpired(alias: string, at: string): string {
+  return `(${alias}.expires_at is null or ${alias}.expires_at > greatest(${at}, ${alias}.expired_at))`;
+}
+
+/** The SQL condition that a key is active, as `endOf` decides. */
+export function isActive(alias: string, at: string): string {
+  return `${isCurrent(alias)} and ${isUnexpired(alias, at)}`;
+}
+
+/** `isActive` for a statement of Prisma. */
+export function isActiveAt(alias: string, at: Date): Prisma.Sql {
+  return Prisma.sql(isActive(alias, '?::timestamptz').split('?'), at.toISOString());
+}
+
+/** The SQL condition that a key expires soon, as `isExpiringSoon` decides. */
+export function expiresSoon(alias: string, at: string): string {
+  return `${alias}.expires_at > greatest(${at}, ${alias}.expired_at) and ${alias}.expires_at - ${at}::timestamptz
+    <= least(interval '${SOON_DAYS} days', (${alias}.expires_at - ${alias}.created_at) / ${SOON_SHARE})`;
+}
+
+/** The SQL condition that a key may be used from any address, and may write, as `mayWrite` decides. */
+export function lacksAddresses(alias: string): string {
+  const readPermissions = READ_PERMISSIONS.map((each) => `'${each}'`).join(', ');
+  return `${alias}.allowed_addresses = '{}' and not ${alias}.permissions <@ array[${readPermissions}]::varchar[]`;
+}
