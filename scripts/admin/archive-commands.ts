@@ -76,9 +76,13 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
       execute(async (db) => {
         const sourceKeyring = sourceKey === undefined ? undefined : await readKeyring(sourceKey);
         const imported = await importOrganizationFrom(db, linesOf(file), { sourceKeyring });
-        const { id, name, rows, isNew } = imported;
+        const { id, name, rows, before } = imported;
+        if (before === 'activated') {
+          const next = afterActivation({ id, name, isCell: config.cell !== null });
+          return { organization_id: id, name, note: 'It was imported and activated before.', next };
+        }
         const next = afterImport({ id });
-        return isNew
+        return before === 'nothing'
           ? { organization_id: id, name, rows, next }
           : { organization_id: id, name, note: 'It was imported before.', next };
       }),

@@ -101,7 +101,7 @@ function guestBody(context: RequestContext, main: Html): Html {
 }
 
 function signedInBody(context: SignedInContext, main: Html): Html {
-  const { actor, dashboard } = context;
+  const { actor, dashboard, isMoving } = context;
   return html`<body class="member">${SPRITE}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="side">
@@ -111,6 +111,7 @@ function signedInBody(context: SignedInContext, main: Html): Html {
 </header>
 <main id="main" tabindex="-1">${
     actor.isSuspended &&
+    !isMoving &&
     html`<div class="notice danger"><p><strong>${actor.organizationName} is suspended.</strong> Its API keys are refused until it is resumed. Contact support.</p></div>`
   }${keyNotices(context)}${main}</main>
 </body>`;

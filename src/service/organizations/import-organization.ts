@@ -30,8 +30,8 @@ import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
 export type Imported = {
   readonly rows: number;
-  /** False if an earlier import of this archive has been committed. */
-  readonly isNew: boolean;
+  /** Whether an earlier import of this archive has been committed, and the organization activated since. */
+  readonly before: 'nothing' | 'imported' | 'activated';
 };
 
 export type ImportRequest = Archive & {
@@ -65,14 +65,15 @@ export async function importOrganization(
         await removeTimeouts(query);
         if (!(await takeTurn(query, scope, { inTransaction: true }))) throw isBusy();
         await requireSameMigrations(query, archive.head);
-        if (await isImported(tx, scope, moveId)) return { rows: 0, isNew: false };
+        const before = await getProgress(tx, scope, moveId);
+        if (before !== 'nothing') return { rows: 0, before };
         await requireNewFile(tx, scope, moveId);
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
         if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' }))) throw damaged('its move is missing');
         await recordOperatorAction(tx, { action: 'organization.imported', organization, detail: { move: moveId } });
-        return { rows, isNew: true };
+        return { rows, before };
       },
       { timeoutSeconds: DAY_SECONDS },
     );
@@ -123,15 +124,15 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
 }
 
 /** Throws a conflict if the organization exists for another reason. */
-async function isImported(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<boolean> {
-  if (!(await hasOrganization(tx, scope))) return false;
+async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<Imported['before']> {
+  if (!(await hasOrganization(tx, scope))) return 'nothing';
   const move = await findMove(tx, scope);
   requireStageOutside(move, ['deleting']);
   if (move?.stage === 'arriving') {
     requireSameMove(move, moveId);
-    return true;
+    return 'imported';
   }
-  if (move === null && (await hasComeWith(tx, scope, moveId))) return true;
+  if (move === null && (await hasComeWith(tx, scope, moveId))) return 'activated';
   if (move?.id === moveId)
     throw new DomainError('conflict', 'The organization leaves this database. Import the file in the other one.');
   throw new DomainError(

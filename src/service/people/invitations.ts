@@ -110,7 +110,7 @@ export async function correctEmail(
         );
       if (target.deactivatedAt !== null)
         return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
-      if (target.email === email) return invalid('email', 'is the e-mail of the user already.');
+      if (target.email === email) return invalid('email', 'must differ from the present one.');
       const refusal = await checkInvitedEmail(tx, scope, email);
       if (refusal !== null) return refusal;
       await changeUser(tx, scope, target.id, { email });

@@ -398,6 +398,9 @@ test('each command of a move names the commands of the next step', async () => {
   expect(again).toContain('It was activated before.');
   expect(again).toContain('npm run admin -- moved-keys --file moved-keys.map');
   expect(again).toContain(deletion);
+  const { stdout: importedAgain } = await importOnly(organizationId);
+  expect(importedAgain).toContain('It was imported and activated before.');
+  expect(importedAgain).toContain(deletion);
 });
 
 test('it can move back once it was deleted where it came from', async () => {
@@ -526,9 +529,9 @@ test('a person who revokes a key during a move is told that it stays revoked, an
   await browser.get('/profile/api-keys');
   const token = { form_token: await browser.formToken() };
   await startMove(organizationId);
-  expect(wordsOf(await browser.post(`/profile/api-keys/${keyId}/revoke`, { ...token, key_name: 'Test' }))).toMatch(
-    /The API key is revoked.*does the same there before it serves your organization/s,
-  );
+  const done = wordsOf(await browser.post(`/profile/api-keys/${keyId}/revoke`, { ...token, key_name: 'Test' }));
+  expect(done).toMatch(/The API key is revoked.*does the same there before it serves your organization/s);
+  expect(done).not.toContain('is suspended');
   expect(await browser.get(`/profile/api-keys/${keyId}/revoke`)).toMatchObject(MOVING);
   expect((await browser.post('/sign-out', token)).status).toBe(303);
   await importTo(organizationId);

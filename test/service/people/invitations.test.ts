@@ -147,6 +147,8 @@ test('a corrected e-mail gets a new link, the former link is void, and the audit
   const [wrong, right] = [newEmail(), newEmail()];
   const former = await invited(administrator, wrong);
   const { userId } = former;
+  const same = correctEmail(db, manager, { userId, email: wrong.toUpperCase() });
+  expect(await outcomeOf(same)).toContain('invalid: email must differ from the present one.');
   const { link } = orThrow(await correctEmail(db, manager, { userId, email: right.toUpperCase() }));
   expect(link).toMatchObject({ email: right, kind: 'invitation', userId });
   expect(await openLink(db, former.token)).toBeNull();
