@@ -2,7 +2,7 @@
 const room = (name) => `^src/${name}/`;
 /** Counters, distributions and spans: what every room may measure with. They import nothing. */
 const INSTRUMENTS = '^src/observability/instruments/';
-const OPEN_TELEMETRY = '^src/observability/tracing/open-telemetry\\.ts$';
+const OPEN_TELEMETRY = '^src/observability/open-telemetry\\.ts$';
 
 module.exports = {
   forbidden: [

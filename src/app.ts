@@ -1,21 +1,19 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { originFormOf } from './api/request-head.ts';
 import { ResponseCache } from './api/response-cache.ts';
 import { createServerApi, type ServerApiConfig } from './api/server-api.ts';
-import { clientAddressIn, trustedAddressIn } from './client-address.ts';
+import { originFormOf } from './api/unreadable-request.ts';
 import type { Config } from './config.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { createGuardedFetch } from './delivery/guarded-fetch.ts';
 import { resolveTxt } from './delivery/resolve-name.ts';
 import { Exchange, HEALTH, NOBODY } from './domain/exchange.ts';
+import { addressIn } from './domain/network.ts';
 import { commonAddressOf } from './domain/organizations/cells.ts';
 import { healthRoutes } from './observability/health.ts';
 import { appMetrics } from './observability/metrics/app-metrics.ts';
-import { RequestDurations } from './observability/metrics/request-durations.ts';
-import { observeRequests } from './observability/observe-requests.ts';
-import type { Observers } from './observability/observers.ts';
-import { createReporter } from './observability/reporter.ts';
+import { observeRequests, RequestDurations } from './observability/observe-requests.ts';
+import { createReporter, type Observers } from './observability/reporter.ts';
 import { openPublication } from './publication/routes.ts';
 import { apiSecurityHeaders, isHttps, pageSecurityHeaders } from './security-headers.ts';
 import { createOutbox, type Outbox } from './service/mail.ts';
@@ -152,6 +150,34 @@ function createPages({ trustedProxies }: AppConfig): Express {
   pages.disable('etag');
   pages.set('case sensitive routing', true);
   return pages;
+}
+
+/** Express's setting "trust proxy fn": whether the address is one of a trusted proxy. A connection that was reset has none. */
+export type IsTrusted = (address: string | undefined, distance: number) => boolean;
+
+/** Asks about the address in a text, because some proxies append a port, and a socket of IPv6 has IPv4-mapped addresses. */
+export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
+  return (text, distance) => {
+    const address = text === undefined ? null : addressIn(text);
+    return address !== null && isTrusted(address, distance);
+  };
+}
+
+/**
+ * The address of a request's client, for every part of the server: as `addressIn` returns it, or the text that a trusted proxy
+ * has sent instead of an address, such as "unknown". Empty if the client has already closed the connection.
+ */
+export function clientAddressIn(isTrusted: IsTrusted) {
+  return ({ socket, headers }: IncomingMessage): string => {
+    // The attack: a client that nobody trusts sends the header and closes the connection, so that only the header is left.
+    if (socket.remoteAddress === undefined) return '';
+    // Each proxy appends the address that it saw, so only the entries up to the first untrusted address count.
+    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+    const texts = [socket.remoteAddress, ...forwarded.map((each) => each.trim()).reverse()];
+    const given = texts.filter((text) => text !== '');
+    const client = given.find((text, distance) => !isTrusted(text, distance)) ?? given.at(-1) ?? '';
+    return addressIn(client) ?? client;
+  };
 }
 
 /** For metrics and traces: the part of the server that handles the requests which reach it. */

@@ -1,6 +1,6 @@
 import { type Given, integer, oneOf, ratioOf } from './config-values.ts';
 import { StartUpError } from './domain/start-up-error.ts';
-import { SAMPLERS, type SamplerName } from './observability/tracing/samplers.ts';
+import { SAMPLERS, type SamplerName } from './observability/instruments/tracing.ts';
 
 // The variables of metrics and traces.
 

@@ -1,9 +1,16 @@
 import { EventEmitter, once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TimeLimits } from './api/unreadable-request.ts';
-import { Connection } from './connection.ts';
+import { HttpError } from './api/exceptions.ts';
+import {
+  findHeadFlaw,
+  type ParseError,
+  type RefusalOptions,
+  refusalOf,
+  responseTextOf,
+  type TimeLimits,
+} from './api/unreadable-request.ts';
 import type { UnreadableRequest } from './domain/unreadable-request.ts';
 
 export type Connections = {
@@ -81,4 +88,222 @@ export function serveConnections(
       clearInterval(checks);
     },
   };
+}
+
+/** How long a connection is read after its last response, unless the client closes it first. */
+export const LINGER_MS = 2000;
+/** How long a client that has closed its sending side may wait: it may as well have gone, which looks the same. */
+const HALF_CLOSED_MS = 10_000;
+/** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
+const MAX_IGNORED_REQUESTS = 100;
+/**
+ * Requests of one connection that are processed at the same time. Few clients send a request before they have the previous
+ * response, and without a limit, one connection could take as much as a thousand.
+ */
+const MAX_CONCURRENT_REQUESTS = 4;
+
+/** How a connection answers what it refuses. */
+export type Refusing = Omit<RefusalOptions, 'isBody'> & {
+  readonly onUnreadable: (unreadable: UnreadableRequest) => void;
+};
+
+/** A CONNECT has no path whose methods could be listed. These are the API's. */
+const CONNECT_REFUSED = new HttpError('method_not_allowed', 'CONNECT is not allowed: Charter is not a proxy.', {
+  Allow: 'GET, HEAD, POST, PATCH, DELETE',
+});
+
+/** Answers the requests of one connection in their order, refuses what is not readable, and closes the connection without a reset. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #app: RequestListener;
+  readonly #refusing: Refusing;
+  /** In the order of their requests, which is the order of sending. Sent ones are removed when the next request arrives. */
+  readonly #responses: ServerResponse[] = [];
+  /** The last of them, whose requests are not processed yet. While there are any, the connection is not read. */
+  readonly #waiting: ServerResponse[] = [];
+  /** The last response has been chosen: a client must not expect a response to any later request. */
+  #isLastChosen = false;
+  #isClosing = false;
+  /** Input has been refused: the connection ends with that response. */
+  #hasRefused = false;
+  /** The body of the refused request must not be read. */
+  #isHeld = false;
+  #ignoredRequests = 0;
+  /** Bytes received at the last check of a shutdown. If there are more while no response is pending, a request is arriving. */
+  #knownBytes = 0;
+
+  constructor(socket: Socket, app: RequestListener, refusing: Refusing) {
+    this.#socket = socket;
+    this.#app = app;
+    this.#refusing = refusing;
+    // Node calls it after a response with `Connection: close`. Its own version would reset the connection if more data arrived.
+    socket.destroySoon = () => this.#close();
+    socket.once('end', () => {
+      if (this.#pending().length === 0) return;
+      if (!this.#hasRefused) this.#closeAfterLast();
+      this.#destroyAfter(HALF_CLOSED_MS);
+    });
+  }
+
+  receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
+    // The request comes after the last one that this connection serves, and must not be processed.
+    if (this.#isLastChosen) return void this.#ignore(req);
+    this.#removeSent();
+    this.#responses.push(res);
+    if (isDraining) this.#closeAfter(res);
+    const flaw = findHeadFlaw(req);
+    if (flaw !== null) return void this.#refuseHead(res, flaw);
+    if (this.#responses.length > MAX_CONCURRENT_REQUESTS) this.#defer(res);
+    else this.#app(req, res);
+  }
+
+  /** Forgets the requests that wait: their client has gone, or must not expect a response. */
+  drop(): void {
+    this.#waiting.length = 0;
+    this.#socket.off('resume', this.#pause);
+  }
+
+  drain(): void {
+    this.#closeAfterLast();
+    // Before the first request, all bytes belong to one that is arriving.
+    if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
+  }
+
+  /** If the client has not read all that was sent, the connection ends unless it reads some within this time. */
+  watchIfUnread(stalledMs: number): void {
+    const { writableLength, timeout } = this.#socket;
+    // Another call would start the time again.
+    if (writableLength > 0 && timeout !== stalledMs) this.#socket.setTimeout(stalledMs);
+  }
+
+  closeIfIdle(): void {
+    const { bytesRead } = this.#socket;
+    if (this.#pending().length > 0) this.#knownBytes = bytesRead;
+    else if (bytesRead === this.#knownBytes) this.#close();
+  }
+
+  /**
+   * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
+   * middleware, and Node's own response is not in the contract. The responses to earlier requests of the connection are sent
+   * first, in full, because the client would take this one for theirs.
+   */
+  refuse(error: ParseError | HttpError): void {
+    if (error.code === 'ECONNRESET' || !this.#socket.writable) return void this.#socket.destroy();
+    // While the connection closes, further input is discarded, so a parse error in it needs no response.
+    if (this.#isClosing || this.#hasRefused) return;
+    this.#hasRefused = true;
+    const last = this.#responses.at(-1);
+    const unread = last?.req.complete === false ? last : undefined;
+    // Otherwise the rest of the body could arrive, and the request be carried out although it is refused.
+    if (unread !== undefined) this.#stopReading(unread);
+    const answer = () => {
+      if (this.#isClosing || this.#socket.destroyed) return;
+      // The response to a request may have been sent before its body has arrived. There must be no second one.
+      if (unread?.headersSent) return void this.#close();
+      const refusal = refusalOf(error, { ...this.#refusing, isBody: unread !== undefined });
+      this.#refusing.onUnreadable(refusal.unreadable);
+      this.#close(responseTextOf(refusal));
+    };
+    const awaited = this.#pending().filter((response) => response !== unread);
+    const lastAwaited = awaited.at(-1);
+    if (lastAwaited === undefined) answer();
+    else lastAwaited.once('close', answer);
+  }
+
+  refuseConnect(): void {
+    // Node has removed its own listener, and an error without one would end the process. The socket is destroyed by then.
+    this.#socket.on('error', () => {});
+    this.refuse(CONNECT_REFUSED);
+  }
+
+  /** Answers a request whose head Node's parser accepts and Charter does not. Node keeps the order of the responses. */
+  #refuseHead(res: ServerResponse, flaw: HttpError): void {
+    const { unreadable, headers, body } = refusalOf(flaw, { ...this.#refusing, isBody: false });
+    this.#refusing.onUnreadable(unreadable);
+    this.#isLastChosen = true;
+    res.writeHead(unreadable.status, headers).end(body);
+  }
+
+  #stopReading(unread: ServerResponse): void {
+    this.#isHeld = true;
+    const place = this.#waiting.indexOf(unread);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    // Node resumes the connection after each response.
+    this.#socket.on('resume', this.#pause);
+    this.#pause();
+  }
+
+  /** Without this, one connection could fill the memory. */
+  #removeSent(): void {
+    while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
+  }
+
+  #defer(res: ServerResponse): void {
+    if (this.#waiting.length === 0) {
+      for (const earlier of this.#responses.slice(0, -1)) earlier.once('close', this.#processWaiting);
+      // Node resumes the connection when a body is read, and after each response.
+      this.#socket.on('resume', this.#pause);
+      this.#pause();
+    }
+    this.#waiting.push(res);
+    res.once('close', this.#processWaiting);
+  }
+
+  readonly #pause = (): void => {
+    this.#socket.pause();
+  };
+
+  readonly #processWaiting = (): void => {
+    if (this.#waiting.length === 0) return;
+    this.#removeSent();
+    while (this.#responses.length - this.#waiting.length < MAX_CONCURRENT_REQUESTS) {
+      const res = this.#waiting.shift();
+      if (res === undefined) break;
+      this.#app(res.req, res);
+    }
+    if (this.#waiting.length > 0) return;
+    this.drop();
+    this.#socket.resume();
+  };
+
+  #pending(): ServerResponse[] {
+    return this.#responses.filter(({ writableFinished }) => !writableFinished);
+  }
+
+  /** After the last pending response: the requests before it are being processed, and their responses must be sent, too. */
+  #closeAfterLast(): void {
+    const last = this.#pending().at(-1);
+    if (last !== undefined && !last.headersSent) this.#closeAfter(last);
+  }
+
+  /** RFC 9112 section 9.6: no request after the one with this response is processed. */
+  #closeAfter(response: ServerResponse): void {
+    response.setHeader('Connection', 'close');
+    this.#isLastChosen = true;
+  }
+
+  #ignore(req: IncomingMessage): void {
+    req.resume();
+    this.#ignoredRequests += 1;
+    if (this.#ignoredRequests > MAX_IGNORED_REQUESTS) this.#socket.destroy();
+  }
+
+  /**
+   * Closes the connection in stages (RFC 9112 section 9.6): first the sending side, then the rest once the client has closed
+   * its own. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
+   */
+  #close(text = ''): void {
+    if (this.#isClosing || this.#socket.destroyed) return;
+    this.#isClosing = true;
+    this.#isLastChosen = true;
+    this.drop();
+    this.#socket.end(text);
+    if (!this.#isHeld) this.#socket.resume();
+    this.#destroyAfter(LINGER_MS);
+  }
+
+  #destroyAfter(milliseconds: number): void {
+    const timer = setTimeout(() => this.#socket.destroy(), milliseconds);
+    this.#socket.once('close', () => clearTimeout(timer));
+  }
 }

@@ -6,17 +6,18 @@ import { startKeyNotices } from './delivery/key-notices.ts';
 import { createSender } from './delivery/sender.ts';
 import { VERSION } from './domain/release.ts';
 import { StartUpError } from './domain/start-up-error.ts';
-import { type CellRowCount, startCountingRows } from './observability/cell-rows.ts';
 import { startHousekeeping } from './observability/housekeeping.ts';
-import { DeliveryMeasures } from './observability/instruments/delivery-measures.ts';
-import { createLogger, type Logger } from './observability/logs.ts';
-import { cellMetrics } from './observability/metrics/cell-metrics.ts';
-import { deliveryMetrics } from './observability/metrics/delivery-metrics.ts';
+import { DeliveryMeasures } from './observability/instruments/measures.ts';
+import { createLogger, describeError, type Logger } from './observability/logs.ts';
+import {
+  type CellRowCount,
+  cellMetrics,
+  deliveryMetrics,
+  startCountingRows,
+} from './observability/metrics/app-metrics.ts';
 import type { Metrics } from './observability/metrics/metrics.ts';
-import type { Observers } from './observability/observers.ts';
-import type { Traces } from './observability/tracing/open-telemetry.ts';
-import { endOnUnexpectedError } from './observability/unexpected-error.ts';
-import { logUnreadable } from './observability/unreadable-log.ts';
+import type { Traces } from './observability/open-telemetry.ts';
+import { logUnreadable, type Observers } from './observability/reporter.ts';
 import { connect } from './postgres/connect.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
@@ -59,7 +60,7 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel, worker === null ? {} : { base: { worker: worker.role.number } });
   if (worker === null) await checkDomainMap(config, logger);
-  endOnUnexpectedError({ logger, shutdown });
+  endOnUnexpectedError(logger, shutdown);
   const isSupervisor = worker === null && config.workers > 1;
   const stopSeconds = config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS;
   void limitShutdown(shutdown, isSupervisor ? stopSeconds + SUPERVISOR_SECONDS : stopSeconds);
@@ -78,6 +79,29 @@ async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise
     }
   }
   logger.info({ reason: await shutdown.reason }, 'stopped');
+}
+
+const UNEXPECTED = `
+Charter is stopping because of an unexpected error, after the requests in progress. The log line with level 60 (fatal)
+describes it.
+  Start Charter again (npm start), unless a supervisor does so. If it happens again, report that log line.
+`;
+
+/**
+ * An error that nothing has caught leaves the process in an undefined state, as Node's documentation says, so it shuts down as
+ * on SIGTERM and exits with status 1. A supervisor then starts a new process. Later errors change nothing.
+ */
+function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
+  let isStopping = false;
+  // Node reports an unhandled rejection here, too.
+  process.on('uncaughtException', (error: unknown, origin) => {
+    if (isStopping) return;
+    isStopping = true;
+    process.exitCode = 1;
+    logger.fatal({ origin, error: describeError(error) }, 'unexpected error, the process stops');
+    process.stderr.write(UNEXPECTED);
+    shutdown.request('an unexpected error');
+  });
 }
 
 /** A line that is wrong concerns a few people, who choose their cell, so it does not prevent the start. */
@@ -115,7 +139,7 @@ async function startMetrics(
 /** Loads OpenTelemetry only if traces are wanted. Each worker exports its own. */
 async function startTracing({ traces }: Config, logger: Logger): Promise<Traces | null> {
   if (traces === null) return null;
-  const { startTraces } = await import('./observability/tracing/open-telemetry.ts');
+  const { startTraces } = await import('./observability/open-telemetry.ts');
   return startTraces({ ...traces, logger });
 }
 

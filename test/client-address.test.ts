@@ -1,4 +1,4 @@
-import { clientAddressIn, trustedAddressIn } from '../src/client-address.ts';
+import { clientAddressIn, trustedAddressIn } from '../src/app.ts';
 import { Client } from './support/clients/client.ts';
 import { browserOf, useDashboard } from './support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey } from './support/data/actors.ts';

@@ -1,7 +1,7 @@
 // Connections that end: the server sends every response that it owes, never a reset instead (RFC 9112 section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { LINGER_MS } from '../src/connection.ts';
+import { LINGER_MS } from '../src/connections.ts';
 import type { Listening, StopOptions } from '../src/server.ts';
 import { listen } from './support/servers/listen.ts';
 import { until } from './support/wait.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Cell } from '../../src/domain/organizations/cells.ts';
 import { readReleases, VERSION } from '../../src/domain/release.ts';
-import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/cell-metrics.ts';
+import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/app-metrics.ts';
 import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import type { Context } from './context.ts';
 

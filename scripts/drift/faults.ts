@@ -146,7 +146,7 @@ export const FAULTS: readonly Fault[] = [
   // The API.
   {
     title: 'If-Match is ignored',
-    file: 'src/api/conditional.ts',
+    file: 'src/api/response.ts',
     find: "if (header === undefined || header.trim() === '*') return;",
     replace: "if (header !== '') return;",
     caughtBy: 'test/api/conditional.test.ts',

@@ -7,8 +7,8 @@ import {
   refusedResult,
   type SentBatch,
 } from '../../src/api/changes.ts';
-import { entityTagOf } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
+import { entityTagOf } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';

@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../src/api/api-request.ts';
 import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
 import { keyOf } from '../../src/api/key-steps.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
-import type { Send } from '../../src/api/send.ts';
+import type { Send } from '../../src/api/response.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';

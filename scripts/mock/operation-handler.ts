@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { requireIfMatch } from '../../src/api/conditional.ts';
-import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
+import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts';
+import { type HandlerResult, requireIfMatch } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { type ContractResponse, collectionOf, type DataSet, findItem } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clip } from '../../src/api/exceptions.ts';
-import type { Send } from '../../src/api/send.ts';
+import type { Send } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';

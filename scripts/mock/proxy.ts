@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, request as requestPlain, type ServerResponse } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import getRawBody from 'raw-body';
-import { originFormOf } from '../../src/api/request-head.ts';
+import { originFormOf } from '../../src/api/unreadable-request.ts';
 import { type CheckedResponse, createConformityCheck, type Finding } from '../../src/contract/conformity.ts';
 import { type Document, readDocument } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';

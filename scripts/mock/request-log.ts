@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiRequest } from '../../src/api/api-request.ts';
-import type { Send } from '../../src/api/send.ts';
+import type { AnsweredRequest, Send } from '../../src/api/response.ts';
 import { NOBODY } from '../../src/domain/exchange.ts';
 import { maskKeys } from '../../src/domain/keys/api-key.ts';
 import type { MockRequest } from './package/types.ts';
@@ -15,7 +14,7 @@ export class RequestLog {
   readonly #now: () => Date;
   #texts: string[] = [];
   #characters = 0;
-  readonly #problems = new WeakMap<ApiRequest['res'], readonly string[]>();
+  readonly #problems = new WeakMap<AnsweredRequest['res'], readonly string[]>();
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -27,7 +26,7 @@ export class RequestLog {
   }
 
   /** Notes what is wrong with a request, before the response is sent. */
-  note({ res }: ApiRequest, problems: readonly string[]): void {
+  note({ res }: Pick<AnsweredRequest, 'res'>, problems: readonly string[]): void {
     this.#problems.set(res, problems);
   }
 
@@ -47,7 +46,7 @@ export class RequestLog {
     return length;
   }
 
-  #add(request: ApiRequest, status: number): void {
+  #add(request: AnsweredRequest, status: number): void {
     const { method, url, req, requestBody, exchange, res } = request;
     const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
     const entry: Omit<MockRequest, 'operation'> & { readonly operation: string | null } = {

@@ -1,7 +1,7 @@
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { v7 as newId } from 'uuid';
-import { entityTagOf } from '../../src/api/conditional.ts';
-import type { HandlerInput, HandlerResult, OperationHandler } from '../../src/api/operation.ts';
+import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts';
+import { entityTagOf, type HandlerResult } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';

@@ -1,5 +1,5 @@
-import { entityTagOf, matchesIfNoneMatch } from '../../src/api/conditional.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
+import { entityTagOf, matchesIfNoneMatch } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';

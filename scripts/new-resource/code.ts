@@ -60,7 +60,7 @@ export function handlersFile(given: Resource): string {
 import { listRows } from '../../service/resources/pages.ts';
 import { ${used.join(', ')} } from '../../service/resources/rows.ts';
 import { ${names.constant}, type ${names.type} } from '../../store/resources/tables/${names.file}.ts';
-${isConditional ? "import { unchangedSince } from '../conditional.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
+${isConditional ? "import { unchangedSince } from '../response.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 
 const PATH = '/api/${names.plural}';

@@ -13,8 +13,8 @@ import {
   type SentBatch,
   type SentChange,
 } from './changes.ts';
-import { entityTagOf, unchangedOrAbsent, unchangedSince } from './conditional.ts';
-import { type HandlerDeps, type HandlerInput, JsonText } from './operation.ts';
+import type { HandlerDeps, HandlerInput } from './operation.ts';
+import { entityTagOf, JsonText, unchangedOrAbsent, unchangedSince } from './response.ts';
 
 /** How the batches of a resource are made. The bodies are those of the operations for one row. */
 export type BatchOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody> = {

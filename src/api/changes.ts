@@ -1,7 +1,6 @@
 // The changes of a batch, as the server and the mock read and answer them.
 import type { Json } from '../contract/document.ts';
 import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
-import type { ApiRequest } from './api-request.ts';
 import { exceptionOf } from './exceptions.ts';
 import type { ContractOperation, HandlerInput } from './operation.ts';
 import { Violations } from './violations.ts';
@@ -64,13 +63,6 @@ export function loosenChanges({ countedField, requestBody }: ContractOperation):
   const { schema } = Object(requestBody).content['application/json'];
   const changes = schema.properties[countedField];
   changes.items = structureOfChange(changes.items);
-}
-
-/** The number of changes in a batch beyond the first one; 0 for a request that is no batch. Its body has been validated. */
-export function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest): number {
-  if (countedField === undefined) return 0;
-  const items: unknown = Object(requestBody)[countedField];
-  return Array.isArray(items) ? Math.max(0, items.length - 1) : 0;
 }
 
 /** Throws the 422 of the request that makes only this change, or one for a member that the action does not have. */

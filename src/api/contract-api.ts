@@ -5,14 +5,12 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { type Context, type Document, OpenAPIBackend, OpenAPIValidator, type Request } from 'openapi-backend';
 import { createAjv } from '../contract/contract.ts';
 import { Exchange } from '../domain/exchange.ts';
-import { ApiRequest } from './api-request.ts';
-import { extraItemsOf, loosenChanges } from './changes.ts';
+import { ApiRequest, readRequest } from './api-request.ts';
+import { loosenChanges } from './changes.ts';
 import { ContractRouter } from './contract-router.ts';
 import { type OperationHandler, type RefusalOf, SECURITY_SCHEME } from './operation.ts';
-import { readRequest } from './read-request.ts';
-import { conditionalResponse, type RenderedResponse, render } from './response.ts';
+import { conditionalResponse, type Refuse, type RenderedResponse, render, type Send } from './response.ts';
 import { findCached, type ResponseCache, type Versioned } from './response-cache.ts';
-import type { Refuse, Send } from './send.ts';
 import { createRefusalOf, refuseInvalid } from './violations.ts';
 
 export type ContractApiDeps = {
@@ -167,6 +165,13 @@ function createResponders(deps: ContractApiDeps, { router, validator }: Contract
       return limited instanceof Promise ? limited.then(() => callInTurn(request)) : callInTurn(request);
     };
   };
+}
+
+/** The number of changes in a batch beyond the first one; 0 for a request that is no batch. Its body has been validated. */
+function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest): number {
+  if (countedField === undefined) return 0;
+  const items: unknown = Object(requestBody)[countedField];
+  return Array.isArray(items) ? Math.max(0, items.length - 1) : 0;
 }
 
 const atOnce: RunInTurn = (_request, work) => work();

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import { ApiRequest } from './api-request.ts';
 import { HttpError } from './exceptions.ts';
 import { type ContractOperation, describeOperation } from './operation.ts';
-import { MAX_URL_BYTES, urlTooLong } from './request-head.ts';
+import { MAX_URL_BYTES, urlTooLong } from './unreadable-request.ts';
 
 /** A path's operations by method, and the methods as the Allow header has them. */
 type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };

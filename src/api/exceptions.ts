@@ -113,6 +113,8 @@ function refusal(
 
 /** Characters of a message at most, by the contract. */
 export const MAX_MESSAGE = 500;
+/** Fields in `errors` at most, by the contract. */
+export const MAX_FIELDS = 100;
 
 /** Cuts a text to a number of characters, counted by code point as maxLength counts them. */
 export function clip(text: string, characters: number): string {

@@ -22,7 +22,7 @@ import type { Admission } from '../traffic/request-limiter.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ContractApiDeps } from './contract-api.ts';
-import { isRepeated } from './request-head.ts';
+import { isRepeated } from './unreadable-request.ts';
 
 export type KeyStepsDeps = {
   readonly findKey: FindKey;

@@ -6,7 +6,7 @@ import { isSameText } from '../domain/same-text.ts';
 import { cursorKeyOf, type RowPage } from '../service/resources/pages.ts';
 import type { PageQuery, SortField } from '../store/resources/list.ts';
 import type { Database } from '../store/sql/database.ts';
-import { JsonText } from './operation.ts';
+import { JsonText } from './response.ts';
 
 /** The query of a list operation, and who sends it. */
 export type ListRequest = {

@@ -1,8 +1,7 @@
 import { type CheckedResponse, createConformityCheck } from '../contract/conformity.ts';
 import type { Json } from '../contract/document.ts';
 import { exceptionOf } from './exceptions.ts';
-import { type RawResponse, renderException } from './response.ts';
-import type { Send } from './send.ts';
+import { type RawResponse, renderException, type Send } from './response.ts';
 
 export type ResponseCheck = {
   /** "report" reports a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */

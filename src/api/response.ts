@@ -1,7 +1,33 @@
-import type { IncomingMessage } from 'node:http';
-import { entityTagOf, satisfiesIfNoneMatch } from './conditional.ts';
-import type { Exception } from './exceptions.ts';
-import { type ContractOperation, encodeJson, type HandlerResult } from './operation.ts';
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  AbandonedError,
+  DomainError,
+  ForbiddenAddressError,
+  ForbiddenError,
+  type KeyRefusalReason,
+  OverloadError,
+  type Overloaded,
+  UnauthenticatedError,
+} from '../domain/errors.ts';
+import type { Exchange } from '../domain/exchange.ts';
+import type { Outcome } from '../domain/keys/key-usage.ts';
+import { stringifyJson } from '../domain/resources/json.ts';
+import type { UseRecorder } from '../traffic/last-used.ts';
+import { type Exception, exceptionOf } from './exceptions.ts';
+
+// How the result of a handler, or an error, becomes a response: rendering, sending, and the conditions of a request.
+
+export type HandlerResult = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** `null` if the response has none. */
+  readonly body: unknown;
+  /** If it is omitted and the contract shows one, it is made of the body's bytes. */
+  readonly entityTag?: string;
+  /** The organization's version, of the very data that the body shows; without it, the response is not cached. */
+  readonly version?: string | undefined;
+};
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -22,10 +48,12 @@ export type RenderedResponse = RawResponse & {
   readonly notModified: RawResponse | undefined;
 };
 
+/** `shown`: what the contract shows on the success of the operation. */
 export function render(
-  { hasEntityTag, isConditional }: Pick<ContractOperation, 'hasEntityTag' | 'isConditional'>,
+  shown: { readonly hasEntityTag: boolean; readonly isConditional: boolean },
   { status, headers, body, ...given }: HandlerResult,
 ): RenderedResponse {
+  const { hasEntityTag, isConditional } = shown;
   const bytes = body === null ? undefined : encodeJson(body);
   // The tag hashes the bytes, not the organization's version: a 304 survives changes that the response does not show,
   // and a release that spells the same data differently gets another tag.
@@ -57,4 +85,197 @@ export function rawResponse(status: number, headers: Headers, bytes: Buffer | un
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(bytes?.length ?? 0));
   // Node sends a Latin-1 string in one piece with the headers, and does not encode it again.
   return { status, fields, text: bytes?.toString('latin1') };
+}
+
+/** JSON that is already serialized, such as PostgreSQL's. Encoding it in pieces takes half the time of the joined text. */
+export class JsonText {
+  // A private member makes the class nominal, so no other object is accepted in its place.
+  readonly #pieces: readonly string[];
+
+  constructor(...pieces: readonly string[]) {
+    this.#pieces = pieces;
+  }
+
+  /** Encodes the text in UTF-8. */
+  encode(): Buffer {
+    return Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece)));
+  }
+}
+
+/** Encodes a value as JSON in UTF-8. */
+export function encodeJson(value: unknown): Buffer {
+  return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
+}
+
+/** The request that a response answers. */
+export type AnsweredRequest = {
+  readonly req: IncomingMessage;
+  readonly method: string;
+  readonly url: string;
+  readonly res: ServerResponse;
+  readonly exchange: Exchange;
+  readonly requestBody: unknown;
+  /** Names and values of the rate limit headers in turn. */
+  rateLimitFields: readonly string[];
+  /** Counts the response as a use of the key. */
+  use: UseRecorder | undefined;
+};
+
+/** Sends the response to a request. */
+export type Send = (request: AnsweredRequest, response: RawResponse) => void;
+
+/**
+ * Returns the one function that writes responses, and counts them as uses of a known key. `securityHeaders` has the headers by
+ * name that are sent with every response.
+ */
+export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
+  const always = Object.entries(securityHeaders).flat();
+  return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
+    res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
+    res.end(method === 'HEAD' ? undefined : text, 'latin1');
+    use?.responded(outcomeOf(status, rateLimitFields));
+  };
+}
+
+/** "limited": a limit of the key or its organization refused the request, and not that of the client's address, which has no fields. */
+function outcomeOf(status: number, rateLimitFields: readonly string[]): Outcome | 'limited' {
+  if (status === 429 && rateLimitFields.length > 0) return 'limited';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'successful';
+}
+
+export type RefuseDeps = {
+  readonly send: Send;
+  /** Called for every bug and outage, with the request's id. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** Called for every refusal under load. */
+  readonly onOverload?: (overloaded: Overloaded, exchange: Exchange) => void;
+  /**
+   * Called for every refusal of a key. "address": it may not be used from the client's. "permission": it lacks one.
+   * "suspended": its organization is suspended.
+   */
+  readonly onRefusedKey?: (reason: KeyRefusalReason | 'address' | 'permission' | 'suspended') => void;
+};
+
+/** Answers a request with the contract's exception for an error. */
+export type Refuse = (request: AnsweredRequest, error: unknown) => void;
+
+export function createRefuse({ send, onFault, onOverload, onRefusedKey }: RefuseDeps): Refuse {
+  return (request, error) => {
+    const { res, exchange } = request;
+    const exception = exceptionOf(error);
+    if (exception.isFault) onFault(error, exchange.requestId);
+    if (error instanceof OverloadError) onOverload?.(error.overloaded, exchange);
+    // The client gave up, which is no failure of the server.
+    if (error instanceof AbandonedError) request.use = undefined;
+    // A key that ended after it was accepted gets the response of a key that is not accepted.
+    if (error instanceof UnauthenticatedError || error instanceof ForbiddenAddressError) request.rateLimitFields = [];
+    if (error instanceof UnauthenticatedError) onRefusedKey?.(error.reason);
+    if (error instanceof ForbiddenError) onRefusedKey?.(reasonOf(error));
+    if (res.headersSent) res.destroy();
+    else if (!res.destroyed) send(request, renderException(exception));
+  };
+}
+
+function reasonOf(error: ForbiddenError): 'address' | 'permission' | 'suspended' {
+  if (error instanceof ForbiddenAddressError) return 'address';
+  return error.permission === undefined ? 'suspended' : 'permission';
+}
+
+/** A strong entity tag (RFC 9110 section 8.8.3): equal only for equal bytes. */
+export function entityTagOf(representation: string | Buffer): string {
+  return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
+}
+
+/** Throws a 412 unless If-Match has the entity tag of the row as `present` shows it. */
+export function unchangedSince<Row>(
+  ifMatch: string | undefined,
+  { noun, present }: { noun: string; present: (row: Row) => object },
+): (current: Row) => void {
+  const stale = `The ${noun} has changed since you read it. Read it again, then retry with its new ETag in If-Match.`;
+  return (current) => {
+    if (ifMatch === undefined) return;
+    const entityTag = entityTagOf(stringifyJson(present(current)));
+    requireIfMatch(ifMatch, (tag) => tag === entityTag, stale);
+  };
+}
+
+/** The conditions of a write: the headers If-Match and If-None-Match. */
+type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: string | undefined };
+
+/**
+ * Throws a 412 unless a row, or its absence, meets the conditions of a request to create or replace it (RFC 9110 section 13.2.2).
+ * `ownId`: the name of the client's own id.
+ */
+export function unchangedOrAbsent<Row>(
+  { ifMatch, ifNoneMatch }: Conditions,
+  { noun, ownId, present }: { noun: string; ownId: string; present: (row: Row) => object },
+): (current: Row | null) => void {
+  const requireUnchanged = unchangedSince(ifMatch, { noun, present });
+  return (current) => {
+    if (current === null) {
+      if (ifMatch === undefined) return;
+      throw unmet(`There is no ${noun} with this ${ownId}. Send the request without If-Match to create it.`);
+    }
+    requireUnchanged(current);
+    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(stringifyJson(present(current)))))
+      throw unmet(`A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`);
+  };
+}
+
+function unmet(message: string): DomainError {
+  return new DomainError('precondition_failed', message);
+}
+
+/**
+ * Throws a 412 unless If-Match has the current entity tag (RFC 9110 section 13.1.1: strong comparison, so a weak tag never
+ * matches). An absent header is satisfied. `staleMessage`: what to tell a client whose tag is outdated.
+ */
+export function requireIfMatch(
+  header: string | undefined,
+  isCurrent: (strongTag: string) => boolean,
+  staleMessage: string,
+): void {
+  if (header === undefined || header.trim() === '*') return;
+  const tags = entityTagsIn(header);
+  if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
+  // To read it again would not help: the client would get the same tag, and send it weakened again.
+  throw new DomainError('precondition_failed', (tags.some(isWeak) && WEAK) || suffixMessageOf(tags) || staleMessage);
+}
+
+/** A tag of this API, then what a proxy has appended: Apache "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd". */
+const WITH_SUFFIX = /^"[\w-]{22}([-;:+._~]{1,2}[a-z-]{2,10})"$/i;
+
+function suffixMessageOf(tags: readonly string[]): string | undefined {
+  const [suffix] = tags.flatMap((tag) => WITH_SUFFIX.exec(tag)?.[1] ?? []);
+  return suffix === undefined
+    ? undefined
+    : `The entity tag ends in "${suffix}", which this API does not send. Send the tag in If-Match without it. If you receive the tag with it, a proxy in between has appended it, as proxies do that compress responses.`;
+}
+
+const WEAK =
+  'A weak entity tag, which begins with W/, never matches in If-Match (RFC 9110 section 13.1.1). Send the strong tag as this API sends it, without W/. If you receive it with W/, a proxy in between has weakened it, as proxies do that compress responses.';
+
+function isWeak(tag: string): boolean {
+  return tag.startsWith('W/');
+}
+
+function strongOf(tag: string): string {
+  return tag.replace(/^W\//, '');
+}
+
+/** RFC 9110 section 13.1.2: weak comparison. Returns `false` if the client already has this representation. */
+export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
+  return !matchesIfNoneMatch(header, (tag) => tag === entityTag);
+}
+
+/** Whether If-None-Match has the tag of a representation that exists. */
+export function matchesIfNoneMatch(header: string | undefined, isCurrent: (strongTag: string) => boolean): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || entityTagsIn(header).some((tag) => isCurrent(strongOf(tag)));
+}
+
+/** The header's tags with their quotes, and a weak one with its W/. */
+function entityTagsIn(header: string): string[] {
+  return header.match(/(W\/)?"[^"]*"/g) ?? [];
 }

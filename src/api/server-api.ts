@@ -11,9 +11,9 @@ import { type ApiMiddleware, apiMiddleware, createContractApi } from './contract
 import { handlers as ourHandlers } from './handlers/index.ts';
 import { keySteps } from './key-steps.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
+import { createRefuse, createSend, type RefuseDeps } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
-import { createRefuse, createSend, type RefuseDeps } from './send.ts';
 
 /** A contract with its handlers. */
 export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };

@@ -7,14 +7,13 @@ import { maskKeys } from '../domain/keys/api-key.ts';
 import { isText } from '../domain/text.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ContractRouter } from './contract-router.ts';
-import { clip, MAX_MESSAGE } from './exceptions.ts';
+import { clip, MAX_FIELDS, MAX_MESSAGE } from './exceptions.ts';
 import { impossiblePartOf } from './instant.ts';
 import type { RefusalOf } from './operation.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.
 
-/** The contract's bounds of `errors`: fields, messages for a field, characters of a field's name. */
-export const MAX_FIELDS = 100;
+/** The contract's bounds of `errors`: messages for a field, characters of a field's name. */
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OrganizationScope } from '../domain/organizations/organization-scope.ts';
 import { MAX_FAILING_DAYS } from '../domain/webhooks/webhook-endpoint.ts';
-import type { DeliveryMeasures } from '../observability/instruments/delivery-measures.ts';
+import type { DeliveryMeasures } from '../observability/instruments/measures.ts';
 import type { Outbox } from '../service/mail.ts';
 import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhooks/disabling.ts';
 import { type Database, transaction } from '../store/sql/database.ts';

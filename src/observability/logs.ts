@@ -1,9 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { type Exchange, HEALTH } from '../domain/exchange.ts';
-import { describeError } from './describe-error.ts';
 
 export type { Logger };
 
@@ -98,43 +95,78 @@ function createBlocks(output: Writable): { write: (line: string) => void } {
   };
 }
 
-/** Called after the response to a request was sent, or its connection closed. */
-type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
+const EVERY_MS = 10_000;
 
-/** Logs one line for each request, after its response was sent or its connection closed. */
-export function logRequests(logger: Logger, onFinished?: OnFinished) {
-  return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
-    const startedAt = performance.now();
-    const { method, url = '/' } = req;
-    res.on('close', () => {
-      const milliseconds = performance.now() - startedAt;
-      onFinished?.(exchange, res, milliseconds);
-      if (res.statusCode === 503 && !exchange.isLogged) return;
-      // A load balancer asks each second.
-      const level = exchange.handledBy === HEALTH && res.statusCode === 200 ? 'debug' : 'info';
-      if (level === 'debug' && !logger.isLevelEnabled(level)) return;
-      logger[level]({
-        requestId: exchange.requestId,
-        traceId,
-        method,
-        path: pathOf(url),
-        status: res.statusCode,
-        ...(!res.writableFinished && { aborted: true }),
-        milliseconds: Math.round(milliseconds * 10) / 10,
-        keyId: exchange.key?.id,
-        integrationId: exchange.key?.integration?.id,
-      });
-    });
+/** Logs events that can be so many that a line for each would fill the disk, or take more time than the event itself. */
+export type SampledLog<Event> = {
+  readonly log: (event: Event) => void;
+  /** Logs at once what has been counted so far. Call it when no more events occur. */
+  readonly stop: () => void;
+};
+
+type Sampling<Event> = {
+  /** How many events in ten seconds get a line each. */
+  readonly oneByOne: number;
+  readonly logOne: (event: Event) => void;
+  /** What the further events are counted by. */
+  readonly kindOf: (event: Event) => string;
+  /** Logs the number of further events of each kind. */
+  readonly logFurther: (counts: Readonly<Record<string, number>>) => void;
+  /** Ten seconds by default. */
+  readonly everyMs?: number | undefined;
+};
+
+/** The first events in ten seconds have a line each. The others are counted, and have one line when the ten seconds are over. */
+export function sampleLog<Event>({
+  oneByOne,
+  logOne,
+  kindOf,
+  logFurther,
+  everyMs = EVERY_MS,
+}: Sampling<Event>): SampledLog<Event> {
+  let logged = 0;
+  let further: Record<string, number> = {};
+  let timer: NodeJS.Timeout | undefined;
+  const report = () => {
+    if (Object.keys(further).length > 0) logFurther(further);
+    logged = 0;
+    further = {};
+    timer = undefined;
   };
+  const log = (event: Event) => {
+    if (timer === undefined) timer = setTimeout(report, everyMs).unref();
+    if (logged < oneByOne) {
+      logged += 1;
+      logOne(event);
+    } else {
+      const kind = kindOf(event);
+      further[kind] = (further[kind] ?? 0) + 1;
+    }
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    report();
+  };
+  return { log, stop };
 }
 
-const ID_CHARACTERS = 36;
+const API_KEY = /charter_(live|test)_\w+/g;
+const URL_PASSWORD = /:\/\/[^\s/]*@/g;
+const AUTHORIZATION = /\b(Bearer|Basic)\s+\S+/gi;
+const MAX_CAUSES = 5;
 
-/** Omits the query, and any segment longer than an id, which may be a key. */
-function pathOf(url: string): string {
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  if (path.length <= ID_CHARACTERS) return path;
-  const segments = path.split('/').map((segment) => (segment.length > ID_CHARACTERS ? '…' : segment));
-  return segments.join('/').slice(0, 200);
+/**
+ * The stacks, with names and messages, of an error and of its causes. Other members of an error can be private, such as a
+ * statement with its parameters, or the row that violates a constraint.
+ */
+export function describeError(error: unknown, causes = MAX_CAUSES): string {
+  if (!(error instanceof Error)) return redacted(String(error));
+  const text = redacted(error.stack ?? error.message);
+  return error.cause === undefined || causes === 0
+    ? text
+    : `${text}\ncaused by ${describeError(error.cause, causes - 1)}`;
+}
+
+function redacted(text: string): string {
+  return text.replace(AUTHORIZATION, '$1 …').replace(API_KEY, 'charter_$1_…').replace(URL_PASSWORD, '://…@');
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
-import { Exchange } from '../domain/exchange.ts';
-import { logRequests } from './logs.ts';
-import type { RequestDurations } from './metrics/request-durations.ts';
-import type { Observers } from './observers.ts';
-import { startRequestSpan } from './tracing/request-span.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, RequestHandler } from 'express';
+import { Exchange, HEALTH } from '../domain/exchange.ts';
+import { Distribution } from './instruments/measures.ts';
+import type { Span, SpanEnd, Tracing } from './instruments/tracing.ts';
+import type { Logger } from './logs.ts';
+import type { Observers } from './reporter.ts';
 
 /** Gives each request its id, its span, and its line in the log once it has been answered or abandoned. */
 export function observeRequests({ logger, metrics, tracing }: Observers, durations: RequestDurations): RequestHandler {
@@ -25,4 +26,144 @@ export function observeRequests({ logger, metrics, tracing }: Observers, duratio
     log(req, res, exchange, span.traceId);
     tracing.run(span, next);
   };
+}
+
+/** Called after the response to a request was sent, or its connection closed. */
+type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
+
+/** Logs one line for each request, after its response was sent or its connection closed. */
+export function logRequests(logger: Logger, onFinished?: OnFinished) {
+  return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
+    const startedAt = performance.now();
+    const { method, url = '/' } = req;
+    res.on('close', () => {
+      const milliseconds = performance.now() - startedAt;
+      onFinished?.(exchange, res, milliseconds);
+      if (res.statusCode === 503 && !exchange.isLogged) return;
+      // A load balancer asks each second.
+      const level = exchange.handledBy === HEALTH && res.statusCode === 200 ? 'debug' : 'info';
+      if (level === 'debug' && !logger.isLevelEnabled(level)) return;
+      logger[level]({
+        requestId: exchange.requestId,
+        traceId,
+        method,
+        path: pathOf(url),
+        status: res.statusCode,
+        ...(!res.writableFinished && { aborted: true }),
+        milliseconds: Math.round(milliseconds * 10) / 10,
+        keyId: exchange.key?.id,
+        integrationId: exchange.key?.integration?.id,
+      });
+    });
+  };
+}
+
+const ID_CHARACTERS = 36;
+
+/** Omits the query, and any segment longer than an id, which may be a key. */
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  if (path.length <= ID_CHARACTERS) return path;
+  const segments = path.split('/').map((segment) => (segment.length > ID_CHARACTERS ? '…' : segment));
+  return segments.join('/').slice(0, 200);
+}
+
+/** Upper bounds in seconds: from a cached response to the time limit of a statement. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+
+/** "aborted": the client closed the connection before the end of the response. */
+export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'aborted';
+
+const CLASSES: readonly StatusClass[] = ['1xx', '2xx', '3xx', '4xx', '5xx'];
+
+/** Durations of requests in seconds, by operation and class of the status. Recording one allocates nothing. */
+export class RequestDurations {
+  readonly #byOperation = new Map<string, Map<StatusClass, Distribution>>();
+
+  /** `operation`: one of few names, which no request chooses. */
+  record(operation: string, status: number | 'aborted', seconds: number): void {
+    const statusClass = status === 'aborted' ? status : (CLASSES[Math.floor(status / 100) - 1] ?? '5xx');
+    this.#distributionOf(operation, statusClass).record(seconds);
+  }
+
+  *entries(): Generator<{ operation: string; status: StatusClass; durations: Distribution }> {
+    for (const [operation, byStatus] of this.#byOperation)
+      for (const [status, durations] of byStatus) yield { operation, status, durations };
+  }
+
+  #distributionOf(operation: string, status: StatusClass): Distribution {
+    let byStatus = this.#byOperation.get(operation);
+    if (byStatus === undefined) {
+      byStatus = new Map();
+      this.#byOperation.set(operation, byStatus);
+    }
+    let durations = byStatus.get(status);
+    if (durations === undefined) {
+      durations = new Distribution(BOUNDS);
+      byStatus.set(status, durations);
+    }
+    return durations;
+  }
+}
+
+/** Any other method is recorded as "_OTHER", because clients can make up any number of them. */
+const METHODS: ReadonlySet<string | undefined> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+]);
+
+/**
+ * Starts the span of a request, which ends when the response has been sent or the connection closed. The span names the template
+ * of the path, and the operation or part of the server that handled the request. The path, the query and the headers are left
+ * out, because they can contain a key, or name an organization's rows.
+ */
+function startRequestSpan(
+  tracing: Tracing,
+  { req, res, exchange }: { readonly req: Request; readonly res: ServerResponse; readonly exchange: Exchange },
+): Span {
+  const { traceparent } = req.headers;
+  const method = METHODS.has(req.method) ? String(req.method) : '_OTHER';
+  const span = tracing.startTrace(
+    {
+      name: method,
+      kind: 'server',
+      attributes: { 'http.request.method': method, 'http.response.header.x-request-id': [exchange.requestId] },
+    },
+    typeof traceparent === 'string' ? traceparent : undefined,
+  );
+  res.once('close', () => {
+    // The pages are routes of Express.
+    const path: unknown = exchange.route ?? req.route?.path;
+    const route = typeof path === 'string' ? path : undefined;
+    span.end(endOf(res, { method, operation: exchange.handledBy, route }));
+  });
+  return span;
+}
+
+type Handled = { readonly method: string; readonly operation: string; readonly route: string | undefined };
+
+function endOf(res: ServerResponse, { method, operation, route }: Handled): SpanEnd {
+  const { statusCode, headersSent } = res;
+  return {
+    name: [method === '_OTHER' ? 'HTTP' : method, ...(route === undefined ? [] : [route])].join(' '),
+    attributes: {
+      'charter.operation': operation,
+      ...(route !== undefined && { 'http.route': route }),
+      ...(headersSent && { 'http.response.status_code': statusCode }),
+    },
+    error: errorOf(res),
+  };
+}
+
+function errorOf({ statusCode, writableFinished }: ServerResponse): string | undefined {
+  if (!writableFinished) return 'aborted';
+  return statusCode >= 500 ? String(statusCode) : undefined;
 }

@@ -1,10 +1,21 @@
 import { KEY_REFUSAL_REASONS, type KeyRefusalReason, OVERLOADED, type Overloaded } from '../domain/errors.ts';
 import type { Exchange } from '../domain/exchange.ts';
 import { MissingEncryptionKeyError } from '../domain/keyring.ts';
-import { logFailures } from './failure-log.ts';
-import { Tally } from './instruments/tally.ts';
-import type { Observers } from './observers.ts';
-import { logRefusals } from './overload-log.ts';
+import type { UnreadableRequest } from '../domain/unreadable-request.ts';
+import { isOutage } from '../store/sql/database-errors.ts';
+import { Tally } from './instruments/measures.ts';
+import type { Tracing } from './instruments/tracing.ts';
+import { type Logger, type SampledLog, sampleLog } from './logs.ts';
+import type { Metrics } from './metrics/metrics.ts';
+
+/** Who learns what the server does. */
+export type Observers = {
+  readonly logger: Logger;
+  /** The registry to which the parts of the server add their metrics; `undefined` if nothing is measured. */
+  readonly metrics?: Metrics | undefined;
+  /** Records the spans of requests; `null` if traces are off, which costs nothing. */
+  readonly tracing: Tracing | null;
+};
 
 /** Why an active key may not do what a request asks: the client's address, a suspended organization, or a lacking permission. */
 const FORBIDDEN_REASONS = ['address', 'suspended', 'permission'] as const;
@@ -49,4 +60,54 @@ export function createReporter({ logger, tracing }: Observers) {
       logger.warn({ err: error }, 'could not write the last uses of API keys; will try again'),
     stop: refusals.stop,
   };
+}
+
+const EVERY_MS = 10_000;
+
+/**
+ * Logs each request that failed, with its error. While the database is unavailable, thousands of requests fail alike: only
+ * the first one in ten seconds has its error then. A request that needs a missing encryption key has the remedy instead.
+ */
+export function logFailures(
+  logger: Logger,
+  tracing: Pick<Tracing, 'current'> | null,
+): (error: unknown, requestId: string) => void {
+  let describedAt = Number.NEGATIVE_INFINITY;
+  return (error, requestId) => {
+    const ids = { requestId, traceId: tracing?.current()?.traceId };
+    if (error instanceof MissingEncryptionKeyError) return logger.error(ids, `a request failed: ${error.message}`);
+    if (!isOutage(error)) return logger.error({ err: error, ...ids }, 'a request failed');
+    const now = performance.now();
+    if (now - describedAt < EVERY_MS) return logger.error({ ...ids, outage: true }, 'a request failed');
+    describedAt = now;
+    logger.error({ err: error, ...ids, outage: true }, 'a request failed');
+  };
+}
+
+/**
+ * Logs refusals under load, with what was overloaded and their number: the first one at once, and all others of the same ten
+ * seconds as one line. A line for each of them would take more time than the refusal.
+ */
+export function logRefusals(logger: Logger): SampledLog<Overloaded> {
+  const warn = (refused: Readonly<Record<string, number>>) => logger.warn({ refused }, 'refused requests under load');
+  return sampleLog({
+    oneByOne: 1,
+    logOne: (overloaded) => warn({ [overloaded]: 1 }),
+    kindOf: (overloaded) => overloaded,
+    logFurther: warn,
+  });
+}
+
+/**
+ * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status,
+ * and have one line when the ten seconds are over: such a request costs its client nearly nothing.
+ */
+export function logUnreadable(logger: Logger, { everyMs }: { everyMs?: number } = {}): SampledLog<UnreadableRequest> {
+  return sampleLog({
+    oneByOne: 10,
+    logOne: (seen) => logger.info(seen, 'unreadable or incomplete HTTP request'),
+    kindOf: ({ status }) => String(status),
+    logFurther: (statuses) => logger.info({ statuses }, 'further unreadable or incomplete HTTP requests'),
+    everyMs,
+  });
 }

@@ -1,5 +1,5 @@
 import { DomainError, OverloadError } from '../domain/errors.ts';
-import { Distribution } from '../observability/instruments/distribution.ts';
+import { Distribution } from '../observability/instruments/measures.ts';
 import { type Span, type Tracing, traceShared } from '../observability/instruments/tracing.ts';
 
 /** Values by key. A missing key was not found. */

@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { OverloadError } from '../domain/errors.ts';
 import type { RequestLimits } from '../domain/keys/request-limits.ts';
 import { leaseTokens } from '../store/keys/rate-limits.ts';
 import type { Database } from '../store/sql/database.ts';
 import { LookUpMeasures } from './batch-look-ups.ts';
-import { FairQueue, type FairQueueOptions, LightLoad } from './fair-queue.ts';
+import { createDatabaseQueues, type DatabaseQueues } from './fair-queue.ts';
 import { type KeyUseWriter, startKeyUses } from './last-used.ts';
-import { RequestLimiter } from './request-limiter.ts';
+import { createPause, createThrottle, REFUSAL_PAUSE_MS, RequestLimiter } from './request-limiter.ts';
 
 /** What all requests of this process share: limits, queues and counts of use. */
 export type Traffic = {
@@ -58,89 +56,4 @@ export function createTraffic(
     pause,
     throttle: createThrottle(limiter, pause),
   };
-}
-
-/** Returns a function that waits for at most this time. All calls during one wait end with it and share its timer. */
-export function createPause(milliseconds: number): () => Promise<void> {
-  let current: Promise<void> | undefined;
-  const wait = async () => {
-    await delay(milliseconds, undefined, { ref: false });
-    current = undefined;
-  };
-  return () => {
-    current ??= wait();
-    return current;
-  };
-}
-
-/** The processor time for refusals would otherwise have no limit: a client can send the next request as soon as it is refused. */
-export const REFUSAL_PAUSE_MS = 100;
-
-/**
- * Returns a function that delays a request that needs no key, such as one for the sign-in page, by at most this pause if its
- * address sends too many requests without a valid key. It never waits longer than that for PostgreSQL, which may be down.
- */
-export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pause: () => Promise<void>) {
-  return async (ip: string): Promise<void> => {
-    const admitted = admit(limiter, ip);
-    if (admitted === true) return;
-    const end = pause();
-    if (!(await Promise.race([admitted, end.then(() => true)]))) await end;
-  };
-}
-
-/** Too many requests that wait for PostgreSQL are a reason for a delay, not for a refusal. */
-function admit(limiter: Pick<RequestLimiter, 'admitAddress'>, ip: string): boolean | Promise<boolean> {
-  try {
-    return limiter.admitAddress(ip);
-  } catch (error) {
-    if (error instanceof OverloadError) return false;
-    throw error;
-  }
-}
-
-export type DatabaseQueues = {
-  /** The tenants are organizations. */
-  readonly api: FairQueue;
-  /** The tenants are the networks of the clients, because a request shows its organization only after a look-up. */
-  readonly dashboard: FairQueue;
-};
-
-const API_SHARE = 0.6;
-const DASHBOARD_SHARE = 0.2;
-const API_WAIT_MS = 1200;
-/** The dashboard waits longer, because people do not send their requests again. */
-const DASHBOARD_WAIT_MS = 5000;
-
-/**
- * Divides the connections of a pool: six tenths for the operations of the API, two tenths for the dashboard. The rest is for
- * look-ups of keys, which take one connection for all requests, for health checks and for work in the background. A tenant
- * takes at most half of a share while others send requests too, and all but one connection while it is alone, so that another
- * one finds a free connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share,
- * because all of them share the processors. Small pools have no reserve: what exceeds them waits in the pool.
- */
-export function createDatabaseQueues(
-  connections: number,
-  { maxWaitMs }: { maxWaitMs?: number | undefined } = {},
-): DatabaseQueues {
-  const lightLoad = new LightLoad();
-  return {
-    api: new FairQueue({
-      name: 'api',
-      maxWaitMs: maxWaitMs ?? API_WAIT_MS,
-      lightLoad,
-      ...permitsOf(connections * API_SHARE),
-    }),
-    dashboard: new FairQueue({
-      name: 'dashboard',
-      maxWaitMs: maxWaitMs ?? DASHBOARD_WAIT_MS,
-      lightLoad,
-      ...permitsOf(connections * DASHBOARD_SHARE),
-    }),
-  };
-}
-
-function permitsOf(share: number): Pick<FairQueueOptions, 'permits' | 'permitsPerTenant' | 'permitsAlone'> {
-  const permits = Math.max(1, Math.floor(share));
-  return { permits, permitsPerTenant: Math.max(1, Math.floor(permits / 2)), permitsAlone: Math.max(1, permits - 1) };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { versionWarning } from '../../scripts/admin/cell-commands.ts';
 import { VERSION } from '../../src/domain/release.ts';
-import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
+import { cellMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { addDomain, vouchForDomain } from '../../src/service/sign-in-settings/domains.ts';

@@ -1,4 +1,4 @@
-import { requireIfMatch } from '../../src/api/conditional.ts';
+import { requireIfMatch } from '../../src/api/response.ts';
 import { createProgram } from '../support/contract/every-operation.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 

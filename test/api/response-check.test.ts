@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { type Logger, pino } from 'pino';
 import { ApiRequest } from '../../src/api/api-request.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
-import { encodeJson } from '../../src/api/operation.ts';
+import { encodeJson } from '../../src/api/response.ts';
 import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';

@@ -1,6 +1,6 @@
 import { Secret } from 'otpauth';
-import { entityTagOf } from '../../src/api/conditional.ts';
 import { sealCursor } from '../../src/api/list-page.ts';
+import { entityTagOf } from '../../src/api/response.ts';
 import { newFormSecret } from '../../src/dashboard/http/cookies.ts';
 import { newFormId } from '../../src/dashboard/http/one-time-form.ts';
 import { mintEncryptionKey } from '../../src/domain/keyring.ts';

@@ -1,5 +1,6 @@
 // The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
-import type { Handler, Handlers, Input, JsonText, Success } from '../../src/api/operation.ts';
+import type { Handler, Handlers, Input, Success } from '../../src/api/operation.ts';
+import type { JsonText } from '../../src/api/response.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 
 declare function accept<T>(value: T): void;

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createSender } from '../../src/delivery/sender.ts';
 import { Keyring } from '../../src/domain/keyring.ts';
-import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
-import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
+import { DeliveryMeasures } from '../../src/observability/instruments/measures.ts';
+import { deliveryMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import { openDatabase } from '../../src/store/sql/database.ts';
 import {

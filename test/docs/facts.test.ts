@@ -1,6 +1,6 @@
 // Limits, times and defaults in the README, the guides, the contract and the texts of charter-client are those of the code.
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
-import { MAX_URL_BYTES } from '../../src/api/request-head.ts';
+import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
 import { waitMsAfter } from '../../src/client/retrying.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';

@@ -1,4 +1,4 @@
-import { Distribution } from '../../src/observability/instruments/distribution.ts';
+import { Distribution } from '../../src/observability/instruments/measures.ts';
 
 test('each value counts in the first range that reaches it, and all values count in the last number', () => {
   const distribution = new Distribution([1, 2, 4]);

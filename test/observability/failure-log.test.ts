@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { describeError } from '../../src/observability/describe-error.ts';
-import { logFailures } from '../../src/observability/failure-log.ts';
+import { describeError } from '../../src/observability/logs.ts';
+import { logFailures } from '../../src/observability/reporter.ts';
 
 const violation = () =>
   Object.assign(new Error('new row violates check constraint "users_email_check"'), {

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { DeliveryMeasures } from '../../src/observability/instruments/delivery-measures.ts';
+import { DeliveryMeasures } from '../../src/observability/instruments/measures.ts';
 import { createLogger } from '../../src/observability/logs.ts';
-import { cellMetrics } from '../../src/observability/metrics/cell-metrics.ts';
-import { deliveryMetrics } from '../../src/observability/metrics/delivery-metrics.ts';
+import { cellMetrics, deliveryMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
-import { RequestDurations } from '../../src/observability/metrics/request-durations.ts';
+import { RequestDurations } from '../../src/observability/observe-requests.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Workers } from '../../src/workers/workers.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { logRefusals } from '../../src/observability/overload-log.ts';
+import { logRefusals } from '../../src/observability/reporter.ts';
 
 test('of many refusals under load, the first has a line at once, and stopping logs the number of all others', () => {
   const lines: Record<string, unknown>[] = [];

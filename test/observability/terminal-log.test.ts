@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { Exchange } from '../../src/domain/exchange.ts';
-import { createLogger, logRequests } from '../../src/observability/logs.ts';
+import { createLogger } from '../../src/observability/logs.ts';
+import { logRequests } from '../../src/observability/observe-requests.ts';
 
 /** A logger on a terminal, and the rows that it has written. */
 function useTerminal() {

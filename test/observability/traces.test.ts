@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { startTraces } from '../../src/observability/tracing/open-telemetry.ts';
-import type { SamplerName } from '../../src/observability/tracing/samplers.ts';
+import type { SamplerName } from '../../src/observability/instruments/tracing.ts';
+import { startTraces } from '../../src/observability/open-telemetry.ts';
 import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';
 import type { Reply } from '../support/clients/client.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';

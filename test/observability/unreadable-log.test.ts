@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { logUnreadable } from '../../src/observability/unreadable-log.ts';
+import { logUnreadable } from '../../src/observability/reporter.ts';
 import { until } from '../support/wait.ts';
 
 const seen = (status: number) => ({ requestId: crypto.randomUUID(), status, code: 'HPE_INVALID_METHOD' });

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { createDatabaseQueues } from '../../src/traffic/traffic.ts';
+import { createDatabaseQueues } from '../../src/traffic/fair-queue.ts';
 import { microtasks, until } from '../support/wait.ts';
 
 // The attack: made-up sessions and links keep the processors busy, which the requests of the API need, too.

@@ -4,7 +4,8 @@ import * as service from '../../service/resources/events.ts';
 import { cursorKeyOf } from '../../service/resources/pages.ts';
 import { readInstant } from '../instant.ts';
 import { listOf, nextPage, ofFeed, openCursor, sealCursor } from '../list-page.ts';
-import { type Handler, JsonText } from '../operation.ts';
+import type { Handler } from '../operation.ts';
+import { JsonText } from '../response.ts';
 
 const PATH = '/api/events';
 

@@ -6,10 +6,10 @@ import { createRow, getRow, removeRow, updateRow } from '../../service/resources
 import type { ContentOf } from '../../store/resources/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../store/resources/tables/parent-programs.ts';
 import { respondToBatch } from '../batch.ts';
-import { unchangedOrAbsent, unchangedSince } from '../conditional.ts';
 import { readInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
+import { unchangedOrAbsent, unchangedSince } from '../response.ts';
 
 const PATH = '/api/parent_programs';
 const OWN_ID = 'external_id';

@@ -1,8 +1,11 @@
+import { type CellRows, countRowsOfCell } from '../../store/organizations/cells.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Traffic } from '../../traffic/traffic.ts';
+import type { DeliveryMeasures } from '../instruments/measures.ts';
+import type { Logger } from '../logs.ts';
+import type { RequestDurations } from '../observe-requests.ts';
 import type { Reporter } from '../reporter.ts';
 import { counter, gauge, histogram, type Metric, samplesBy } from './metric.ts';
-import type { RequestDurations } from './request-durations.ts';
 
 export type AppMeasures = {
   readonly requests: RequestDurations;
@@ -138,4 +141,78 @@ function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
       () => pool.waitingCount,
     ),
   ];
+}
+
+/** What the delivery of webhooks counts. */
+export function deliveryMetrics(measures: DeliveryMeasures): Metric[] {
+  return [
+    counter({ name: 'charter_webhook_attempts_total', help: 'Attempts to deliver webhooks.' }, () =>
+      samplesBy('outcome', measures.attempts.entries()),
+    ),
+    histogram(
+      { name: 'charter_webhook_attempt_duration_seconds', help: 'Duration of attempts to deliver webhooks.' },
+      () => [{ labels: {}, distribution: measures.durations }],
+    ),
+    gauge(
+      {
+        name: 'charter_webhook_deliveries',
+        help: 'Deliveries that have not ended, and those that are due. Counted once a minute, over all processes.',
+      },
+      () => samplesBy('state', Object.entries(measures.backlog)),
+    ),
+  ];
+}
+
+export const CELL_INFO = 'charter_cell_info';
+export const CELL_ROWS = 'charter_cell_rows';
+
+export type CellMeasures = { readonly name: string; readonly version: string; readonly rows: () => CellRows | null };
+
+/** Which cell this is, and how large. The label is not "cell", which Prometheus adds to every metric. */
+export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
+  return [
+    gauge({ name: CELL_INFO, help: '1, with the name of the cell and the version of the server.' }, () => [
+      { labels: { name, version }, value: 1 },
+    ]),
+    gauge(
+      { name: CELL_ROWS, help: 'Rows of the cell. Counted once a minute: exactly up to 10,000, and estimated beyond.' },
+      () => samplesBy('table', Object.entries(rows() ?? {})),
+    ),
+  ];
+}
+
+const EVERY_MS = 60_000;
+
+export type CellRowCount = {
+  /** At the last count; `null` before the first. */
+  last(): CellRows | null;
+  /** Waits for the count in progress. */
+  stop(): Promise<void>;
+};
+
+/** Counts the rows of the cell at once, and then once a minute, unless the last count is still in progress. */
+export function startCountingRows(db: Database, logger: Logger, { everyMs = EVERY_MS } = {}): CellRowCount {
+  let last: CellRows | null = null;
+  let counting: Promise<void> | undefined;
+  const count = async () => {
+    try {
+      last = await countRowsOfCell(db);
+    } catch (error) {
+      logger.warn({ err: error }, 'could not count the rows of the cell; will try again');
+    }
+  };
+  const run = () => {
+    counting ??= count().finally(() => {
+      counting = undefined;
+    });
+  };
+  run();
+  const timer = setInterval(run, everyMs).unref();
+  return {
+    last: () => last,
+    async stop() {
+      clearInterval(timer);
+      await counting;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Distribution } from '../instruments/distribution.ts';
+import type { Distribution } from '../instruments/measures.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

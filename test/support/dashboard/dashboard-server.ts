@@ -8,7 +8,7 @@ import type { ScannerKeys } from '../../../src/domain/keys/secret-scanning.ts';
 import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
-import { createDatabaseQueues } from '../../../src/traffic/traffic.ts';
+import { createDatabaseQueues } from '../../../src/traffic/fair-queue.ts';
 import { openSession } from '../data/accounts.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { watchOutput } from '../processes/secrecy.ts';

@@ -1,6 +1,6 @@
 // A collector that receives traces as OpenTelemetry exports them: OTLP over HTTP, in JSON.
 import { pino } from 'pino';
-import { startTraces, type Traces, type TracesOptions } from '../../../src/observability/tracing/open-telemetry.ts';
+import { startTraces, type Traces, type TracesOptions } from '../../../src/observability/open-telemetry.ts';
 import { respondsWith, type ScriptedServer, startScriptedServer } from '../servers/scripted-server.ts';
 import { until } from '../wait.ts';
 

@@ -3,7 +3,7 @@ import type { TimeLimits } from '../../../src/api/unreadable-request.ts';
 import { type App, type AppConfig, createApp } from '../../../src/app.ts';
 import type { RequestLimits } from '../../../src/domain/keys/request-limits.ts';
 import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/people/role.ts';
-import type { Observers } from '../../../src/observability/observers.ts';
+import type { Observers } from '../../../src/observability/reporter.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { createOrganization } from '../../../src/service/operator/organizations.ts';
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';

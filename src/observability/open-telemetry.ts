@@ -33,11 +33,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { VERSION } from '../../domain/release.ts';
-import type { Span, SpanEnd, SpanStart, Tracing } from '../instruments/tracing.ts';
-import type { Logger } from '../logs.ts';
-import { sampleLog } from '../sampled-log.ts';
-import type { SamplerName } from './samplers.ts';
+import { VERSION } from '../domain/release.ts';
+import type { SamplerName, Span, SpanEnd, SpanStart, Tracing } from './instruments/tracing.ts';
+import { type Logger, sampleLog } from './logs.ts';
 
 export type TracesOptions = {
   /** The URL of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
