@@ -87,6 +87,23 @@ export type AuditEvent = {
 /** Room for the longest list of allowed addresses. */
 const MAX_DETAIL_CHARACTERS = 2500;
 
+type KeyEvents = {
+  readonly action: AuditAction;
+  /** A table or sub-query with the columns organization_id, event_id, user_id (the holder of the key) and key_id. */
+  readonly from: string;
+  /** The arguments of jsonb_build_object. */
+  readonly detail: string;
+  /** The address, the user agent and the id of the request; by default, there is none. */
+  readonly client?: string;
+};
+
+/** SQL: inserts an event for each key of `from`, in a statement that acts on keys of several organizations. All members are SQL. */
+export function insertKeyEvents({ action, from, detail, client = "'', '', ''" }: KeyEvents): string {
+  return `
+    insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
+    select organization_id, event_id, '${action}', user_id, key_id, jsonb_build_object(${detail}), ${client} from ${from}`;
+}
+
 /** Writes the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, auditSource } = event;

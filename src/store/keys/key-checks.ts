@@ -2,6 +2,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { KeyRecord } from '../../domain/keys/api-key.ts';
 import { NOTICE_DAYS, UNUSED_GRACE_DAYS, USED_WITHIN_DAYS } from '../../domain/keys/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { insertKeyEvents } from '../audit/audit.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';
 import { isActive, isCurrent, isUnexpired } from './key-row.ts';
@@ -123,12 +124,13 @@ const END_UNUSED = {
   // Decides again from the rows that it locks: first the organizations, as every change that ends a key does, then the keys in the
   // same order as writeKeyUses.
   text: `
-    with asked as (select * from unnest($1::uuid[], $2::uuid[]) as asked (organization_id, id)),
+    with asked as (
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as asked (organization_id, id, event_id)),
     organization as materialized (
       select * from organizations where id = any($1::uuid[]) and ends_unused_after_days is not null
       order by id for no key update),
     held as materialized (
-      select k.organization_id, k.id, o.ends_unused_after_days as days
+      select k.organization_id, k.id, o.ends_unused_after_days as days, asked.event_id
       from asked
       join organization o on o.id = asked.organization_id
       join api_keys k on k.organization_id = asked.organization_id and k.id = asked.id
@@ -142,18 +144,18 @@ const END_UNUSED = {
     ended as (
       update api_keys k set revoked_at = now(), is_unused = true from held
       where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
-      returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.days),
-    recorded as (
-      insert into audit_events (organization_id, id, act, target_user_id, key_id, detail)
-      select ended.organization_id, event.id, 'key.revoked', ended.user_id, ended.id, jsonb_build_object(
-               'name', ended.name, 'prefix', ended.key_prefix, 'why', '${UNUSED}', 'days', ended.days::text)
-      from ended join unnest($2::uuid[], $3::uuid[]) as event (key_id, id) on event.key_id = ended.id),
+      returning k.organization_id, k.id as key_id, k.user_id, k.name, k.key_prefix, held.days, held.event_id),
+    recorded as (${insertKeyEvents({
+      action: 'key.revoked',
+      from: 'ended',
+      detail: `'name', name, 'prefix', key_prefix, 'why', '${UNUSED}', 'days', days::text`,
+    })}),
     wanted as (
-      select organization_id, id as key_id, user_id, 'ended'::key_notice_kind as kind, '' as occasion,
+      select organization_id, key_id, user_id, 'ended'::key_notice_kind as kind, '' as occasion,
              null::timestamptz as ends_at, null::uuid as by_user_id, days::text as detail
       from ended),
     noticed as (${insertNoticesOf('wanted')})
-    select organization_id as "organizationId", id from ended`,
+    select organization_id as "organizationId", key_id as id from ended`,
 };
 
 /**

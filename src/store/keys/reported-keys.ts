@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { insertKeyEvents } from '../audit/audit.ts';
 import { MAX_ADMINISTRATORS } from '../people/user-lists.ts';
 import type { Database } from '../sql/database.ts';
 import { isRefusedByMove } from '../sql/database-errors.ts';
@@ -48,12 +49,13 @@ const REVOKE = {
     ended as (
       update api_keys k set revoked_at = $3, is_leaked = true from held
       where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
-      returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.event_id),
-    recorded as (
-      insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
-      select organization_id, event_id, 'key.revoked', user_id, id,
-             jsonb_build_object('name', name, 'prefix', key_prefix, 'why', $4::text), $5, $6, $7
-      from ended)
+      returning k.organization_id, k.id, k.id as key_id, k.user_id, k.name, k.key_prefix, held.event_id),
+    recorded as (${insertKeyEvents({
+      action: 'key.revoked',
+      from: 'ended',
+      detail: "'name', name, 'prefix', key_prefix, 'why', $4::text",
+      client: '$5, $6, $7',
+    })})
     select moving.is_any as "isAnyMoving", ended.organization_id as "organizationId", organization.name as "organizationName", ${keyColumns('ended', ['id', 'name', 'prefix'])},
            ended.user_id as "userId", u.name as "holderName", u.owner_user_id as "ownerId",
            u.notice_email as "noticeEmail"
