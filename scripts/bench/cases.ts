@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type pg from 'pg';
+import { v7 as newId } from 'uuid';
 import { sealCursor } from '../../src/api/list-page.ts';
 import { DAY_MS } from '../../src/domain/duration.ts';
 import { positionOf } from '../../src/store/resources/list.ts';
+import { placeOfWebhookSecret } from '../../src/store/sql/secrets.ts';
 import type { Case, Servers } from './compare.ts';
-import type { Data, Organization } from './data.ts';
-import { COMMON_WORD, RARE_WORD } from './data.ts';
+import { COMMON_WORD, type Data, KEYRING, type Organization, RARE_WORD } from './data.ts';
 import type { Load } from './load.ts';
 import {
   authorized,
@@ -21,16 +25,13 @@ import {
   writes,
 } from './requests.ts';
 import type { RunningServer } from './servers.ts';
-import { addEndpoint, type Receiver } from './webhooks.ts';
-
-export type Sources = { readonly client: pg.Client; readonly receiver: Receiver };
 
 /** All cases, in the order of the table. */
-export async function listCases(servers: Servers, data: Data, { client, receiver }: Sources): Promise<Case[]> {
+export async function listCases(servers: Servers, data: Data, client: pg.Client): Promise<Case[]> {
   const { charter, uncached, sampling, vast, raw } = servers;
   const { small } = data;
   const [one, without = one, withWebhook = one] = small;
-  await addEndpoint(client, withWebhook, receiver.url);
+  await addEndpoint(client, withWebhook, await startReceiver());
   const [id] = await someIds(client, one, 1);
   const distinct = await distinctPages(servers, data, client);
   const beside = (load: Load) => ({ title: 'raw', load });
@@ -118,6 +119,25 @@ export async function listCases(servers: Servers, data: Data, { client, receiver
       base: { title: 'off', load: each(charter, [one]) },
     },
   ];
+}
+
+/** Starts a receiver of webhooks in this process, and returns its URL. It ends with the process. */
+async function startReceiver(): Promise<string> {
+  const server = createServer((req, res) => {
+    req.resume().once('end', () => res.writeHead(204).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+async function addEndpoint(client: pg.Client, { id: organizationId }: Organization, url: string): Promise<void> {
+  const id = newId();
+  await client.query(
+    `insert into webhook_endpoints (organization_id, id, url, event_types, secret)
+     values ($1, $2, $3, '{parent_program.created,parent_program.updated,parent_program.deleted}', $4)`,
+    [organizationId, id, url, KEYRING.encrypt(randomBytes(32), placeOfWebhookSecret({ organizationId, id }))],
+  );
 }
 
 async function tagOf({ server, requests }: Load): Promise<string> {

@@ -1,7 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type pg from 'pg';
+import { vacuum } from './data.ts';
 import { type Drive, type Load, merge, prepare, prepareWithoutWaking, type Sample } from './load.ts';
 import type { Pace, Rounds } from './options.ts';
 import type { RunningServer } from './servers.ts';
+
+/** A row of the table. */
+export type Case = {
+  readonly title: string;
+  readonly subject: Load;
+  /** The load whose rate the subject's rate is divided by. */
+  readonly base: { readonly title: string; readonly load: Load };
+  /** The bench fails if the ratio is lower. */
+  readonly floor: number;
+  /** The responses of subject and base must have the same rows. */
+  readonly sameRows?: boolean;
+  /** The expected id of the subject's first row. */
+  readonly firstId?: string;
+  /** Makes the subject the first five seconds after the server was idle for this time, and the base five seconds later. */
+  readonly idleSeconds?: number;
+};
+
+export type Servers = {
+  readonly charter: RunningServer;
+  /** Without the response cache. */
+  readonly uncached: RunningServer;
+  /** Validates one response in a hundred. */
+  readonly sampling: RunningServer;
+  /** With a contract of 1,000 operations. */
+  readonly vast: RunningServer;
+  readonly raw: RunningServer;
+};
 
 /** The figures of several rounds together. */
 export type Summary = {
@@ -22,7 +52,58 @@ export type Comparison = {
   readonly ratioOfPasses: readonly number[];
 };
 
+/** A measured case. */
+export type Result = { readonly measured: Case; readonly comparison: Comparison };
+
 export type Pair<Each> = { readonly subject: Each; readonly base: Each };
+
+type Measuring = { readonly pace: Pace; readonly client: pg.Client; readonly report: (text: string) => void };
+
+export async function measureCases(cases: readonly Case[], { pace, client, report }: Measuring): Promise<Result[]> {
+  const begun = new Map<Case, Pair<Drive>>();
+  const passes = new Map(cases.map((measured): [Case, Pair<Sample>[]] => [measured, []]));
+  for (let pass = 1; pass <= pace.passes; pass += 1) {
+    await vacuum(client);
+    for (const [measured, samples] of passes) {
+      report(`pass ${pass} of ${pace.passes}: ${measured.title}`);
+      const pair = begun.get(measured) ?? (await begin(measured, pace));
+      begun.set(measured, pair);
+      const { floor, subject, idleSeconds } = measured;
+      const rounds = floor < 1 ? pace.closeRounds : pace.rounds;
+      samples.push(await (idleSeconds === undefined ? alternate(pair, rounds) : wake(subject, idleSeconds)));
+    }
+  }
+  return [...passes].map(([measured, samples]) => ({ measured, comparison: compare(samples) }));
+}
+
+async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
+  await checkResponses(measured);
+  return { subject: await warmUp(measured.subject, pace), base: await warmUp(measured.base.load, pace) };
+}
+
+/** Throws if a case would measure wrong responses. */
+async function checkResponses({ title, subject, base, firstId, sameRows }: Case): Promise<void> {
+  const [ours, expected] = [await fetchFirst(subject), await fetchFirst(base.load)];
+  if (Array.isArray(ours.data) && ours.data.length === 0) throw new Error(`${title}: no rows.`);
+  if (firstId !== undefined && ours.data[0]?.id !== firstId)
+    throw new Error(`${title}: the first row is ${ours.data[0]?.id} instead of ${firstId}.`);
+  if (sameRows === true && !isDeepStrictEqual(ours.data ?? ours, expected.data ?? expected))
+    throw new Error(`${title}: the rows differ from those of ${base.title}.`);
+}
+
+/** The response to the first request, sent without `If-None-Match` to get a body. */
+async function fetchFirst({ server, requests }: Load) {
+  const [{ method = 'GET', path = '', headers = {}, body } = {}] = requests(0, 1);
+  const { 'if-none-match': _, ...unconditional } = headers;
+  const response = await fetch(server.origin + path, {
+    method,
+    headers: unconditional,
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${server.origin}${path} responds with ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
 
 /** Servers that have been under load: a server that has just started is a third as fast. */
 const warm = new WeakSet<RunningServer>();
@@ -53,7 +134,7 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
 const AFTER_IDLE_SECONDS = 5;
 
 /** One pass: the first five seconds after the server was idle, against five seconds under load. */
-export async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
+async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
   const drive = prepareWithoutWaking(load);
   await delay(idleSeconds * 1000);
   const subject = await drive(AFTER_IDLE_SECONDS);
@@ -87,30 +168,3 @@ export function quantile(milliseconds: readonly number[], share: number): number
 export function rateOf({ responses, seconds }: Pick<Sample, 'responses' | 'seconds'>): number {
   return responses / seconds;
 }
-
-/** A row of the table. */
-export type Case = {
-  readonly title: string;
-  readonly subject: Load;
-  /** The load whose rate the subject's rate is divided by. */
-  readonly base: { readonly title: string; readonly load: Load };
-  /** The bench fails if the ratio is lower. */
-  readonly floor: number;
-  /** The responses of subject and base must have the same rows. */
-  readonly sameRows?: boolean;
-  /** The expected id of the subject's first row. */
-  readonly firstId?: string;
-  /** Makes the subject the first five seconds after the server was idle for this time, and the base five seconds later. */
-  readonly idleSeconds?: number;
-};
-
-export type Servers = {
-  readonly charter: RunningServer;
-  /** Without the response cache. */
-  readonly uncached: RunningServer;
-  /** Validates one response in a hundred. */
-  readonly sampling: RunningServer;
-  /** With a contract of 1,000 operations. */
-  readonly vast: RunningServer;
-  readonly raw: RunningServer;
-};

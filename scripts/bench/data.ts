@@ -13,7 +13,7 @@ export const KEYRING = new Keyring([ENCRYPTION_KEY_BYTES]);
 const SMALL = 100;
 /** Organizations of 10 rows, which no case reads. With them, the indexes have a realistic size. */
 const TINY = 10_000;
-const VERSION = 'charter bench data 5';
+const FILLED = { database: 'charter', version: 'charter bench data 5' };
 
 export type Organization = { readonly id: string; readonly cursorKey: string; readonly key: string };
 
@@ -26,7 +26,7 @@ export type Data = {
 
 /** Fills the database unless an earlier run has done so, and gives every organization a key. */
 export async function prepareData(client: pg.Client, report: (text: string) => void): Promise<Data> {
-  if (!(await isFilled(client))) {
+  if (!(await isFilled(client, FILLED))) {
     report('creating 1,200,000 rows; this takes some minutes, once');
     await fill(client);
   }
@@ -34,7 +34,7 @@ export async function prepareData(client: pg.Client, report: (text: string) => v
   if (large === undefined || first === undefined || others.length !== SMALL + TINY - 1) {
     throw new Error('The data is not that of this version. Run npm run bench -- --fresh.');
   }
-  // Those that an earlier run has written to.
+  // An earlier run has written to these organizations.
   const written = [first, ...others.slice(0, 2)].map(({ id }) => id);
   await client.query('delete from webhook_endpoints');
   await client.query('delete from parent_programs where organization_id = any($1) and name = $2', [written, WRITTEN]);
@@ -47,7 +47,7 @@ export async function vacuum(client: pg.Client): Promise<void> {
   await client.query('vacuum organizations, parent_programs, events, webhook_deliveries, webhook_attempts');
 }
 
-/** Not a secret: it is the same in every run, so that a run can make cursors of its own. */
+/** The key that signs cursors is the same in every run, so that the bench can make cursors itself. */
 function cursorKeyOf(id: string): Buffer {
   return createHash('sha256').update(`bench ${id}`).digest();
 }
@@ -56,13 +56,16 @@ function organizationId(i: number): string {
   return `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`;
 }
 
-/** The last step of the fill sets a comment on the database, so an interrupted fill does not count. */
-async function isFilled(client: pg.Client): Promise<boolean> {
-  const mark = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = current_database()`;
-  return (await client.query(mark)).rows[0]?.mark === VERSION;
+/** The last step of a fill comments the database with the version of the data, so an interrupted fill does not count. */
+export async function isFilled(
+  client: pg.Client,
+  { database, version }: { readonly database: string; readonly version: string },
+): Promise<boolean> {
+  const text = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`;
+  return (await client.query(text, [database])).rows[0]?.mark === version;
 }
 
-/** So many organizations, with a user each. */
+/** Creates so many organizations with a user each. */
 export async function fillOrganizations(client: pg.Client, count: number): Promise<void> {
   await addEncryptionKey(client, KEYRING);
   const ids = Array.from({ length: count }, (_, i) => organizationId(i));
@@ -84,10 +87,10 @@ async function fill(client: pg.Client): Promise<void> {
   // An automatic vacuum would run in the middle of a measurement.
   await client.query('vacuum analyze');
   await client.query('checkpoint');
-  await client.query(`comment on database charter is '${VERSION}'`);
+  await client.query(`comment on database ${FILLED.database} is '${FILLED.version}'`);
 }
 
-/** Each run needs new keys, because only their hashes are stored. The large organization is the first. */
+/** Gives each organization a new key, because only the hashes of earlier keys are stored. The large organization is the first. */
 export async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('truncate key_uses');
   await client.query('delete from api_keys');

@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { fillOrganizations, fillPrograms, issueKeys, type Organization, WORDS } from './data.ts';
+import { fillOrganizations, fillPrograms, isFilled, issueKeys, type Organization, WORDS } from './data.ts';
 import { grouped } from './report.ts';
 
 export type Size = {
@@ -16,7 +16,7 @@ export const SIZES: readonly Size[] = [3, 4, 5, 6, 7].map((power) => ({
   organizations: 10 ** (power - 2),
 }));
 export const SMALL_ROWS = 10;
-/** Names with the rare word, whatever the size of the organization. */
+/** The number of names with the rare word, for every size of the organization. */
 const RARE_ROWS = 20;
 
 /** A database of one size, with a connection to it. */
@@ -27,8 +27,8 @@ export type GrownData = Size & {
   readonly small: readonly Organization[];
 };
 
-const VERSION = 'charter growth data 1';
-/** What the fill writes, index builds and WAL included. */
+const DATA_VERSION = 'charter growth data 1';
+/** The disk space that the fill needs, with the builds of indexes and WAL. */
 const NEEDED_GIB = 30;
 const GIB = 1024 ** 3;
 
@@ -40,23 +40,26 @@ type Preparing = {
   readonly report: (text: string) => void;
 };
 
-/** A database of each size. Fills those that no earlier run has filled, and gives every organization a new key. */
+/** Fills the databases that no earlier run has filled, and gives every organization a new key. */
 export async function prepareGrownData({ admin, url, dataDir, report }: Preparing): Promise<GrownData[]> {
   const grown: GrownData[] = [];
   for (const size of SIZES) {
     const name = `growth_${size.rows}`;
     const own = urlOf(url, name);
-    if (!(await isFilled(admin, name))) {
-      await refuseSmallDisk(dataDir);
+    const isComplete = await isFilled(admin, { database: name, version: DATA_VERSION });
+    if (!isComplete) {
+      await requireFreeDisk(dataDir);
       report(`creating ${grouped(size.rows)} rows, and ${grouped(size.organizations)} organizations`);
       await admin.query(`drop database if exists ${name} with (force)`);
       await admin.query(`create database ${name}`);
       await migrate(own);
-      await withClient(own, (client) => fill(client, size));
-      await admin.query('checkpoint');
-      await admin.query(`comment on database ${name} is '${VERSION}'`);
     }
     const client = await connect(own);
+    if (!isComplete) {
+      await fill(client, size);
+      await admin.query('checkpoint');
+      await admin.query(`comment on database ${name} is '${DATA_VERSION}'`);
+    }
     const [large, ...small] = await issueKeys(client);
     if (large === undefined || small.length !== size.organizations)
       throw new Error('The data is not that of this version. Run npm run bench -- --growth --fresh.');
@@ -71,13 +74,7 @@ function urlOf(url: string, database: string): string {
   return own.href;
 }
 
-/** A database is commented when its fill is complete, so an interrupted fill does not count. */
-async function isFilled(admin: pg.Client, name: string): Promise<boolean> {
-  const text = `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`;
-  return (await admin.query(text, [name])).rows[0]?.mark === VERSION;
-}
-
-async function refuseSmallDisk(dataDir: string): Promise<void> {
+async function requireFreeDisk(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const { bavail, bsize } = await statfs(dataDir);
   const free = (bavail * bsize) / GIB;
@@ -92,19 +89,10 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = await connect(url);
-  try {
-    await work(client);
-  } finally {
-    client.end().catch(() => undefined);
-  }
-}
-
 const TRIGGERS = `
   select quote_ident(tgname) as name from pg_trigger
   where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
-/** The definitions, with the columns' statistics targets, which pg_get_indexdef leaves out. */
+/** The definitions of the indexes, with the statistics targets of their columns, which pg_get_indexdef leaves out. */
 const INDEXES = `
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
     select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')
@@ -117,9 +105,9 @@ async function fill(client: pg.Client, { rows, organizations }: Size): Promise<v
   await client.query('begin');
   await client.query(`set local work_mem = '512MB'`);
   await client.query(`set local maintenance_work_mem = '1GB'`);
-  // Silences the triggers that write events, and the checks of foreign keys.
+  // This silences the triggers that write events, and the checks of foreign keys.
   await client.query('set local session_replication_role = replica');
-  // Those that are never silent increase the versions of the organizations, which nobody has read yet.
+  // The other triggers increase the versions of the organizations, which nobody has read yet.
   const always = (await client.query<{ name: string }>(TRIGGERS)).rows;
   await client.query('alter table parent_programs disable trigger user');
   const indexes = (await client.query<{ name: string; definition: string }>(INDEXES)).rows;

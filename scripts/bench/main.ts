@@ -7,47 +7,40 @@ import { StartUpError } from '../../src/domain/start-up-error.ts';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { untilInterrupted } from '../interrupted.ts';
+import { callMain, messageOf, untilInterrupted } from '../command-line.ts';
 import { root } from '../tool.ts';
 import { listCases } from './cases.ts';
-import type { Servers } from './compare.ts';
+import { measureCases, type Servers } from './compare.ts';
 import { prepareData } from './data.ts';
 import { type Grown, growthTables, measureGrowth } from './growth.ts';
 import { type GrownData, prepareGrownData } from './growth-data.ts';
-import { measureCases, measureCosts, measureStart, type Peers } from './measure.ts';
-import { FULL, HELP, type Options, QUICK, readOptions } from './options.ts';
+import { FULL, HELP, OPTIONS, type Options, QUICK } from './options.ts';
 import { measureOverload } from './overload.ts';
 import { measureProxy, startProxy } from './proxy.ts';
-import { costTable, heading, isBelowFloor, proxyTable, resultTable } from './report.ts';
+import { heading, isBelowFloor, resultTable } from './report.ts';
 import { type Program, type RunningServer, startServer } from './servers.ts';
-import { measureWebhooks, startReceiver } from './webhooks.ts';
 
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
-/** Selects the table of processor time. */
-const COSTS = 'costs';
-/** Selects the table of HAProxy, which is not on every machine. */
+/** The value of `--only` that measures HAProxy, which is not on every machine. */
 const PROXY = 'haproxy';
-const TABLES = [COSTS, PROXY];
 const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
-/** Stop what was started. They are called in reverse order, however the run ends. */
+/** Functions that stop what was started. They are called in reverse order, however the run ends. */
 const endings: (() => Promise<void>)[] = [];
 
 try {
-  process.exitCode = await Promise.race([main(readOptions()), untilInterrupted()]);
+  process.exitCode = await Promise.race([callMain(OPTIONS, HELP, main), untilInterrupted()]);
 } catch (error) {
   process.exitCode ??= 1;
   console.error(messageOf(error));
+  if (error instanceof StartUpError)
+    console.error('  To delete the data of an earlier version of the code, run npm run bench -- --fresh');
 }
 for (const end of endings.reverse()) await end().catch(() => undefined);
 process.exit();
 
 async function main(options: Options): Promise<number> {
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
   const [loadBefore = Number.NaN] = loadavg();
   const dataDir = options.growth ? GROWTH_DIR : DATA_DIR;
   if (options.fresh) await removeData(dataDir);
@@ -56,7 +49,7 @@ async function main(options: Options): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined); // When we are interrupted, the database may stop first.
   await client.connect();
-  await refuseSecondRun(client);
+  await requireOnlyRun(client);
   const database = { client, databaseUrl: url, postgresPid: await postmasterPid(dataDir), dataDir };
   console.log(`${heading()}The load average was ${loadBefore.toFixed(1)} when the run began.\n`);
   if (options.growth) return benchGrowth(database);
@@ -68,32 +61,22 @@ type Database = Pick<Program, 'databaseUrl' | 'postgresPid'> & {
   readonly dataDir: string;
 };
 
-async function benchCases(database: Database, { quick, only, fastify }: Options): Promise<number> {
+async function benchCases(database: Database, { quick, only }: Options): Promise<number> {
   const { client } = database;
   const pace = quick ? QUICK : FULL;
   const data = await prepareData(client, report);
   const servers = await serveAll(database);
-  const receiver = await startReceiver();
-  endings.push(async () => receiver.close());
-  const cases = await listCases(servers, data, { client, receiver });
-  const chosen = cases.filter(({ title }) => title.includes(only));
-  if (chosen.length === 0 && !TABLES.includes(only)) throw new Error(`No case has a title with "${only}".`);
-  const results = await measureCases(chosen, { pace, client, report });
-  if (!TABLES.includes(only)) console.log(resultTable(results));
-  if (only === '' || only === COSTS) {
-    report(COSTS);
-    console.log(costTable(await measureCosts(servers, await servePeers(database, fastify), { ...data, pace })));
-  }
   if (only === PROXY) {
     report(PROXY);
     const proxy = await startProxy(servers.charter);
     endings.push(() => proxy.stop());
-    console.log(proxyTable(await measureProxy({ direct: servers.charter, proxy }, { ...data, pace })));
+    console.log(await measureProxy({ direct: servers.charter, proxy }, { ...data, pace }));
+    return 0;
   }
-  if (only === '') {
-    console.log(await measureWebhooks(data, client));
-    console.log(await measureStart(() => serve('src/main.ts', 'started', database)));
-  }
+  const cases = (await listCases(servers, data, client)).filter(({ title }) => title.includes(only));
+  if (cases.length === 0) throw new Error(`No case has a title with "${only}".`);
+  const results = await measureCases(cases, { pace, client, report });
+  console.log(resultTable(results));
   const missed = results.filter(isBelowFloor);
   for (const { measured } of missed) console.error(`bench: below its floor: ${measured.title}`);
   return quick || missed.length === 0 ? 0 : 1;
@@ -130,18 +113,8 @@ async function serveAll(database: Database): Promise<Servers> {
   return { charter, uncached, sampling: sampled, vast, raw };
 }
 
-/** `fastify` is the folder in which it is installed; empty if it is not to be measured. */
-async function servePeers(database: Database, fastify: string): Promise<Peers> {
-  const constant = await serve('scripts/bench/raw-server.ts', 'constant', database, { CONSTANT: 'true' });
-  if (fastify === '') return { constant, fastify: null };
-  return {
-    constant,
-    fastify: await serve('scripts/bench/fastify-server.mjs', 'fastify', database, { FASTIFY: fastify }),
-  };
-}
-
-/** Two runs at once would replace each other's keys, and slow each other down. The connection holds the lock. */
-async function refuseSecondRun(client: pg.Client): Promise<void> {
+/** Throws if another run uses the data: two runs would replace each other's keys. The connection holds the lock. */
+async function requireOnlyRun(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock(1) as got');
   if (rows[0]?.got !== true) throw new Error('Another bench is running in this checkout. Wait until it ends.');
 }
@@ -176,11 +149,4 @@ async function postmasterPid(dataDir: string): Promise<number> {
 /** Prints progress to standard error, apart from the result. */
 function report(text: string): void {
   console.error(`bench: ${text}`);
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof StartUpError) {
-    return `${error.message}\n  ${error.remedy}\n  To delete the data of an earlier version of the code, run npm run bench -- --fresh`;
-  }
-  return error instanceof Error ? error.message : String(error);
 }

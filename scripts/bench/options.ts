@@ -1,14 +1,13 @@
-import { readArguments } from '../arguments.ts';
+import type { readArguments } from '../command-line.ts';
 
 export const HELP = `npm run bench                compares Charter with a bare node:http + pg server ("raw"), about 25 minutes
 npm run bench -- --quick     one pass, about two minutes. The servers do not get fully warm, so it is only an indication
-npm run bench -- --only TEXT measures the cases whose title contains the text; "costs": the processor time of servers;
-                             "haproxy": what HAProxy adds in front of cells, which needs the package haproxy of Debian
+npm run bench -- --only TEXT measures the cases whose title contains the text; "haproxy": what HAProxy adds in front of
+                             cells, which needs the package haproxy of Debian
 npm run bench -- --overload  measures one client while others send more than the server can serve, about 6 minutes
 npm run bench -- --growth    measures how requests slow down from 1,000 to 10,000,000 rows and from 10 to 100,000
                              organizations, about 12 minutes. The first run creates five databases in .data/growth (14 GB),
                              which takes half an hour; an interrupted run keeps those that are complete
-npm run bench -- --fastify DIR  also measures Fastify + pg; install it by: npm install --prefix DIR fastify
 npm run bench -- --fresh     deletes the data of earlier runs first
 
 The result is Markdown on standard output, for scripts/bench/README.md, which says what is measured and how. The command
@@ -42,13 +41,12 @@ export const QUICK: Pace = {
   closeRounds: { count: 12, seconds: 0.125 },
 };
 
-export type Options = ReturnType<typeof readOptions>;
-
-/** Throws an error with the help for an unknown option. */
-export function readOptions() {
-  const flag = { type: 'boolean', default: false } as const;
-  const text = { type: 'string', default: '' } as const;
-  const help = { ...flag, short: 'h' } as const;
-  const options = { help, quick: flag, only: text, overload: flag, growth: flag, fastify: text, fresh: flag };
-  return readArguments(options, HELP);
-}
+const flag = { type: 'boolean', default: false } as const;
+export const OPTIONS = {
+  quick: flag,
+  only: { type: 'string', default: '' },
+  overload: flag,
+  growth: flag,
+  fresh: flag,
+} as const;
+export type Options = ReturnType<typeof readArguments<typeof OPTIONS>>;

@@ -5,6 +5,7 @@ import { alternate, type Comparison, compare, type Pair, warmUp } from './compar
 import type { Data } from './data.ts';
 import type { Load, Sample } from './load.ts';
 import type { Pace } from './options.ts';
+import { markdownTable } from './report.ts';
 import { each } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
@@ -12,8 +13,8 @@ import type { RunningServer } from './servers.ts';
 const CONNECTIONS = [1, 16];
 const MOVED_KEYS = 10_000;
 
-/** The subject is HAProxy, whose processor time is that of its server; the base is a direct request. */
-export type Proxied = { readonly connections: number; readonly comparison: Comparison };
+/** The subject goes through HAProxy, whose processor time is given as that of the server. The base goes to the server directly. */
+type Proxied = { readonly connections: number; readonly comparison: Comparison };
 
 /** HAProxy with the configuration for cells, without TLS. Its process counts as that of the server. */
 export async function startProxy({ origin, postgresPid }: RunningServer): Promise<RunningServer> {
@@ -24,11 +25,11 @@ export async function startProxy({ origin, postgresPid }: RunningServer): Promis
   return { origin: haproxy.url, pid: haproxy.pid(), postgresPid, stop: () => haproxy.stop() };
 }
 
-/** Cached first pages of 100 organizations in turn, both ways in turn. */
+/** Measures cached first pages of 100 organizations, directly and through HAProxy in turn. Resolves to the table. */
 export async function measureProxy(
   { direct, proxy }: { readonly direct: RunningServer; readonly proxy: RunningServer },
   { small, pace }: Data & { readonly pace: Pace },
-): Promise<Proxied[]> {
+): Promise<string> {
   const proxied: Proxied[] = [];
   for (const connections of CONNECTIONS) {
     const load = (server: RunningServer): Load => ({ ...each(server, small), connections });
@@ -37,5 +38,23 @@ export async function measureProxy(
     for (let pass = 0; pass < pace.passes; pass += 1) passes.push(await alternate(pair, pace.closeRounds));
     proxied.push({ connections, comparison: compare(passes) });
   }
-  return proxied;
+  return proxyTable(proxied);
+}
+
+/** The processor time of HAProxy is added to that of Charter and PostgreSQL. */
+function proxyTable(proxied: readonly Proxied[]): string {
+  const row = (what: string, direct: number, byProxy: number, digits: number) => [
+    what,
+    direct.toFixed(digits),
+    byProxy.toFixed(digits),
+    (byProxy / direct).toFixed(2),
+  ];
+  const latencies = proxied.map(({ connections, comparison: { subject, base } }) =>
+    row(`p50 in ms, ${connections} connection${connections === 1 ? '' : 's'}`, base.p50Ms, subject.p50Ms, 2),
+  );
+  const costs = proxied.slice(-1).map(({ connections, comparison: { subject, base } }) => {
+    const direct = base.serverCpuMs + base.postgresCpuMs;
+    return row(`CPU ms of 1,000 requests, ${connections} connections`, direct, direct + subject.serverCpuMs, 0);
+  });
+  return markdownTable(['a cached first page', 'direct', 'by HAProxy', 'ratio'], [...latencies, ...costs]);
 }

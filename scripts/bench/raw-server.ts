@@ -1,7 +1,6 @@
 // The server that Charter is compared with. For each request, it executes two prepared statements, one for the key and one for
 // the same rows, with a connection pool of the same size and the same V8 heap settings. It has no validation, no permissions, no
-// logs, and only the headers that HTTP requires. With CONSTANT, it sends the first response again and again, without a
-// statement: the limit of the runtime.
+// logs, and only the headers that HTTP requires.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
@@ -48,24 +47,15 @@ createServer((req, res) => {
 }).listen(Number(process.env['PORT']), '127.0.0.1');
 process.once('disconnect', () => process.exit());
 
-const isConstant = process.env['CONSTANT'] !== undefined;
-let constant: string | null = null;
-
 async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (constant !== null) return send(res, 200, constant);
   const hash = createHash('sha256')
     .update(String(req.headers.authorization?.slice('Bearer '.length)))
     .digest();
   const [key] = await query('find_key', [hash]);
   if (key === undefined) return void res.writeHead(401).end();
   const text = JSON.stringify(await bodyFor(req, key.organization_id));
-  if (isConstant) constant = text;
-  send(res, req.method === 'POST' ? 201 : 200, text);
-}
-
-function send(res: ServerResponse, status: number, text: string): void {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
-  res.writeHead(status, headers).end(text);
+  res.writeHead(req.method === 'POST' ? 201 : 200, headers).end(text);
 }
 
 async function bodyFor(req: IncomingMessage, organizationId: string): Promise<unknown> {

@@ -1,11 +1,6 @@
 // The result as Markdown.
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { Case, Comparison, Summary } from './compare.ts';
-import type { Proxied } from './proxy.ts';
-
-export type Result = { readonly measured: Case; readonly comparison: Comparison };
-/** What a first page costs one server. */
-export type Cost = { readonly title: string; readonly summary: Summary };
+import type { Result } from './compare.ts';
 
 export function isBelowFloor({ measured, comparison }: Result): boolean {
   return !(comparison.ratio >= measured.floor);
@@ -13,7 +8,16 @@ export function isBelowFloor({ measured, comparison }: Result): boolean {
 
 export function resultTable(results: readonly Result[]): string {
   const columns = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms', 'SQL ms', 'ratio', 'floor'];
-  return markdownTable(columns, results.map(rowOf));
+  return markdownTable(columns, results.map(rowOf)) + costOfBase(results[0]);
+}
+
+/** The sentence of the README about the processor time of the first case. */
+function costOfBase(result: Result | undefined): string {
+  if (result === undefined) return '';
+  const { subject, base } = result.comparison;
+  const times = (base.serverCpuMs + base.postgresCpuMs) / (subject.serverCpuMs + subject.postgresCpuMs);
+  const { title } = result.measured.base;
+  return `\n${result.measured.title}: the processor time of ${title} was ${times.toFixed(1)} times that of Charter.\n`;
 }
 
 function rowOf(result: Result): string[] {
@@ -30,38 +34,6 @@ function rowOf(result: Result): string[] {
     `${comparison.ratio.toFixed(digits)}${range} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
     `${measured.floor}${isBelowFloor(result) ? ', **MISSED**' : ''}`,
   ];
-}
-
-/** Processor time is compared with that of raw. */
-export function costTable(costs: readonly Cost[]): string {
-  const total = ({ summary }: Cost) => summary.serverCpuMs + summary.postgresCpuMs;
-  const raw = costs.find(({ title }) => title.startsWith('raw'));
-  const rows = costs.map((cost) => [
-    cost.title,
-    grouped(cost.summary.rate),
-    cost.summary.serverCpuMs.toFixed(0),
-    cost.summary.postgresCpuMs.toFixed(0),
-    raw === undefined ? '' : (total(cost) / total(raw)).toFixed(2),
-  ]);
-  return markdownTable(['a first page from', 'requests/s', 'CPU ms', 'SQL ms', 'processor time beside raw'], rows);
-}
-
-/** The processor time of HAProxy comes on top of that of Charter and PostgreSQL. */
-export function proxyTable(proxied: readonly Proxied[]): string {
-  const row = (what: string, direct: number, byProxy: number, digits: number) => [
-    what,
-    direct.toFixed(digits),
-    byProxy.toFixed(digits),
-    (byProxy / direct).toFixed(2),
-  ];
-  const latencies = proxied.map(({ connections, comparison: { subject, base } }) =>
-    row(`p50 in ms, ${connections} connection${connections === 1 ? '' : 's'}`, base.p50Ms, subject.p50Ms, 2),
-  );
-  const costs = proxied.slice(-1).map(({ connections, comparison: { subject, base } }) => {
-    const direct = base.serverCpuMs + base.postgresCpuMs;
-    return row(`CPU ms of 1,000 requests, ${connections} connections`, direct, direct + subject.serverCpuMs, 0);
-  });
-  return markdownTable(['a cached first page', 'direct', 'by HAProxy', 'ratio'], [...latencies, ...costs]);
 }
 
 /** Aligns the first column to the left, and the others to the right. */
