@@ -6,8 +6,7 @@ import { fuzz, isPropertyName, PROPERTIES, type PropertyName, type Start } from 
 import { openWorld } from '../test/fuzz/world.ts';
 import setUp from '../test/support/runner/set-up.ts';
 import tearDown from '../test/support/runner/tear-down.ts';
-import { readArguments } from './arguments.ts';
-import { untilInterrupted } from './interrupted.ts';
+import { callMain, messageOf, type readArguments, untilInterrupted } from './command-line.ts';
 import { root } from './tool.ts';
 
 const NAMES = Object.keys(PROPERTIES).filter(isPropertyName);
@@ -29,13 +28,14 @@ type Options = Start & { readonly minutes: number; readonly names: readonly Prop
 /** The runs of each property in a round, which has a new database and a new server. */
 const RUNS = 150;
 
+const text = { type: 'string' } as const;
+const OPTIONS = { minutes: text, seed: text, property: text, path: text } as const;
+
 try {
-  const options = readOptions();
-  if (options === null) console.log(HELP);
-  else await Promise.race([main(options), untilInterrupted()]);
+  await Promise.race([callMain(OPTIONS, HELP, (values) => main(optionsOf(values))), untilInterrupted()]);
 } catch (error) {
   process.exitCode ??= 1;
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
 }
 // As after a run of some test files only: without the check that every declared status occurred.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
@@ -64,12 +64,8 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   }
 }
 
-/** Returns `null` for --help. Throws for invalid options. */
-function readOptions(): Options | null {
-  const text = { type: 'string' } as const;
-  const options = { minutes: text, seed: text, property: text, path: text } as const;
-  const values = readArguments({ ...options, help: { type: 'boolean', default: false } }, HELP);
-  if (values.help) return null;
+/** Throws for invalid options. */
+function optionsOf(values: ReturnType<typeof readArguments<typeof OPTIONS>>): Options {
   const { minutes = '1', seed = String(Math.floor(Math.random() * 1_000_000_000)), property, path } = values;
   if (!(Number(minutes) > 0)) throw new Error('--minutes must be a number greater than 0.');
   if (!/^-?\d{1,10}$/.test(seed)) throw new Error('--seed must be an integer.');

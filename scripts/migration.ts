@@ -3,11 +3,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartUpError } from '../src/domain/start-up-error.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
-import { readArguments } from './arguments.ts';
+import { messageOf, runMain } from './command-line.ts';
 import { longLocksOf } from './migration-locks.ts';
 import { nextMigrationTime } from './next-migration-time.ts';
 import { startTemporaryPostgres } from './temporary-postgres.ts';
@@ -24,34 +23,19 @@ const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta
 const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
-const OPTIONS = {
-  name: { type: 'string' },
-  check: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
-} as const;
+await runMain({ name: { type: 'string' }, check: { type: 'boolean', default: false } }, HELP, main);
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.exitCode = 1;
-  if (error instanceof StartUpError) console.error(`${error.message}\n${error.remedy}`);
-  // The engine's errors about the schema end with a stack trace of its own, which is cut off.
-  else console.error(error instanceof Error ? error.message.replace(/\n +0: [\s\S]*$/, '') : error);
-}
-
-async function main(): Promise<number> {
-  const { help, check, name } = readArguments(OPTIONS, HELP);
-  if (help) {
-    console.log(HELP);
-    return 0;
-  }
-  checkArguments(check, name);
+async function main({ check, name }: { check: boolean; name?: string | undefined }): Promise<number> {
+  requireOneOption(check, name);
   const locks = await describeLongLocks();
   if (check && locks !== '') {
     console.error(locks);
     return 1;
   }
-  const sql = await findChange();
+  const sql = await findChange().catch((error: unknown) => {
+    // The engine's errors about the schema end with a stack trace of its own.
+    throw new Error(messageOf(error).replace(/\n +0: [\s\S]*$/, ''));
+  });
   if (sql === null) {
     console.log('The schema and the migrations agree. There is nothing to write.');
     return 0;
@@ -67,7 +51,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-function checkArguments(check: boolean, name: string | undefined): void {
+function requireOneOption(check: boolean, name: string | undefined): void {
   if (check === (name !== undefined)) throw new Error(`Specify either --name or --check.\n\n${HELP}`);
   if (name !== undefined && !NAME.test(name)) {
     const rule = 'Use at most 60 characters of a-z, 0-9 and _, and begin with a letter.';

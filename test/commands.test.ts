@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readArguments } from '../scripts/arguments.ts';
+import { readArguments } from '../scripts/command-line.ts';
 
 const OPTIONS = { check: { type: 'boolean' } } as const;
 

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { readArguments } from '../arguments.ts';
+import { runMain } from '../command-line.ts';
 import { root } from '../tool.ts';
 import { type Content, contentOf, nameOf, type Variant } from './content.ts';
 import { writeTar } from './tar.ts';
@@ -22,28 +22,16 @@ The variants run on the platform on which they are made.
 /** The largest sizes of an unpacked artifact, in bytes. */
 const LARGEST = { withPostgres: 120e6, without: 60e6 };
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+const OPTIONS = {
+  output: { type: 'string', default: join(root, 'generated/dist') },
+  release: { type: 'string', default: String(readManifest('package.json')['version']) },
+  'without-postgresql': { type: 'boolean', default: false },
+} as const;
 
-async function main(): Promise<void> {
-  const options = readArguments(
-    {
-      output: { type: 'string', default: join(root, 'generated/dist') },
-      release: { type: 'string', default: String(readManifest('package.json')['version']) },
-      'without-postgresql': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-    HELP,
-  );
-  if (options.help) return void process.stdout.write(HELP);
-  const output = resolve(options.output);
-  for (const hasPostgres of options['without-postgresql'] ? [false] : [false, true])
-    await make({ version: options.release, hasPostgres }, output);
-}
+await runMain(OPTIONS, HELP, async ({ output, release, 'without-postgresql': isWithout }) => {
+  for (const hasPostgres of isWithout ? [false] : [false, true])
+    await make({ version: release, hasPostgres }, resolve(output));
+});
 
 async function make(variant: Variant, output: string): Promise<void> {
   const name = nameOf(variant);

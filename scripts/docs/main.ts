@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { supportUrl } from '../../src/config-contact.ts';
 import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
-import { readArguments } from '../arguments.ts';
 import { buildPackage, pack } from '../client/build-package.ts';
+import { runMain } from '../command-line.ts';
 import { buildMockPackage } from '../mock/package/pack-mock.ts';
 import { beginStamp } from '../stamps.mjs';
 import { root } from '../tool.ts';
@@ -33,17 +33,9 @@ const OPTIONS = {
   base: { type: 'string', default: '/docs' },
   support: { type: 'string' },
   out: { type: 'string', default: 'generated/site' },
-  help: { type: 'boolean', short: 'h' },
 } as const;
 
-try {
-  const { help, ...options } = readArguments(OPTIONS, HELP);
-  if (help) process.stdout.write(HELP);
-  else await build(options);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runMain(OPTIONS, HELP, build);
 
 type Options = { server?: string | undefined; base: string; support?: string | undefined; out: string };
 

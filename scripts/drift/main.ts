@@ -1,27 +1,18 @@
 // Plants faults in a copy of the tree, one at a time, and reports which check or test catches each one. Fails if a fault
 // is not caught.
-import { readArguments } from '../arguments.ts';
 import { runCommand } from '../child.ts';
+import { callMain } from '../command-line.ts';
 import { FAULTS } from './faults.ts';
 import { tryAll } from './trials.ts';
 
 const HELP = `npm run drift                  plants all faults, as npm run soak does
 npm run drift -- --only TEXT   only faults whose title or catcher contains TEXT
 `;
-const OPTIONS = {
-  only: { type: 'string', default: '' },
-  help: { type: 'boolean', default: false },
-} as const;
+await runCommand(() => callMain({ only: { type: 'string', default: '' } }, HELP, main));
 
-await runCommand(main);
-
-async function main(): Promise<number> {
-  const { only, help } = readArguments(OPTIONS, HELP);
+async function main({ only }: { only: string }): Promise<number> {
   const faults = FAULTS.filter(({ title, caughtBy }) => `${title}\n${caughtBy}`.includes(only));
-  if (help || faults.length === 0) {
-    process.stdout.write(HELP);
-    return help ? 0 : 1;
-  }
+  if (faults.length === 0) throw new Error(`No fault has a title or a catcher with "${only}".`);
   const startedAt = performance.now();
   let [tried, caught] = [0, 0];
   await tryAll(faults, {

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { readArguments } from '../arguments.ts';
 import { bundleTo } from '../bundle.ts';
+import { runMain } from '../command-line.ts';
 import { lintContract } from '../lint/contract.ts';
 import { problemsText } from '../lint/problem.ts';
 import { beginStamp } from '../stamps.mjs';
@@ -22,20 +22,11 @@ npm run generate -- --uncommitted  generates only the files that are never commi
 const OPTIONS = {
   check: { type: 'boolean', default: false },
   uncommitted: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
 } as const;
 
 const folder = await mkdtemp(join(tmpdir(), 'charter-generate-'));
-try {
-  const { help, ...options } = readArguments(OPTIONS, HELP);
-  if (help) process.stdout.write(HELP);
-  else await generate(options);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+await runMain(OPTIONS, HELP, generate);
+await rm(folder, { recursive: true, force: true });
 
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
   // What this run leaves fresh: with "--check", the files that it finds fresh.

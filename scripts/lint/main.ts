@@ -1,10 +1,10 @@
 // Checks the contract, the workflows, the pages, their links and their spelling.
 import { join } from 'node:path';
 import { formatCount } from '../../src/domain/format.ts';
-import { readArguments } from '../arguments.ts';
 import { bundleContract } from '../bundle.ts';
+import { runMain } from '../command-line.ts';
 import { root } from '../tool.ts';
-import { workflowFiles } from '../workflows/files.ts';
+import { workflowFiles } from '../workflows/run.ts';
 import { CONTRACT, lintDocuments, measureScore, problemOfScore, scoreText } from './contract.ts';
 import { contractFiles, lintFiles, lintPages, pageFiles } from './files.ts';
 import { inOrder, type Problem, problemsText } from './problem.ts';
@@ -20,14 +20,7 @@ const HELP = `npm run lint   checks the contract and every page, and prints each
 It works offline and changes no files. The exit code is 1 if there is a problem, otherwise 0.
 `;
 
-try {
-  const { help } = readArguments({ help: { type: 'boolean', short: 'h' } }, HELP);
-  if (help === true) console.log(HELP);
-  else process.exitCode = await lint();
-} catch (error) {
-  process.exitCode = 1;
-  console.error(error instanceof Error ? error.message : error);
-}
+await runMain({}, HELP, lint);
 
 async function lint(): Promise<number> {
   const startedAt = Date.now();

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
-import { readArguments } from '../arguments.ts';
+import { runMain } from '../command-line.ts';
 import { compareDocuments } from '../contract-diff/compare-documents.ts';
 import type { Change } from '../contract-diff/comparison.ts';
 import { objectOf } from '../contract-diff/json.ts';
@@ -22,23 +22,12 @@ of wording require 1.0.1, additive changes 1.1.0, and breaking changes 2.0.0. Se
 const OPTIONS = {
   'dry-run': { type: 'boolean', default: false },
   check: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
 } as const;
 const generated = join(root, 'generated');
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.exitCode = 1;
-  console.error(error instanceof Error ? error.message : error);
-}
+await runMain(OPTIONS, HELP, main);
 
-async function main(): Promise<number> {
-  const options = readArguments(OPTIONS, HELP);
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
+async function main(options: { 'dry-run': boolean; check: boolean }): Promise<number> {
   const document = options['dry-run'] ? await readSource() : await readGenerated();
   const last = await findLastReleased();
   const changes = last === null ? [] : compareDocuments(last.document, document);

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { readArguments } from '../arguments.ts';
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
+import { callMain } from '../command-line.ts';
 import { TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
@@ -58,15 +58,9 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-await runCommand(main);
+await runCommand(() => callMain({ full: { type: 'boolean', default: false } }, HELP, main));
 
-async function main(): Promise<number> {
-  const flag = { type: 'boolean', default: false } as const;
-  const { full, help } = readArguments({ full: flag, help: flag }, HELP);
-  if (help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
+async function main({ full }: { full: boolean }): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-soak-'));
   try {
     return await soak(full, join(folder, 'report.json'));

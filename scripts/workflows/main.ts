@@ -1,8 +1,7 @@
 // Runs the workflows of openapi/workflows against a server, as an integrator would.
-import { parseArgs } from 'node:util';
 import { commandLine } from '../../src/domain/release.ts';
-import { workflowFiles } from './files.ts';
-import { runWorkflows } from './run.ts';
+import { runMain } from '../command-line.ts';
+import { runWorkflows, workflowFiles } from './run.ts';
 
 const HELP = `CHARTER_API_KEY=... ${commandLine('workflows')} --server URL   runs every workflow of openapi/workflows
 
@@ -12,24 +11,13 @@ const HELP = `CHARTER_API_KEY=... ${commandLine('workflows')} --server URL   run
 The key needs both permissions. The workflows delete what they create. The exit code is 1 if a step fails.
 `;
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-  process.exitCode = 1;
-}
+const OPTIONS = { server: { type: 'string' }, verbose: { type: 'boolean', default: false } } as const;
 
-async function main(): Promise<number> {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({
-    options: { server: { type: 'string' }, verbose: flag, help: { ...flag, short: 'h' } },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
+await runMain(OPTIONS, HELP, main);
+
+async function main(values: { server?: string | undefined; verbose: boolean }): Promise<number> {
   const key = process.env['CHARTER_API_KEY']?.trim() ?? '';
-  if (key === '') throw new Error('CHARTER_API_KEY is missing.');
+  if (key === '') throw new Error(`CHARTER_API_KEY is missing.\n\n${HELP}`);
   const server = originOf(values.server);
   const { isFine, printed } = await runWorkflows({ files: workflowFiles(), server, key, isVerbose: values.verbose });
   process.stdout.write(printed);
@@ -39,5 +27,5 @@ async function main(): Promise<number> {
 function originOf(text = ''): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw new Error('--server must be the address of a server, such as http://127.0.0.1:3000.');
+  throw new Error(`--server must be the address of a server, such as http://127.0.0.1:3000.\n\n${HELP}`);
 }

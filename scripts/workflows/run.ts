@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { tryTool } from '../tool.ts';
+import { globSync } from 'node:fs';
+import { root, tryTool } from '../tool.ts';
+
+/** The Arazzo files, with one or more workflows each. */
+export function workflowFiles(): string[] {
+  return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
+}
 
 export type WorkflowRun = {
   readonly isFine: boolean;

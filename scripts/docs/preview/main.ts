@@ -1,6 +1,6 @@
 // Serves the documentation to its writers, and shows each saved file of openapi/ within a second.
 import { watchForShutdown } from '../../../src/shutdown.ts';
-import { readArguments } from '../../arguments.ts';
+import { runMain } from '../../command-line.ts';
 import { root } from '../../tool.ts';
 
 const DEFAULT_PORT = 4020;
@@ -9,20 +9,12 @@ const HELP = `npm run docs:preview -- [--port ${DEFAULT_PORT}]   serves the docu
   --port  the port to listen on; 0 selects any free port
 `;
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  // An open IPC channel would keep this process alive.
-  process.channel?.unref();
-}
+await runMain({ port: { type: 'string' } }, HELP, main);
+// An open IPC channel would keep this process alive.
+process.channel?.unref();
 
-async function main(): Promise<void> {
+async function main({ port }: { port?: string | undefined }): Promise<void> {
   const stop = watchForShutdown();
-  const { port, help } = readArguments({ port: { type: 'string' }, help: { type: 'boolean', short: 'h' } }, HELP);
-  if (help) return void process.stdout.write(HELP);
   const options = { root, port: portOf(port), print: (line: string) => process.stdout.write(`${line}\n`) };
   // It loads Redocly, which takes longer than to refuse a port or to print the help.
   const { startPreview } = await import('./server.ts');

@@ -12,7 +12,7 @@ import { contractFiles, lintFiles, lintPages, pageFiles } from '../../lint/files
 import { inOrder, type Problem, problemsText } from '../../lint/problem.ts';
 import { lintSpelling } from '../../lint/spelling.ts';
 import { onChange, whenChanged } from '../../watch.ts';
-import { workflowFiles } from '../../workflows/files.ts';
+import { workflowFiles } from '../../workflows/run.ts';
 import { contractOf } from '../contract.ts';
 import { readSource } from '../guides.ts';
 import { readSite, type SiteFiles } from '../site.ts';

@@ -1,0 +1,62 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { StartUpError } from '../src/domain/start-up-error.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type ValuesOf<O extends Options> = ReturnType<typeof readArguments<O>>;
+
+/**
+ * Runs a command: prints the help for `--help`, and otherwise calls `main` with the values of the options. The exit code is what
+ * `main` returns, 0 if it returns nothing, or 1 with the message of its error.
+ */
+export async function runMain<const O extends Options>(
+  options: O,
+  help: string,
+  main: (values: ValuesOf<O>) => Promise<number> | Promise<void>,
+): Promise<void> {
+  try {
+    process.exitCode = await callMain(options, help, main);
+  } catch (error) {
+    process.exitCode = 1;
+    process.stderr.write(`${messageOf(error)}\n`);
+  }
+}
+
+/** Returns the exit code. The caller handles errors. */
+export async function callMain<const O extends Options>(
+  options: O,
+  help: string,
+  main: (values: ValuesOf<O>) => Promise<number> | Promise<void>,
+): Promise<number> {
+  if (process.argv.slice(2).some((each) => each === '--help' || each === '-h')) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const code = await main(readArguments(options, help));
+  return typeof code === 'number' ? code : 0;
+}
+
+/** The values of the command's options. Throws an error that ends with the help if they are not valid. */
+export function readArguments<const O extends Options>(options: O, help: string, parameters = process.argv.slice(2)) {
+  try {
+    return parseArgs({ options, args: parameters }).values;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${help}`);
+  }
+}
+
+export function messageOf(error: unknown): string {
+  if (error instanceof StartUpError) return `${error.message}\n${error.remedy}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Rejects when this process is asked to stop, or when the `npm run` that started it is killed and closes the IPC channel. */
+export function untilInterrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
+      process.on(signal, () => {
+        process.exitCode = 130;
+        reject(new Error('Interrupted.'));
+      });
+    }
+  });
+}
