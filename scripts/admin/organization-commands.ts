@@ -44,7 +44,8 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
         organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, move, createdAt }) => ({
           id,
           name,
-          suspended_at: suspendedAt,
+          // A moving organization is refused in the same way as a suspended one.
+          suspended_at: move === null ? suspendedAt : move.suspendedAt,
           moving_since: move?.startedAt ?? null,
           created_at: createdAt,
         })),

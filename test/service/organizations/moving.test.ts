@@ -90,6 +90,12 @@ test('a cancelled move leaves the organization as it was: active, or suspended',
   await admin('suspend-organization', '--id', suspended.organizationId);
   for (const { organizationId } of [active, suspended]) {
     await startMove(organizationId);
+    const { organizations } = JSON.parse((await admin('--json', 'list-organizations')).stdout);
+    const isSuspended = organizationId === suspended.organizationId;
+    expect(organizations.find(({ id }: { id: string }) => id === organizationId)).toMatchObject({
+      suspended_at: isSuspended ? expect.any(String) : null,
+      moving_since: expect.any(String),
+    });
     expect(await cancelMove(organizationId)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Delete the file of the move: it can still be imported elsewhere.'),
