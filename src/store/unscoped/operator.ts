@@ -44,7 +44,13 @@ export async function listOrganizations(db: Database) {
   return db.prisma.organization.findMany({
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     take: MAX_ORGANIZATIONS,
-    select: { id: true, name: true, suspendedAt: true, createdAt: true, move: { select: { startedAt: true, suspendedAt: true } } },
+    select: {
+      id: true,
+      name: true,
+      suspendedAt: true,
+      createdAt: true,
+      move: { select: { startedAt: true, suspendedAt: true } },
+    },
   });
 }
 
