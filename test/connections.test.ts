@@ -144,7 +144,7 @@ test('a connection that the server has ended is freed, even if the client never 
 
 // Attack: clients that request what is large and read none of it, until the server has no connection or memory left.
 test('a connection whose client does not read its response is closed', async () => {
-  const stalling = await listen(app, { stalledSeconds: 1 });
+  await using stalling = await listen(app, { stalledSeconds: 1 });
   const peer = await connectTo(stalling);
   peer.socket.pause();
   peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -155,7 +155,6 @@ test('a connection whose client does not read its response is closed', async () 
   await until('a response to be given up', () => ended > 0);
   expect(ended).toBe(1);
   peer.socket.destroy();
-  await stalling.stop();
 });
 
 const HEADERS_LATE = 'The headers of the request did not arrive within 1 seconds.';
@@ -189,7 +188,7 @@ describe('requests that do not arrive in time', () => {
   // The client may repeat a request that was refused, and it would be carried out twice.
   test('a body that arrives after the 408 is not read', async () => {
     let whole = 0;
-    const counting = await listen((req) => void req.resume().on('end', () => (whole += 1)), {
+    await using counting = await listen((req) => void req.resume().on('end', () => (whole += 1)), {
       limits: { headersSeconds: 1, requestSeconds: 1 },
     });
     const peer = await connectTo(counting);
@@ -198,7 +197,6 @@ describe('requests that do not arrive in time', () => {
     peer.socket.end('67890');
     await until('the connection to be closed', () => peer.socket.destroyed);
     expect([statuses(peer), whole]).toEqual([[408], 0]);
-    await counting.stop();
   });
 
   test('no 408 after the response to a request whose body is late', async () => {

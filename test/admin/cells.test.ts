@@ -10,6 +10,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { addDomain, vouchForDomain } from '../../src/service/sign-in-settings/domains.ts';
 import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { createTeam } from '../support/data/team.ts';
+import { openFolder } from '../support/folder.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import {
@@ -29,14 +30,10 @@ const cells = (list: readonly string[], ...parameters: string[]) =>
 
 /** One server for the health and the metrics of a cell that is not Charter. */
 async function withCell<T>([health, metrics]: [Step, Step], work: (entry: string) => Promise<T>): Promise<T> {
-  const server = await startScriptedServer();
+  await using server = await startScriptedServer();
   const step: Step = (res, received) => (received.url === '/readyz' ? health : metrics)(res, received);
   server.play(step);
-  try {
-    return await work(`us1 United States ${server.url} ${server.url}/metrics`);
-  } finally {
-    await server.close();
-  }
+  return await work(`us1 United States ${server.url} ${server.url}/metrics`);
 }
 
 const READY = respondsWith(200);
@@ -170,30 +167,25 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
 });
 
 test('the map of e-mail domains has those with which people sign in by single sign-on in the cell', async () => {
-  const eu1 = await startServer({ cell: 'eu1' });
-  const folder = await mkdtemp(join(tmpdir(), 'charter-cells-'));
-  try {
-    const [connected, unverified, unconnected, moving] = [
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-      await createTeam(eu1.db),
-    ];
-    for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
-    for (const [i, { administrator }] of [connected, unconnected, moving].entries())
-      await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
-    orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
-    const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
-    const file = join(folder, 'archive.jsonl');
-    await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');
-    const map = join(folder, 'domains.map');
-    expect(await admin('cell-domains', '--file', map)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/: 1$/m),
-    });
-    expect(await readFile(map, 'utf8')).toBe('0.example eu1\n');
-  } finally {
-    await eu1.close();
-    await rm(folder, { recursive: true });
-  }
+  await using eu1 = await startServer({ cell: 'eu1' });
+  await using folder = await openFolder();
+  const [connected, unverified, unconnected, moving] = [
+    await createTeam(eu1.db),
+    await createTeam(eu1.db),
+    await createTeam(eu1.db),
+    await createTeam(eu1.db),
+  ];
+  for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
+  for (const [i, { administrator }] of [connected, unconnected, moving].entries())
+    await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
+  orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
+  const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
+  const file = join(folder.path, 'archive.jsonl');
+  await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');
+  const map = join(folder.path, 'domains.map');
+  expect(await admin('cell-domains', '--file', map)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/: 1$/m),
+  });
+  expect(await readFile(map, 'utf8')).toBe('0.example eu1\n');
 });

@@ -219,31 +219,27 @@ describe('in the test environment', () => {
 
   test('the operator, the form and the rotation each issue a key that only a server of this environment accepts', async () => {
     const { db, databaseUrl } = server;
-    const trial = await startServer({ databaseUrl, environment: 'test' });
-    try {
-      const account = await createAccount(db, { role: 'administrator' });
-      const issued = await issue(account.email, { CHARTER_ENVIRONMENT: 'test' });
-      const browser = new Browser(trial.url);
-      browser.cookies.set('charter', await openSession(db, account));
-      const form = await browser.submit('/profile/api-keys/new', { name: 'Created' }, '/profile/api-keys');
-      const [created = ''] = keysIn(form);
-      const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: account.userId, name: 'Created' } });
-      const [rotated = ''] = keysIn(await browser.submit(`/profile/api-keys/${id}/rotate`));
-      const keys = [issued, created, rotated];
-      for (const key of keys) expect(key).toMatch(/^charter_test_[0-9A-Za-z]{46}$/);
-      const statuses = keys.map(async (key) => (await new Client(trial.url, key).get('/api/key')).status);
-      expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
-      // The attack: a key of the other environment, which may be more widely known.
-      const other = await createAccount(db, { role: 'administrator' });
-      const live = await issue(other.email, {});
-      expect(live).toMatch(/^charter_live_/);
-      expect(await new Client(trial.url, live).get('/api/key')).toMatchObject({
-        status: 401,
-        body: { message: expect.stringContaining('only test keys') },
-      });
-    } finally {
-      await trial.close();
-    }
+    await using trial = await startServer({ databaseUrl, environment: 'test' });
+    const account = await createAccount(db, { role: 'administrator' });
+    const issued = await issue(account.email, { CHARTER_ENVIRONMENT: 'test' });
+    const browser = new Browser(trial.url);
+    browser.cookies.set('charter', await openSession(db, account));
+    const form = await browser.submit('/profile/api-keys/new', { name: 'Created' }, '/profile/api-keys');
+    const [created = ''] = keysIn(form);
+    const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: account.userId, name: 'Created' } });
+    const [rotated = ''] = keysIn(await browser.submit(`/profile/api-keys/${id}/rotate`));
+    const keys = [issued, created, rotated];
+    for (const key of keys) expect(key).toMatch(/^charter_test_[0-9A-Za-z]{46}$/);
+    const statuses = keys.map(async (key) => (await new Client(trial.url, key).get('/api/key')).status);
+    expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
+    // The attack: a key of the other environment, which may be more widely known.
+    const other = await createAccount(db, { role: 'administrator' });
+    const live = await issue(other.email, {});
+    expect(live).toMatch(/^charter_live_/);
+    expect(await new Client(trial.url, live).get('/api/key')).toMatchObject({
+      status: 401,
+      body: { message: expect.stringContaining('only test keys') },
+    });
   });
 });
 
@@ -252,36 +248,32 @@ test('rotate-encryption-key changes the key; a server without the new one respon
   const added = randomBytes(32).toString('base64');
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(line) });
-  const old = await startServer({ logger });
-  try {
-    const { client } = await createTestOrganization(old);
-    const keys = { ENCRYPTION_KEY: `${added},${ENCRYPTION_KEY}` };
-    const { code, stdout } = await runAdminCommand(old.databaseUrl, ['--json', 'rotate-encryption-key'], keys);
-    expect({ code, result: JSON.parse(stdout) }).toEqual({
-      code: 0,
-      result: {
-        secrets_encrypted: 1,
-        note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
-      },
-    });
-    const { status, headers } = await client.get('/api/parent_programs');
-    expect([status, headers['retry-after']]).toEqual([503, '5']);
-    expect(await old.anonymous.get('/readyz')).toMatchObject({
-      status: 503,
-      body: { status: 'an encryption key is missing' },
-    });
-    expect((await old.anonymous.get('/livez')).status).toBe(200);
-    const logged = lines.map((line) => JSON.parse(line));
-    const failure = logged.find(({ level, requestId }) => level === 50 && requestId === headers['x-request-id']);
-    expect(failure).not.toHaveProperty('err');
-    expect(failure.msg).toBe(
-      `a request failed: A value of organizations.cursor_key is encrypted with the key ${parseKeyring(added)?.currentId}, which this process does not have. Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.`,
-    );
-    const withoutKey = await runAdminCommand(old.databaseUrl, ['list-organizations']);
-    expect(withoutKey).toMatchObject({ code: 1, stdout: '' });
-    expect(withoutKey.stderr).toMatch(/^ENCRYPTION_KEY lacks a key with which secrets in this database are encrypted/);
-    expect(withoutKey.stderr).not.toContain(ENCRYPTION_KEY);
-  } finally {
-    await old.close();
-  }
+  await using old = await startServer({ logger });
+  const { client } = await createTestOrganization(old);
+  const keys = { ENCRYPTION_KEY: `${added},${ENCRYPTION_KEY}` };
+  const { code, stdout } = await runAdminCommand(old.databaseUrl, ['--json', 'rotate-encryption-key'], keys);
+  expect({ code, result: JSON.parse(stdout) }).toEqual({
+    code: 0,
+    result: {
+      secrets_encrypted: 1,
+      note: 'A process that runs without the first key cannot read the secrets: restart it with this key. The other keys can be removed.',
+    },
+  });
+  const { status, headers } = await client.get('/api/parent_programs');
+  expect([status, headers['retry-after']]).toEqual([503, '5']);
+  expect(await old.anonymous.get('/readyz')).toMatchObject({
+    status: 503,
+    body: { status: 'an encryption key is missing' },
+  });
+  expect((await old.anonymous.get('/livez')).status).toBe(200);
+  const logged = lines.map((line) => JSON.parse(line));
+  const failure = logged.find(({ level, requestId }) => level === 50 && requestId === headers['x-request-id']);
+  expect(failure).not.toHaveProperty('err');
+  expect(failure.msg).toBe(
+    `a request failed: A value of organizations.cursor_key is encrypted with the key ${parseKeyring(added)?.currentId}, which this process does not have. Add this key to ENCRYPTION_KEY, or to the file encryption-key, and restart the process.`,
+  );
+  const withoutKey = await runAdminCommand(old.databaseUrl, ['list-organizations']);
+  expect(withoutKey).toMatchObject({ code: 1, stdout: '' });
+  expect(withoutKey.stderr).toMatch(/^ENCRYPTION_KEY lacks a key with which secrets in this database are encrypted/);
+  expect(withoutKey.stderr).not.toContain(ENCRYPTION_KEY);
 });

@@ -105,22 +105,14 @@ test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () =
   const refuse = (databaseDirectUrl: string) =>
     refusalOf(runAdminCommand(database.url, ['list-organizations'], { DATABASE_DIRECT_URL: databaseDirectUrl }));
   expect(await refuse(await serverUrl('missing'))).toMatch(/Create it .*, or correct DATABASE_DIRECT_URL\.$/m);
-  const pooler = await startPooler(database.url, { acceptsOptions: true });
-  try {
-    const { host } = new URL(pooler.url);
-    expect(await refuse(pooler.url)).toContain(`${host} in DATABASE_DIRECT_URL is a connection pooler`);
-  } finally {
-    await pooler.close();
-  }
+  await using pooler = await startPooler(database.url, { acceptsOptions: true });
+  const { host } = new URL(pooler.url);
+  expect(await refuse(pooler.url)).toContain(`${host} in DATABASE_DIRECT_URL is a connection pooler`);
 });
 
 test('a command does not use the connection pooler', async () => {
-  const pooler = await startPooler(database.url);
-  try {
-    const options = { DATABASE_DIRECT_URL: database.url };
-    const { code, stderr } = await runAdminCommand(pooler.url, ['list-organizations'], options);
-    expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
-  } finally {
-    await pooler.close();
-  }
+  await using pooler = await startPooler(database.url);
+  const options = { DATABASE_DIRECT_URL: database.url };
+  const { code, stderr } = await runAdminCommand(pooler.url, ['list-organizations'], options);
+  expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
 });

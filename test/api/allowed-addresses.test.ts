@@ -155,33 +155,29 @@ test('refused requests count as refused in the use of the key, but not as its la
 });
 
 test('from elsewhere, nobody uses up the limit of the key, and only the address itself is limited', async () => {
-  const limited = await startServer({
+  await using limited = await startServer({
     databaseUrl: proxied.databaseUrl,
     trustedProxies: ['loopback'],
     requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 2 },
     refusalPauseMs: 1,
   });
-  try {
-    const { key, id: organizationId } = await restricted(HERE);
-    const client = new Client(limited.url, key);
-    // At the same time, because a busy machine may serve fewer than two a second.
-    const replies = await times(12, () => client.get('/api/key', from(ELSEWHERE)));
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403, 429]));
-    for (const { headers, body } of replies.filter(({ status }) => status === 429)) {
-      expect([headers['retry-after'], headers['ratelimit-policy']]).toEqual(['1', undefined]);
-      expect(body.message).toMatch(/^Too many requests come from your address with an API key/);
-    }
-    expect(await client.get('/api/key', from(HERE))).toMatchObject({
-      status: 200,
-      headers: { ratelimit: '"key";r=499;t=1' },
-    });
-    // Somebody who has found the key must not be able to cause a notice that its holder sends too many requests.
-    await limited.keyUses.flush();
-    const uses = await proxied.db.prisma.keyUse.findMany({ where: { organizationId, period: 'hour' } });
-    expect(uses.map((use) => [use.refused > 0n, use.limited])).toEqual([[true, 0n]]);
-  } finally {
-    await limited.close();
+  const { key, id: organizationId } = await restricted(HERE);
+  const client = new Client(limited.url, key);
+  // At the same time, because a busy machine may serve fewer than two a second.
+  const replies = await times(12, () => client.get('/api/key', from(ELSEWHERE)));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403, 429]));
+  for (const { headers, body } of replies.filter(({ status }) => status === 429)) {
+    expect([headers['retry-after'], headers['ratelimit-policy']]).toEqual(['1', undefined]);
+    expect(body.message).toMatch(/^Too many requests come from your address with an API key/);
   }
+  expect(await client.get('/api/key', from(HERE))).toMatchObject({
+    status: 200,
+    headers: { ratelimit: '"key";r=499;t=1' },
+  });
+  // Somebody who has found the key must not be able to cause a notice that its holder sends too many requests.
+  await limited.keyUses.flush();
+  const uses = await proxied.db.prisma.keyUse.findMany({ where: { organizationId, period: 'hour' } });
+  expect(uses.map((use) => [use.refused > 0n, use.limited])).toEqual([[true, 0n]]);
 });
 
 describe('the networks from which a key was used', () => {

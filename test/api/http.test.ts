@@ -302,7 +302,7 @@ test('four requests of a connection are processed at the same time, in order, an
   const noteAhead = () => {
     mostAheadBytes = Math.max(mostAheadBytes, (flooded?.bytesRead ?? 0) - begun * requestBytes);
   };
-  const listening = await listen((req, res) => {
+  await using listening = await listen((req, res) => {
     noteAhead();
     if (req.url === '/other') return void res.end('x');
     expect(req.url).toBe(`/${begun}`);
@@ -313,21 +313,16 @@ test('four requests of a connection are processed at the same time, in order, an
     // The latest first: the responses are still sent in order.
     if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
   });
-  const flooding = await flood(listening.url, { connections: 1, requests: total, text });
-  try {
-    await until('the first requests', () => begun === 4);
-    // As many turns of the event loop as it takes to read everything.
-    for (let i = 0; i < 500; i += 1) await exchangeRaw(listening.url, keptRequest('GET /other', ['Connection: close']));
-    isAnswering = true;
-    for (const res of pending.splice(0)) res.end('x');
-    await until('all responses', () => flooding.statuses.get(200) === total);
-    expect(mostPending).toBe(4);
-    // Node reads at most 64 KiB at a time.
-    expect(mostAheadBytes).toBeLessThan(1_000_000);
-  } finally {
-    await flooding.stop();
-    await listening.stop();
-  }
+  await using flooding = await flood(listening.url, { connections: 1, requests: total, text });
+  await until('the first requests', () => begun === 4);
+  // As many turns of the event loop as it takes to read everything.
+  for (let i = 0; i < 500; i += 1) await exchangeRaw(listening.url, keptRequest('GET /other', ['Connection: close']));
+  isAnswering = true;
+  for (const res of pending.splice(0)) res.end('x');
+  await until('all responses', () => flooding.statuses.get(200) === total);
+  expect(mostPending).toBe(4);
+  // Node reads at most 64 KiB at a time.
+  expect(mostAheadBytes).toBeLessThan(1_000_000);
 });
 
 // The server learns of the close with the next response: it does not read the connection meanwhile.

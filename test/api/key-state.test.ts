@@ -66,24 +66,20 @@ test('a lowered role removes the permission from its keys at the next request', 
 });
 
 test('on a test server, a test key works and a live key gets a 401 that names the reason', async () => {
-  const own = await startServer({ environment: 'test' });
-  try {
-    const { email } = await createTestOrganization(own);
-    const { key } = await issueKeyByEmail(own.db, {
-      email,
-      name: 'Staging',
-      permissions: ['parent_programs:read'],
-      lifeDays: null,
-      environment: 'test',
-    });
-    expect((await new Client(own.url, key).get('/api/key')).status).toBe(200);
-    await expectRefused(
-      new Client(own.url, mintKey('live').key),
-      'This is a live key, but this server accepts only test keys.',
-    );
-  } finally {
-    await own.close();
-  }
+  await using own = await startServer({ environment: 'test' });
+  const { email } = await createTestOrganization(own);
+  const { key } = await issueKeyByEmail(own.db, {
+    email,
+    name: 'Staging',
+    permissions: ['parent_programs:read'],
+    lifeDays: null,
+    environment: 'test',
+  });
+  expect((await new Client(own.url, key).get('/api/key')).status).toBe(200);
+  await expectRefused(
+    new Client(own.url, mintKey('live').key),
+    'This is a live key, but this server accepts only test keys.',
+  );
 });
 
 test("getKey returns the key's owner and permissions, and never the key itself", async () => {

@@ -54,9 +54,8 @@ const ATTACKS: readonly [string, () => string][] = [
 ];
 
 test.each(ATTACKS)('a flood of made-up %s costs no organization a request', async (_, request) => {
-  const flooding = await flood(server.url, { connections: 4, requests: 400, text: request, isEndless: true });
+  await using _flooding = await flood(server.url, { connections: 4, requests: 400, text: request, isEndless: true });
   expect(await statusesOfOthers()).toEqual(NONE_REFUSED);
-  await flooding.stop();
 });
 
 test('while a table is locked, the current key, the readiness and the sign-in are served', async () => {

@@ -146,18 +146,14 @@ describe('without a valid key', () => {
   ])(
     '429 in the place of 401 for an address that sends %s too often; a good key from there is not affected',
     async (_title, sending) => {
-      const strict = await startServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 2 } });
-      try {
-        const responses = await Promise.all(Array.from({ length: 12 }, () => strict.anonymous.get(LIST, sending)));
-        expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401, 429]));
-        const refused = responses.find(({ status }) => status === 429);
-        expect(refused?.headers).toMatchObject({ 'retry-after': '1' });
-        expect(refused?.headers).not.toHaveProperty('ratelimit');
-        const { client } = await createTestOrganization(strict);
-        expect((await client.get(LIST)).status).toBe(200);
-      } finally {
-        await strict.close();
-      }
+      await using strict = await startServer({ requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 2 } });
+      const responses = await Promise.all(Array.from({ length: 12 }, () => strict.anonymous.get(LIST, sending)));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401, 429]));
+      const refused = responses.find(({ status }) => status === 429);
+      expect(refused?.headers).toMatchObject({ 'retry-after': '1' });
+      expect(refused?.headers).not.toHaveProperty('ratelimit');
+      const { client } = await createTestOrganization(strict);
+      expect((await client.get(LIST)).status).toBe(200);
     },
   );
 });
@@ -176,42 +172,33 @@ test.each([
   'a flood of requests for %s is slowed beyond the limit of the address, and a good key from there is not',
   async (_title, line, status, body) => {
     const requestLimits = { perKey: 1000, perOrganization: 1000, perAddress: 1 };
-    const slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
+    await using slow = await startServer({ requestLimits, refusalPauseMs: 600_000 });
     const connections = 60;
     const headers = [`Content-Length: ${body.length}`, 'Content-Type: application/x-www-form-urlencoded'];
     const authorization = () => (status === 401 ? [`Authorization: Bearer ${mintKey('live').key}`] : []);
     const text = () => `${keptRequest(line, [...headers, ...authorization()])}${body}`;
-    const flooding = await flood(slow.url, { connections, requests: 1, text });
-    try {
-      const { client } = await createTestOrganization(slow);
-      await until('a request within the limit', () => flooding.statuses.get(status));
-      for (let i = 0; i < 20; i += 1) expect((await client.get(LIST)).status).toBe(200);
-      expect([...flooding.statuses.keys()]).toEqual([status]);
-      expect(flooding.statuses.get(status)).toBeLessThan(connections);
-    } finally {
-      await flooding.stop();
-      await slow.close();
-    }
+    await using flooding = await flood(slow.url, { connections, requests: 1, text });
+    const { client } = await createTestOrganization(slow);
+    await until('a request within the limit', () => flooding.statuses.get(status));
+    for (let i = 0; i < 20; i += 1) expect((await client.get(LIST)).status).toBe(200);
+    expect([...flooding.statuses.keys()]).toEqual([status]);
+    expect(flooding.statuses.get(status)).toBeLessThan(connections);
   },
 );
 
 test('an outage of the database is a 503 and a 401, and never a 429', async () => {
-  const stopped = await startServer({
+  await using stopped = await startServer({
     databaseUrl: STOPPED_URL,
     requestLimits: { perKey: 1, perOrganization: 1, perAddress: 1 },
   });
-  try {
-    const [operation] = operations;
-    if (operation === undefined) throw new Error('The contract has no operation.');
-    const request = requestFor(operation, { id: crypto.randomUUID() });
-    const { key } = mintKey('live');
-    const responses = await Promise.all(
-      [1, 2, 3, 4].flatMap(() => [sendTo(stopped.anonymous, request, { key }), sendTo(stopped.anonymous, request)]),
-    );
-    expect(responses.map(({ status }) => status)).toEqual([503, 401, 503, 401, 503, 401, 503, 401]);
-  } finally {
-    await stopped.close();
-  }
+  const [operation] = operations;
+  if (operation === undefined) throw new Error('The contract has no operation.');
+  const request = requestFor(operation, { id: crypto.randomUUID() });
+  const { key } = mintKey('live');
+  const responses = await Promise.all(
+    [1, 2, 3, 4].flatMap(() => [sendTo(stopped.anonymous, request, { key }), sendTo(stopped.anonymous, request)]),
+  );
+  expect(responses.map(({ status }) => status)).toEqual([503, 401, 503, 401, 503, 401, 503, 401]);
 });
 
 async function limitTo(requestsPerSecond: number | null, { id: organizationId }: TestOrganization): Promise<void> {

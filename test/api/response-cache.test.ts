@@ -57,16 +57,12 @@ test('a response that depends on another header is not cached', async () => {
   const definition = await readDocument();
   const part = { name: 'X-Part', in: 'header', required: true, schema: { type: 'string' } } as const;
   definition.paths?.[LIST]?.get?.parameters?.push(part);
-  const own = await startServer({ contract: { definition, handlers } });
-  try {
-    const { client } = await createTestOrganization(own);
-    // An empty list is never cached.
-    await client.post(LIST, { name: 'Kept' });
-    expect((await client.get(LIST, { headers: { 'X-Part': 'one' } })).status).toBe(200);
-    expect((await client.get(LIST)).status).toBe(422);
-  } finally {
-    await own.close();
-  }
+  await using own = await startServer({ contract: { definition, handlers } });
+  const { client } = await createTestOrganization(own);
+  // An empty list is never cached.
+  await client.post(LIST, { name: 'Kept' });
+  expect((await client.get(LIST, { headers: { 'X-Part': 'one' } })).status).toBe(200);
+  expect((await client.get(LIST)).status).toBe(422);
 });
 
 test('a 404 is never cached: a program is found as soon as it exists', async () => {

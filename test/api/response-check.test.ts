@@ -173,7 +173,7 @@ test('the server checks a random sample of responses', async () => {
 test('enforce passes every valid response', async () => {
   const lines: Line[] = [];
   const logger: Logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
-  const right = await startServer({ logger, responseCheck: { mode: 'enforce', ...ALWAYS } });
+  await using right = await startServer({ logger, responseCheck: { mode: 'enforce', ...ALWAYS } });
   for (const operation of operations) {
     const { client, request } = await prepare(right, operation);
     expect((await sendTo(client, request)).status).toBeLessThan(300);
@@ -194,5 +194,4 @@ test('enforce passes every valid response', async () => {
     expect(parseRaw(await exchangeRaw(right.url, text)).status).toBe(200);
   }
   expect(lines).toEqual([]);
-  await right.close();
 });

@@ -35,17 +35,13 @@ afterEach(() => expect(problems.splice(0)).toEqual([]));
 
 async function visit(work: (page: Page) => Promise<void>): Promise<void> {
   const origins = [commonUrl, cellUrl];
-  const context = await openContext(browser, {
+  await using context = await openContext(browser, {
     baseURL: commonUrl,
     origins,
     problems,
     script: AXE_SCRIPT,
   });
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
+  await work(await context.newPage());
 }
 
 test('a person whose domain the map has is led to the cell by the keyboard alone, and types the e-mail once', async () => {

@@ -1,8 +1,8 @@
-import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { connectBrowser, openContext } from '../support/browser/browser.ts';
+import { useFolder } from '../support/folder.ts';
 import { kill, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
@@ -10,8 +10,7 @@ import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
-afterAll(() => rm(checkout, { recursive: true }));
+const checkout = await useFolder();
 const copied = ['openapi', 'scripts', 'src', 'redocly.yaml', 'package.json'];
 await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
 await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));

@@ -72,7 +72,7 @@ test('the page begins again with nothing, or with the examples', async () => {
 });
 
 test('a mock with a seed begins again with the data of the start', async () => {
-  const seeded = await startTestMock({ isStateful: true, seed: { parent_programs: [{ name: 'First' }] } });
+  await using seeded = await startTestMock({ isStateful: true, seed: { parent_programs: [{ name: 'First' }] } });
   context = await openContext(browser, { baseURL: seeded.url, problems, javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto('/__mock');
@@ -83,7 +83,6 @@ test('a mock with a seed begins again with the data of the start', async () => {
   await page.getByRole('button', { name: 'Begin again with the data of the start' }).click();
   await page.waitForURL('**/__mock');
   expect(await items()).toBe(1);
-  await seeded.close();
 });
 
 test('the page passes the layout and accessibility checks', async () => {

@@ -173,21 +173,16 @@ test('without a script, the pages say what they need it for, and the password st
 test('a page that is open at another address than PUBLIC_URL leads to it', async () => {
   const { member } = await site.team();
   const publicUrl = 'http://localhost:4937';
-  const other = await startServer({ databaseUrl: site.server.databaseUrl, publicUrl });
-  const context = await openContext(site.browser, { baseURL: other.url, problems: site.problems });
-  try {
-    const page = await context.newPage();
-    await page.goto('/sign-in');
-    await page.getByText(`Open ${publicUrl} instead.`).waitFor();
-    expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
-    await signIn(page, member);
-    await page.getByRole('link', { name: 'Add a passkey' }).click();
-    await page.getByText(`Open ${publicUrl} instead.`).waitFor();
-    expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
-  } finally {
-    await context.close();
-    await other.close();
-  }
+  await using other = await startServer({ databaseUrl: site.server.databaseUrl, publicUrl });
+  await using context = await openContext(site.browser, { baseURL: other.url, problems: site.problems });
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await page.getByText(`Open ${publicUrl} instead.`).waitFor();
+  expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
+  await signIn(page, member);
+  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByText(`Open ${publicUrl} instead.`).waitFor();
+  expect(await page.getByRole('button', { name: 'passkey' }).isVisible()).toBe(false);
 });
 
 test('the pages with passkeys and the page that asks for a proof look right', async () => {

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
@@ -9,6 +8,7 @@ import { apiStatus, backToList, createKey, openOwnKeys, readKey, rotateKey } fro
 import { signIn, useSite } from '../support/browser/site.ts';
 import { codeAt } from '../support/data/accounts.ts';
 import { step } from '../support/data/history.ts';
+import { openFolder } from '../support/folder.ts';
 
 const site = await useSite();
 
@@ -66,38 +66,35 @@ test('back from the list and a second tab do not show the key, and a double clic
 
 test("no file of the browser's profile contains the key", async () => {
   const { member } = await site.team();
-  const folder = await mkdtemp(join(tmpdir(), 'charter-profile-'));
-  try {
-    const key = await createKeyInProfile(folder, member);
-    const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-    expect(files.length).toBeGreaterThan(10);
-    const secret = key.slice('charter_live_'.length);
-    for (const { parentPath, name } of files) {
-      const bytes = await readFile(join(parentPath, name));
-      const holds = bytes.includes(secret) || bytes.includes(Buffer.from(secret, 'utf16le'));
-      expect({ file: name, holds }).toEqual({ file: name, holds: false });
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  await using folder = await openFolder();
+  const key = await createKeyInProfile(folder.path, member);
+  const files = (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) =>
+    entry.isFile(),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  const secret = key.slice('charter_live_'.length);
+  for (const { parentPath, name } of files) {
+    const bytes = await readFile(join(parentPath, name));
+    const holds = bytes.includes(secret) || bytes.includes(Buffer.from(secret, 'utf16le'));
+    expect({ file: name, holds }).toEqual({ file: name, holds: false });
   }
 });
 
 /** Creates a key in a browser whose profile is in the folder, closes the browser, and returns the key. */
 async function createKeyInProfile(folder: string, actor: Actor): Promise<string> {
-  const context = await chromium.launchPersistentContext(folder, { ...launchOptions(), baseURL: site.server.url });
-  try {
-    guard(context, [site.server.url], site.problems);
-    const page = await context.newPage();
-    await page.goto('/sign-in');
-    await signIn(page, actor);
-    await openOwnKeys(page);
-    const key = await createKey(page, 'Once');
-    expect(await readKey(page)).toBe(key);
-    await page.getByRole('link', { name: 'I have copied it' }).click();
-    return key;
-  } finally {
-    await context.close();
-  }
+  await using context = await chromium.launchPersistentContext(folder, {
+    ...launchOptions(),
+    baseURL: site.server.url,
+  });
+  guard(context, [site.server.url], site.problems);
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await signIn(page, actor);
+  await openOwnKeys(page);
+  const key = await createKey(page, 'Once');
+  expect(await readKey(page)).toBe(key);
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  return key;
 }
 
 test('the recovery codes can be downloaded as a text file, which asks the server for nothing', async () => {

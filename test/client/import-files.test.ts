@@ -1,6 +1,5 @@
 // Files as other programs write them, read and reported by the functions of `charter-import`.
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { columnsOf, type Upsert } from '../../src/client/import/columns.ts';
@@ -9,9 +8,9 @@ import { openCsv } from '../../src/client/import/csv-rows.ts';
 import { decoderOf, type Encoder, encoderOf } from '../../src/client/import/encodings.ts';
 import { RefusedRows } from '../../src/client/import/refused-rows.ts';
 import { SourceRows } from '../../src/client/import/source-rows.ts';
+import { useFolder } from '../support/folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'charter-import-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 let files = 0;
 

@@ -1,7 +1,6 @@
 // The examples of the guides match the contract and the responses of the server.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -9,6 +8,7 @@ import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { operations } from '../support/contract/contract.ts';
 import { type Block, blocksOf, guideNames, readGuide } from '../support/contract/guides.ts';
+import { useFolder } from '../support/folder.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 type Components = {
@@ -55,8 +55,7 @@ test.each(inLanguage('http'))('the response of $name is one that its operation d
 });
 
 const server = await useServer();
-const folder = await mkdtemp(join(tmpdir(), 'charter-guides-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 // curl reads this file by itself, so the command runs exactly as written and also prints each status.
 const CURLRC = 'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n';
 await writeFile(join(folder, '.curlrc'), CURLRC);

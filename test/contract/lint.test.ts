@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
@@ -13,11 +12,11 @@ import { lintTexts } from '../../scripts/lint/files.ts';
 import { inOrder, type Problem, problemsText } from '../../scripts/lint/problem.ts';
 import { lintSpelling } from '../../scripts/lint/spelling.ts';
 import { root } from '../../scripts/tool.ts';
+import { useFolder } from '../support/folder.ts';
 
 const LINT = join(import.meta.dirname, '../../openapi/lint');
 
-const folder = await mkdtemp(join(tmpdir(), 'charter-lint-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 function plant(sample: string, { find, replace }: Pick<Mistake, 'find' | 'replace'>): string {
   expect(sample).toContain(find);

@@ -1,11 +1,11 @@
 // The workflows for integrators succeed on the server and on the mock.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { root } from '../../scripts/tool.ts';
 import { runWorkflows, type WorkflowRun, workflowFiles } from '../../scripts/workflows/run.ts';
 import { stepIdsOf, workflowOf } from '../support/contract/resource-workflow.ts';
 import { resources } from '../support/contract/resources.ts';
+import { useFolder } from '../support/folder.ts';
 import { runFile } from '../support/processes/process.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -16,8 +16,7 @@ const mock = await useMock();
 const ours = await createTestOrganization(server);
 /** Only the correct workflows run in it. */
 const clean = await createTestOrganization(server);
-const folder = await mkdtemp(join(tmpdir(), 'charter-workflows-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 const files = workflowFiles();
 const names = files.map((file) => basename(file, '.arazzo.yaml'));

@@ -4,7 +4,6 @@ import { Keyring } from '../../src/domain/keyring.ts';
 import { DeliveryMeasures } from '../../src/observability/instruments/measures.ts';
 import { deliveryMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import {
   expectedSignature,
   insertEndpoint,
@@ -16,10 +15,9 @@ import {
   whileDelivering,
   writeEvents,
 } from '../support/data/deliveries.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { byLabel, seriesOf } from '../support/observability/metrics.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
-import { createTenant } from '../support/postgres/store.ts';
+import { connectTo, createTenant } from '../support/postgres/store.ts';
 import {
   respondsWith,
   type ScriptedServer,
@@ -430,8 +428,8 @@ test('a stop abandons an attempt that takes longer than five seconds, which is r
 });
 
 test('while the database is away, the deliveries pause; the result of an attempt in progress is kept', async () => {
-  const proxy = await proxyDatabase(server.databaseUrl);
-  const own = openDatabase({ url: proxy.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+  await using proxy = await proxyDatabase(server.databaseUrl);
+  await using own = connectTo(proxy.url);
   const printed: string[] = [];
   const logger = pino({}, { write: (line: string) => void printed.push(line) });
   const linesWith = (text: string) => printed.filter((line) => line.includes(text)).length;
@@ -466,8 +464,6 @@ test('while the database is away, the deliveries pause; the result of an attempt
     { logger },
   );
   expect(linesWith('deliveries pause')).toBe(1);
-  await own.close();
-  await proxy.stop();
 });
 
 test('a process without the encryption key of a secret leaves its deliveries to others', async () => {

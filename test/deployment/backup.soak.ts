@@ -5,7 +5,6 @@ import { blocksOf } from '../support/contract/guides.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
-import { kill } from '../support/processes/process.ts';
 import type { TestOrganization } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
@@ -46,15 +45,11 @@ async function namesOf(client: Client): Promise<string[]> {
 
 test('a dump is restored in a new database and served; the server continues with the database of a moment, and nothing of the lost time is accepted', async () => {
   await withInstallation(async (installation) => {
-    const charter = await startCharter({ DATABASE_URL: installation.ownerUrl });
-    try {
-      const organization = await organizationAt(installation.databaseUrl, charter);
-      await restoreDump(installation, organization);
-      await restoreMoment(installation, organization.client);
-      expect(charter.child.exitCode).toBeNull();
-    } finally {
-      await kill(charter);
-    }
+    await using charter = await startCharter({ DATABASE_URL: installation.ownerUrl });
+    const organization = await organizationAt(installation.databaseUrl, charter);
+    await restoreDump(installation, organization);
+    await restoreMoment(installation, organization.client);
+    expect(charter.child.exitCode).toBeNull();
   });
 });
 

@@ -6,15 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { createOrganization } from '../../src/service/operator/organizations.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { cellOf } from '../support/data/cells.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { createTeam } from '../support/data/team.ts';
 import { length } from '../support/length.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { startCellsHaproxy } from '../support/processes/haproxy.ts';
@@ -209,15 +208,11 @@ test('people reach their cell by the common address, whichever cell answers, and
 });
 
 async function organizationIn(databaseUrl: string, i: number) {
-  const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
-  try {
-    const email = `user-${i}@example.test`;
-    const user = { email, name: `User ${i}`, role: 'administrator', passwordHash: null } as const;
-    const { organizationId } = await createOrganization(db, { name: `Organization ${i}`, users: [user] });
-    const request = { email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30, environment: 'live' } as const;
-    const { key } = await issueKeyByEmail(db, { ...request, cell: CELLS[i % 3] ?? null });
-    return { key, cell: i % 3, id: organizationId };
-  } finally {
-    await db.close();
-  }
+  await using db = connectTo(databaseUrl, 1);
+  const email = `user-${i}@example.test`;
+  const user = { email, name: `User ${i}`, role: 'administrator', passwordHash: null } as const;
+  const { organizationId } = await createOrganization(db, { name: `Organization ${i}`, users: [user] });
+  const request = { email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30, environment: 'live' } as const;
+  const { key } = await issueKeyByEmail(db, { ...request, cell: CELLS[i % 3] ?? null });
+  return { key, cell: i % 3, id: organizationId };
 }

@@ -3,15 +3,15 @@ import { OrganizationScope } from '../../src/domain/organizations/organization-s
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { type Database, openDatabase } from '../../src/store/sql/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { length } from '../support/length.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, logOf, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
@@ -44,7 +44,7 @@ test.each(['a server', 'PostgreSQL'])(
     await withDebianPostgres(
       async ({ databaseUrl }) => {
         const servers: Charter[] = [];
-        const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+        const db = connectTo(databaseUrl);
         const receiver = await startScriptedServer();
         receiver.play(respondsWith(200));
         try {

@@ -1,10 +1,9 @@
 // The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
 // servers, each behind the HAProxy of the artifact.
-import { openDatabase } from '../../src/store/sql/database.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { startHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
@@ -69,7 +68,7 @@ test('the primary is killed under load: no acknowledged write is lost, nothing s
     };
     for (const port of ports) servers.push(await startCharter({ ...env, PORT: `${port}` }));
     const haproxy = await startHaproxy(ports);
-    const db = openDatabase({ url: cluster.url, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+    const db = connectTo(cluster.url, 4);
     const history = emptyHistory();
     let isOver = false;
     const urls = [haproxy.url, ...servers.map(({ url }) => url)];

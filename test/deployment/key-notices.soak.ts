@@ -1,10 +1,9 @@
 // Notices about the ends of keys, with a server that starts again, while PostgreSQL's clock runs ahead and is set back.
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addresseeOf, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { createClock } from '../support/processes/clock.ts';
 import { kill } from '../support/processes/process.ts';
@@ -38,7 +37,7 @@ test('each notice is mailed once, and none is lost', async () => {
         if (server !== undefined) await kill(server);
       };
       await start();
-      const db = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+      const db = connectTo(DATABASE_URL);
       try {
         const told: string[] = [];
         const { member, manager, scope } = await createPeople(db);

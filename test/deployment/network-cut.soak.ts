@@ -1,12 +1,11 @@
 // The network between one of two servers and PostgreSQL is cut under load: packets vanish, and no connection is closed.
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { length } from '../support/length.ts';
 import { networkTo } from '../support/postgres/network.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
@@ -28,7 +27,7 @@ test.each([
   const database = await createScratchDatabase();
   const network = await networkTo(database.url);
   const servers: Charter[] = [];
-  const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+  const db = connectTo(database.url);
   try {
     const cut = await startCharter({ DATABASE_URL: network.url });
     servers.push(cut);

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { blocksOf } from '../support/contract/guides.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { PASSWORD } from '../support/data/password.ts';
 import { createTeam } from '../support/data/team.ts';
 import { length } from '../support/length.ts';
@@ -15,6 +13,7 @@ import { createDataFolder, startOwnedPostgres } from '../support/postgres/owned-
 import { type Pgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts';
 import { setSessionSettings } from '../support/postgres/pooler.ts';
 import { serverUrl, TIME_ZONE, withClient } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, logOf, organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import { kill, runFile } from '../support/processes/process.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
@@ -161,31 +160,27 @@ type Everything = {
 /** The API, webhooks and the dashboard, and what one server shows of the changes of the other. */
 async function useEverything(directUrl: string, { first, second, receiver }: Everything): Promise<void> {
   const { client, key, id: organizationId } = await organizationAt(directUrl, first);
-  const db = openDatabase({ url: directUrl, poolSize: 1, keyring: KEYRING, onIdleError: () => {} });
-  try {
-    await insertEndpoint(db, organizationId, { url: receiver.url });
-    const integrations = startIntegrations([client, new Client(second.url, key)]);
-    await integrations.afterMore(60);
-    const { violations, outages, events } = await integrations.end();
-    expect({ violations, outages }).toEqual({ violations: [], outages: [] });
-    await until('every webhook', () => {
-      const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
-      return events.every(({ id }) => sent.has(id));
-    });
+  await using db = connectTo(directUrl, 1);
+  await insertEndpoint(db, organizationId, { url: receiver.url });
+  const integrations = startIntegrations([client, new Client(second.url, key)]);
+  await integrations.afterMore(60);
+  const { violations, outages, events } = await integrations.end();
+  expect({ violations, outages }).toEqual({ violations: [], outages: [] });
+  await until('every webhook', () => {
+    const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+    return events.every(({ id }) => sent.has(id));
+  });
 
-    const { administrator } = await createTeam(db);
-    const browser = new Browser(first.url);
-    expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
-    const keys = '/profile/api-keys';
-    const [old = ''] = keysIn(await browser.submit(`${keys}/new`, { name: 'Rotated' }, keys));
-    expect((await new Client(second.url, old).get('/api/key')).status).toBe(200);
-    const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: administrator.userId } });
-    const [next = ''] = keysIn(await browser.submit(`${keys}/${id}/rotate`));
-    expect((await new Client(second.url, next).get('/api/key')).status).toBe(200);
-    expect((await new Client(second.url, old).get('/api/key')).status).toBe(401);
-  } finally {
-    await db.close();
-  }
+  const { administrator } = await createTeam(db);
+  const browser = new Browser(first.url);
+  expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
+  const keys = '/profile/api-keys';
+  const [old = ''] = keysIn(await browser.submit(`${keys}/new`, { name: 'Rotated' }, keys));
+  expect((await new Client(second.url, old).get('/api/key')).status).toBe(200);
+  const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: administrator.userId } });
+  const [next = ''] = keysIn(await browser.submit(`${keys}/${id}/rotate`));
+  expect((await new Client(second.url, next).get('/api/key')).status).toBe(200);
+  expect((await new Client(second.url, old).get('/api/key')).status).toBe(401);
 }
 
 /** One command holds a lock of its session over several transactions. */

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { billOfMaterials } from '../../scripts/dist/bill-of-materials.ts';
 import type { Content } from '../../scripts/dist/content.ts';
 import { writeTar } from '../../scripts/dist/tar.ts';
 import { filesLoadedBy, packageOf, readManifest } from '../../scripts/dist/traced.ts';
+import { useFolder } from '../support/folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'charter-tar-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 /** Dependencies with which `npm start` generates the code and the documentation. The artifact contains what they generate. */
 const GENERATING = [

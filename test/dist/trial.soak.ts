@@ -1,11 +1,11 @@
 // An operator deploys an artifact, upgrades it and goes back, on a machine that has only Node.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/clients/client.ts';
+import { openFolder } from '../support/folder.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
@@ -208,23 +208,19 @@ const MOST_EXPOSURE = 2;
 const UNIT = join(import.meta.dirname, '../../scripts/dist/deploy/charter.service');
 
 test('systemd accepts the unit, and finds it hardly exposed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-unit-'));
-  try {
-    const analyze = findProgram('systemd-analyze', 'systemd');
-    const unit = join(folder, 'charter.service');
-    // systemd looks the program up; its folder is made when the unit starts.
-    const node = join(folder, 'node'); // The path of this Node can have a space, at which systemd would split it.
-    await symlink(process.execPath, node);
-    const text = (await readFile(UNIT, 'utf8')).replace('/usr/bin/node', node);
-    await mkdir(join(folder, 'current'));
-    await writeFile(unit, text.replaceAll('/opt/charter/current', join(folder, 'current')));
-    const verified = await promisify(execFile)(analyze, ['verify', '--man=no', unit]);
-    expect(verified.stdout + verified.stderr).toBe('');
-    const { stdout } = await promisify(execFile)(analyze, ['security', '--offline=true', '--no-pager', unit]);
-    const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
-    expect(exposure).not.toBe('');
-    expect(Number(exposure)).toBeLessThanOrEqual(MOST_EXPOSURE);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await openFolder();
+  const analyze = findProgram('systemd-analyze', 'systemd');
+  const unit = join(folder.path, 'charter.service');
+  // systemd looks the program up; its folder is made when the unit starts.
+  const node = join(folder.path, 'node'); // The path of this Node can have a space, at which systemd would split it.
+  await symlink(process.execPath, node);
+  const text = (await readFile(UNIT, 'utf8')).replace('/usr/bin/node', node);
+  await mkdir(join(folder.path, 'current'));
+  await writeFile(unit, text.replaceAll('/opt/charter/current', join(folder.path, 'current')));
+  const verified = await promisify(execFile)(analyze, ['verify', '--man=no', unit]);
+  expect(verified.stdout + verified.stderr).toBe('');
+  const { stdout } = await promisify(execFile)(analyze, ['security', '--offline=true', '--no-pager', unit]);
+  const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+  expect(exposure).not.toBe('');
+  expect(Number(exposure)).toBeLessThanOrEqual(MOST_EXPOSURE);
 });

@@ -7,6 +7,7 @@ import { IN_MARKDOWN, linked, ON_ONE_PAGE, ON_PAGES, operationPlace, type Places
 import { readSite } from '../../scripts/docs/site.ts';
 import { plain } from '../../scripts/docs/text.ts';
 import { contract, source } from '../support/browser/docs.ts';
+import { openFolder } from '../support/folder.ts';
 import { runFile } from '../support/processes/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -248,12 +249,12 @@ test('Markdown becomes plain text for summaries', () => {
 
 describe('npm run docs', () => {
   test('--server and --base publish for that address, elsewhere than the files of this server', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'charter-site-'));
-    const options = ['--server', 'https://api.example.org/', '--base', '/api-docs', '--out', folder];
+    await using folder = await openFolder();
+    const options = ['--server', 'https://api.example.org/', '--base', '/api-docs', '--out', folder.path];
     options.push('--support', 'help@example.org');
     const { code, stdout } = await runFile('scripts/docs/main.ts', options);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${folder} contains the documentation.\n` });
-    const text = (name: string) => readFile(join(folder, name), 'utf8');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${folder.path} contains the documentation.\n` });
+    const text = (name: string) => readFile(join(folder.path, name), 'utf8');
     expect(await text('limits.html')).toContain(
       '<link rel="canonical" href="https://api.example.org/api-docs/limits">',
     );
@@ -270,7 +271,6 @@ describe('npm run docs', () => {
       '.well-known/api-catalog',
     ])
       expect([name, (await text(name)).includes('127.0.0.1:3000')]).toEqual([name, false]);
-    await rm(folder, { recursive: true });
   });
 
   test('a server that is no URL is refused, and --help says what the options mean', async () => {

@@ -1,11 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onChange } from '../../scripts/watch.ts';
+import { useFolder } from '../support/folder.ts';
 import { until } from '../support/wait.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'charter-watch-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await useFolder();
 const file = join(folder, 'guide.md');
 
 // The preview builds for seconds before its first page; an edit meanwhile was shown only after the next one.

@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judge } from '../../scripts/drift/judge.ts';
+import { useFolder } from '../support/folder.ts';
 
-const scratch = await mkdtemp(join(tmpdir(), 'charter-drift-test-'));
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+const scratch = await useFolder();
 
 /** The verdict on a folder whose linter is this code. */
 async function judgeStyle(name: string, code: string) {

@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../scripts/drift/running.ts';
+import { useFolder } from '../support/folder.ts';
 
-const scratch = await mkdtemp(join(tmpdir(), 'charter-drift-test-'));
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+const scratch = await useFolder();
 
 test('a check leaves no process behind', async () => {
   // The bug: a server that npm did not stop went on after its trial, until the machine was restarted.

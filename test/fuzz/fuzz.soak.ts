@@ -41,10 +41,6 @@ test('malformed bytes get a response of the document or none, and the server kee
 test('a response to bytes is read without damage to a character that arrives in two segments', async () => {
   // The bug: such a character became two U+FFFD, so that the body was longer than its Content-Length.
   const body = `x${'é'.repeat(500_000)}`;
-  const server = await startUpstream((_, res) => res.end(body));
-  try {
-    expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);
-  } finally {
-    await server.close();
-  }
+  await using server = await startUpstream((_, res) => res.end(body));
+  expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);
 });

@@ -3,11 +3,10 @@
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, createScope, giveKey, READ } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { createTestOrganization, type TestOrganization } from '../support/servers/server.ts';
@@ -36,7 +35,7 @@ const TIMES_AN_EMPTY_REQUEST = 20;
 export async function openWorld(): Promise<World> {
   const scratch = await createScratchDatabase();
   const charter = await startCharter({ DATABASE_URL: scratch.url });
-  const db = openDatabase({ url: scratch.url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+  const db = connectTo(scratch.url);
   const { url } = charter;
   const client = new Client(url, undefined, () => {});
   const count = { requests: 0 };

@@ -45,16 +45,12 @@ test('browsers may read every header of the contract and of the mock, on success
 
 test('the mock prints once that a server sends no CORS headers', async () => {
   const own: string[] = [];
-  const fresh = await startTestMock({ print: (line) => own.push(line) });
-  try {
-    await fresh.client.get('/api/key');
-    await fetch(`${fresh.url}/api/key`, { headers: { Origin: fresh.url } });
-    expect(own.filter((line) => line.startsWith('Warning'))).toEqual([]);
-    for (let i = 0; i < 3; i += 1) await fresh.client.get('/api/key', { headers: { Origin: ORIGIN } });
-    expect(own.filter((line) => line.startsWith('Warning'))).toEqual([expect.stringMatching(WARNING)]);
-  } finally {
-    await fresh.close();
-  }
+  await using fresh = await startTestMock({ print: (line) => own.push(line) });
+  await fresh.client.get('/api/key');
+  await fetch(`${fresh.url}/api/key`, { headers: { Origin: fresh.url } });
+  expect(own.filter((line) => line.startsWith('Warning'))).toEqual([]);
+  for (let i = 0; i < 3; i += 1) await fresh.client.get('/api/key', { headers: { Origin: ORIGIN } });
+  expect(own.filter((line) => line.startsWith('Warning'))).toEqual([expect.stringMatching(WARNING)]);
 });
 
 test('the server sends no CORS headers, so no web page can call it', async () => {

@@ -81,12 +81,8 @@ test('the mock stores nothing: a deleted or changed item stays as it was', async
 });
 
 test('a test environment accepts test keys and no live key', async () => {
-  const other = await startTestMock({ environment: 'test' });
-  try {
-    expect(other.key).toMatch(/^charter_test_/);
-    expect((await other.client.get('/api/key')).status).toBe(200);
-    expect((await other.client.get('/api/key', { key: mock.key })).status).toBe(401);
-  } finally {
-    await other.close();
-  }
+  await using other = await startTestMock({ environment: 'test' });
+  expect(other.key).toMatch(/^charter_test_/);
+  expect((await other.client.get('/api/key')).status).toBe(200);
+  expect((await other.client.get('/api/key', { key: mock.key })).status).toBe(401);
 });

@@ -1,12 +1,12 @@
 // The package charter-mock, installed in an empty folder as in the project of a user.
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { typeCheck } from '../support/clients/client-package.ts';
+import { useFolder } from '../support/folder.ts';
 import { kill, LIMITED, runningOf, untilPrinted } from '../support/processes/process.ts';
 import { packMock } from '../support/servers/mock-package.ts';
 
@@ -14,8 +14,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 const tarball = await packMock();
-const folder = await mkdtemp(join(tmpdir(), 'charter-suite-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 await writeFile(join(folder, 'charter-mock.tgz'), tarball);
 await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'suite', type: 'module' }));
 // Offline: whatever it needs must be inside.

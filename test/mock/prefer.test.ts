@@ -146,13 +146,9 @@ test('dynamic=true generates data for one request, with pages and items that bel
 });
 
 test('dynamic=false shows the examples on a mock with generated data', async () => {
-  const generated = await startTestMock({ dynamicSeed: 'a' });
-  try {
-    const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
-    expect(body.data[0].name).toBe('Nordic Scholars Exchange');
-  } finally {
-    await generated.close();
-  }
+  await using generated = await startTestMock({ dynamicSeed: 'a' });
+  const { body } = await generated.client.get(LIST, { headers: { Prefer: 'dynamic=false' } });
+  expect(body.data[0].name).toBe('Nordic Scholars Exchange');
 });
 
 test('Prefer has no effect on an unknown path or method', async () => {

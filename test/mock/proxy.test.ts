@@ -160,51 +160,41 @@ test('no printed line contains a key or a control character', async () => {
 });
 
 test('the summary groups equal violations, the most frequent first', async () => {
-  const own = await startTestProxy(upstream.url);
-  try {
-    response = { headers: { 'X-New': 'x' } };
-    const get = (url: string) => fetch(`${own.url}${url}`, { headers: { Authorization: `Bearer ${KEY}` } });
-    for (let i = 0; i < 3; i += 1) await get('/api/key');
-    await get('/api/nothing');
-    expect(own.tally.summary()).toEqual([
-      '4 requests, 4 disagreements with the contract.',
-      '     3  getKey 200: the contract does not show the header x-new.',
-      '     1  /api/nothing 200: the contract does not show this path.',
-    ]);
-  } finally {
-    await own.close();
-  }
+  await using own = await startTestProxy(upstream.url);
+  response = { headers: { 'X-New': 'x' } };
+  const get = (url: string) => fetch(`${own.url}${url}`, { headers: { Authorization: `Bearer ${KEY}` } });
+  for (let i = 0; i < 3; i += 1) await get('/api/key');
+  await get('/api/nothing');
+  expect(own.tally.summary()).toEqual([
+    '4 requests, 4 disagreements with the contract.',
+    '     3  getKey 200: the contract does not show the header x-new.',
+    '     1  /api/nothing 200: the contract does not show this path.',
+  ]);
 });
 
 test('the proxy reports a server that disconnects or is unreachable, and keeps running', async () => {
-  const broken = await startUpstream((_, res) => res.socket?.destroy());
-  const own = await startTestProxy(broken.url);
+  await using broken = await startUpstream((_, res) => res.socket?.destroy());
+  await using own = await startTestProxy(broken.url);
   const get = () => fetch(`${own.url}/api/key`, { headers: { Authorization: `Bearer ${KEY}` } });
-  try {
-    expect((await get()).status).toBe(502);
-    await broken.close();
-    expect((await get()).status).toBe(502);
-    expect(own.lines).toEqual(
-      Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no response: /)),
-    );
-    expect(own.tally.summary()[0]).toBe('2 requests, 2 disagreements with the contract.');
-  } finally {
-    await own.close();
-    await broken.close();
-  }
+  expect((await get()).status).toBe(502);
+  await broken.close();
+  expect((await get()).status).toBe(502);
+  expect(own.lines).toEqual(
+    Array(2).fill(expect.stringMatching(/^! GET \/api\/key -> 502: the server gave no response: /)),
+  );
+  expect(own.tally.summary()[0]).toBe('2 requests, 2 disagreements with the contract.');
 });
 
 test('413, and no disagreement, for a body that is too large to be forwarded', async () => {
-  const own = await startTestProxy(upstream.url);
+  await using own = await startTestProxy(upstream.url);
   const received = await exchangeRaw(own.url, rawRequest(`POST ${LIST}`, [`Content-Length: ${65 * 1024 * 1024}`]));
   expect(parseRaw(received)).toMatchObject({ status: 413, message: expect.stringContaining('at most 64 MiB') });
   expect(own.lines).toEqual([expect.stringMatching(`^  POST ${LIST} -> 413: not forwarded`)]);
   expect(own.tally.summary()).toEqual(['0 requests, 0 disagreements with the contract.']);
-  await own.close();
 });
 
 test('a client that disconnects before the end of its body is no disagreement of the server', async () => {
-  const own = await startTestProxy(upstream.url);
+  await using own = await startTestProxy(upstream.url);
   const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
   socket.write(rawRequest(`POST ${LIST}`, ['Content-Length: 100', 'Expect: 100-continue'], '{'));
   // The proxy reads the body from now on.
@@ -213,5 +203,4 @@ test('a client that disconnects before the end of its body is no disagreement of
   await until('the line of the request', () => own.lines.length > 0);
   expect(own.lines).toEqual([`  POST ${LIST}: not forwarded, because the client disconnected`]);
   expect(own.tally.summary()).toEqual(['0 requests, 0 disagreements with the contract.']);
-  await own.close();
 });

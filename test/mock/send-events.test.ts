@@ -17,18 +17,14 @@ type Received = { readonly event: WebhookEvent; readonly agent: string | undefin
 async function sendTo(respond: (res: ServerResponse, count: number) => void, path = '/webhooks') {
   const received: Received[] = [];
   const paths: (string | undefined)[] = [];
-  const receiver = await startUpstream(async (req: IncomingMessage, res: ServerResponse) => {
+  await using receiver = await startUpstream(async (req: IncomingMessage, res: ServerResponse) => {
     const { 'user-agent': agent, 'content-type': type } = req.headers;
     received.push({ event: await parseEvent(req.headers, await text(req), SECRET), agent, type });
     paths.push(req.url);
     respond(res, received.length);
   });
-  try {
-    const ended = await send(`${receiver.url}${path}`);
-    return { received, paths, ended };
-  } finally {
-    await receiver.close();
-  }
+  const ended = await send(`${receiver.url}${path}`);
+  return { received, paths, ended };
 }
 
 const examples = webhooks.flatMap(({ requestBody }) =>
@@ -85,18 +81,14 @@ test('a receiver that cannot be reached is reported once, with what to do', asyn
 });
 
 test('a receiver with another secret refuses the events', async () => {
-  const receiver = await startUpstream(async (req, res) => {
+  await using receiver = await startUpstream(async (req, res) => {
     const isSigned = await parseEvent(req.headers, await text(req), SECRET).then(
       () => true,
       () => false,
     );
     res.writeHead(isSigned ? 204 : 400).end();
   });
-  try {
-    const { code, stdout } = await send(receiver.url, secretText(randomBytes(SECRET_BYTES)));
-    expect(code).toBe(1);
-    expect(stdout.match(/^! .*: 400 Bad Request$/gm)).toHaveLength(examples.length);
-  } finally {
-    await receiver.close();
-  }
+  const { code, stdout } = await send(receiver.url, secretText(randomBytes(SECRET_BYTES)));
+  expect(code).toBe(1);
+  expect(stdout.match(/^! .*: 400 Bad Request$/gm)).toHaveLength(examples.length);
 });

@@ -299,17 +299,13 @@ test('a forced response, an example and generated data change nothing', async ()
 
 test('an idempotency key is forgotten after 24 hours, as on the server', async () => {
   let time = Date.parse('2026-11-20T10:00:00Z');
-  const own = await startTestMock({ isStateful: true, now: () => new Date(time) });
-  try {
-    const post = (name: string) => own.client.post(LIST, { name }, { headers: { 'Idempotency-Key': 'x' } });
-    const first = await post('First');
-    time += 24 * 3_600_000 - 1;
-    expect([(await post('First')).body.id, (await post('Second')).status]).toEqual([first.body.id, 422]);
-    time += 1;
-    expect((await post('Second')).status).toBe(201);
-  } finally {
-    await own.close();
-  }
+  await using own = await startTestMock({ isStateful: true, now: () => new Date(time) });
+  const post = (name: string) => own.client.post(LIST, { name }, { headers: { 'Idempotency-Key': 'x' } });
+  const first = await post('First');
+  time += 24 * 3_600_000 - 1;
+  expect([(await post('First')).body.id, (await post('Second')).status]).toEqual([first.body.id, 422]);
+  time += 1;
+  expect((await post('Second')).status).toBe(201);
 });
 
 test('each change is an event in the feed, as on the server', async () => {
@@ -354,14 +350,10 @@ test('the oldest of more than 10,000 items makes room, with a warning', () => {
 });
 
 test('a mock without --stateful takes no data', async () => {
-  const stateless = await startTestMock();
-  try {
-    const response = await reset(stateless, { empty: true });
-    expect([response.status, await response.json()]).toEqual([
-      409,
-      { message: 'The mock keeps nothing. Start it with --stateful.' },
-    ]);
-  } finally {
-    await stateless.close();
-  }
+  await using stateless = await startTestMock();
+  const response = await reset(stateless, { empty: true });
+  expect([response.status, await response.json()]).toEqual([
+    409,
+    { message: 'The mock keeps nothing. Start it with --stateful.' },
+  ]);
 });

@@ -1,12 +1,11 @@
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { memberOf } from '../../src/store/sql/error-code.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { exchangeRaw, rawRequest } from '../support/clients/raw.ts';
 import { createPeople } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import {
   type Charter,
   type LogLine,
@@ -21,7 +20,7 @@ import { until } from '../support/wait.ts';
 
 const database = await useScratchDatabase();
 const charter = await startCharter({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' });
-const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+const db = connectTo(database.url, 1);
 afterAll(async () => {
   await kill(charter);
   await db.close();

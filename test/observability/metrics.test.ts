@@ -205,38 +205,34 @@ test('requests that use the response cache count by what they found', async () =
 
 test('a rate limit counts the requests that it refuses, and a full queue those of its own', async () => {
   const limited = new Metrics();
-  const own = await startServer({
+  await using own = await startServer({
     metrics: limited,
     requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
   });
-  try {
-    const { client } = await createTestOrganization(own);
-    // Several times on a busy machine: while the tokens cannot be leased in time, every request is admitted.
-    const refusalsOf = async (send: () => Promise<{ status: number }>) => {
-      let refused = 0;
-      await until('a refusal', async () => {
-        const replies = await Promise.all(Array.from({ length: 20 }, send));
-        refused += replies.filter(({ status }) => status === 429).length;
-        return refused > 0;
-      });
-      return refused;
-    };
-    const byKey = await refusalsOf(() => client.get('/api/key'));
-    const byAddress = await refusalsOf(() => own.anonymous.get('/api/key'));
-    expect(byLabel(await seriesOf(limited), 'charter_rate_limited_total', 'limit')).toEqual({
-      key: byKey,
-      organization: 0,
-      address: byAddress,
+  const { client } = await createTestOrganization(own);
+  // Several times on a busy machine: while the tokens cannot be leased in time, every request is admitted.
+  const refusalsOf = async (send: () => Promise<{ status: number }>) => {
+    let refused = 0;
+    await until('a refusal', async () => {
+      const replies = await Promise.all(Array.from({ length: 20 }, send));
+      refused += replies.filter(({ status }) => status === 429).length;
+      return refused > 0;
     });
-    expect(byLabel(await seriesOf(limited), 'charter_queue_refused_total', 'queue')).toEqual({
-      api: 0,
-      dashboard: 0,
-      keys: 0,
-      rate_limits: 0,
-    });
-  } finally {
-    await own.close();
-  }
+    return refused;
+  };
+  const byKey = await refusalsOf(() => client.get('/api/key'));
+  const byAddress = await refusalsOf(() => own.anonymous.get('/api/key'));
+  expect(byLabel(await seriesOf(limited), 'charter_rate_limited_total', 'limit')).toEqual({
+    key: byKey,
+    organization: 0,
+    address: byAddress,
+  });
+  expect(byLabel(await seriesOf(limited), 'charter_queue_refused_total', 'queue')).toEqual({
+    api: 0,
+    dashboard: 0,
+    keys: 0,
+    rate_limits: 0,
+  });
 });
 
 test('connections in use, idle and awaited are those of the pool', async () => {

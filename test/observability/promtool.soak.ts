@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPromtool } from '../../scripts/promtool.mjs';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
+import { openFolder } from '../support/folder.ts';
 import { createTestOrganization, startServer } from '../support/servers/server.ts';
 
 // Prometheus's own program judges what Prometheus reads. Only at full length, because it is not on every machine.
@@ -55,12 +55,8 @@ judged('Prometheus understands every query of the dashboard', async () => {
     record: `query:${i}`,
     expr: query.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|cell|instance)/g, 'x'),
   }));
-  const folder = await mkdtemp(join(tmpdir(), 'charter-dashboard-'));
-  try {
-    // promtool reads JSON as YAML.
-    await writeFile(join(folder, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-    expect(await run(['check', 'rules', join(folder, 'rules.yaml')])).toMatchObject({ code: 0 });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await openFolder();
+  // promtool reads JSON as YAML.
+  await writeFile(join(folder.path, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+  expect(await run(['check', 'rules', join(folder.path, 'rules.yaml')])).toMatchObject({ code: 0 });
 });

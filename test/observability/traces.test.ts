@@ -140,22 +140,18 @@ test('the log line of a request has the id of its trace, even if the trace is no
 });
 
 test('a failed statement and its request are errors, and the log line of the failure names the trace', async () => {
-  const own = await startServer({ tracing, logger });
-  try {
-    const { client: failing } = await createTestOrganization(own);
-    await own.db.pool.query('alter table parent_programs rename to others');
-    const response = await failing.get(LIST);
-    expect(response.status).toBe(500);
-    const request = await untilRequest(response);
-    expect(request).toMatchObject({ isError: true, attributes: { 'error.type': '500' } });
-    expect(partsOf(request).find(({ name }) => name.startsWith('list_'))).toMatchObject({
-      isError: true,
-      attributes: { 'error.type': '42P01', 'db.response.status_code': '42P01' },
-    });
-    expect(log.filter(({ msg }) => msg === 'a request failed').at(-1)).toMatchObject({ traceId: request.traceId });
-  } finally {
-    await own.close();
-  }
+  await using own = await startServer({ tracing, logger });
+  const { client: failing } = await createTestOrganization(own);
+  await own.db.pool.query('alter table parent_programs rename to others');
+  const response = await failing.get(LIST);
+  expect(response.status).toBe(500);
+  const request = await untilRequest(response);
+  expect(request).toMatchObject({ isError: true, attributes: { 'error.type': '500' } });
+  expect(partsOf(request).find(({ name }) => name.startsWith('list_'))).toMatchObject({
+    isError: true,
+    attributes: { 'error.type': '42P01', 'db.response.status_code': '42P01' },
+  });
+  expect(log.filter(({ msg }) => msg === 'a request failed').at(-1)).toMatchObject({ traceId: request.traceId });
 });
 
 test('a refused request is no error of the server', async () => {
@@ -219,50 +215,42 @@ test('every span of the server has one of few names', async () => {
 
 // The receiver belongs to somebody else.
 test('an attempt to deliver a webhook is a trace of its own, which its receiver does not see', async () => {
-  const receiver = await startScriptedServer();
+  await using receiver = await startScriptedServer();
   receiver.play(respondsWith(202));
-  try {
-    const endpoint = await insertEndpoint(server.db, organizationId, { url: `${receiver.url}/secret-path` });
-    const [messageId] = await writeEvents(server.db, organizationId);
-    await whileDelivering(server.db, () => untilDelivered(server.db, endpoint), { tracing });
-    const attempt = await collector.untilSpan(
-      'the attempt',
-      ({ attributes }) => attributes['messaging.message.id'] === messageId,
-    );
-    expect(attempt).toMatchObject({ name: 'POST webhook', kind: 'client', parentSpanId: undefined, isError: false });
-    expect(attempt.attributes).toEqual({
-      'http.request.method': 'POST',
-      'http.response.status_code': 202,
-      'messaging.message.id': messageId,
-    });
-    expect(receiver.received[0]?.headers).not.toHaveProperty('traceparent');
-    expect(receiver.received[0]?.headers).not.toHaveProperty('tracestate');
-  } finally {
-    await receiver.close();
-  }
+  const endpoint = await insertEndpoint(server.db, organizationId, { url: `${receiver.url}/secret-path` });
+  const [messageId] = await writeEvents(server.db, organizationId);
+  await whileDelivering(server.db, () => untilDelivered(server.db, endpoint), { tracing });
+  const attempt = await collector.untilSpan(
+    'the attempt',
+    ({ attributes }) => attributes['messaging.message.id'] === messageId,
+  );
+  expect(attempt).toMatchObject({ name: 'POST webhook', kind: 'client', parentSpanId: undefined, isError: false });
+  expect(attempt.attributes).toEqual({
+    'http.request.method': 'POST',
+    'http.response.status_code': 202,
+    'messaging.message.id': messageId,
+  });
+  expect(receiver.received[0]?.headers).not.toHaveProperty('traceparent');
+  expect(receiver.received[0]?.headers).not.toHaveProperty('tracestate');
 });
 
 test('a failed attempt to deliver a webhook is an error', async () => {
   // The endpoints of another test would get the event, too.
   const { id } = await createTestOrganization(server);
-  const receiver = await startScriptedServer();
+  await using receiver = await startScriptedServer();
   receiver.play(respondsWith(410));
-  try {
-    await insertEndpoint(server.db, id, { url: receiver.url });
-    const [messageId] = await writeEvents(server.db, id);
-    const attempt = await whileDelivering(
-      server.db,
-      () =>
-        collector.untilSpan(
-          'the attempt',
-          ({ attributes, isError }) => isError && attributes['messaging.message.id'] === messageId,
-        ),
-      { tracing },
-    );
-    expect(attempt.attributes).toMatchObject({ 'http.response.status_code': 410, 'error.type': '410' });
-  } finally {
-    await receiver.close();
-  }
+  await insertEndpoint(server.db, id, { url: receiver.url });
+  const [messageId] = await writeEvents(server.db, id);
+  const attempt = await whileDelivering(
+    server.db,
+    () =>
+      collector.untilSpan(
+        'the attempt',
+        ({ attributes, isError }) => isError && attributes['messaging.message.id'] === messageId,
+      ),
+    { tracing },
+  );
+  expect(attempt.attributes).toMatchObject({ 'http.response.status_code': 410, 'error.type': '410' });
 });
 
 describe.each<{ sampler: SamplerName; ratio: number; of: { none: boolean; sampled: boolean; unsampled: boolean } }>([
@@ -300,21 +288,17 @@ test.each([
     exportTimeoutMs: 50,
     logger: pino({ level: 'warn', base: null }, { write: (line) => lines.push(JSON.parse(line)) }),
   });
-  const own = await startServer({ tracing: traces });
-  try {
-    const { client: served } = await createTestOrganization(own);
-    const request = async () => expect((await served.get('/api/key')).status).toBe(200);
-    await until('the line', async () => {
-      await request();
-      return lines.length > 0;
-    });
-    for (let i = 0; i < 30; i += 1) await request();
-    await traces.close();
-    const failures = lines.filter(({ msg }) => msg === 'could not export traces; these spans are lost');
-    expect(failures).toHaveLength(lines.length);
-    // One at once, and one with the number of the others at the end.
-    expect(lines.length).toBeLessThanOrEqual(2);
-  } finally {
-    await own.close();
-  }
+  await using own = await startServer({ tracing: traces });
+  const { client: served } = await createTestOrganization(own);
+  const request = async () => expect((await served.get('/api/key')).status).toBe(200);
+  await until('the line', async () => {
+    await request();
+    return lines.length > 0;
+  });
+  for (let i = 0; i < 30; i += 1) await request();
+  await traces.close();
+  const failures = lines.filter(({ msg }) => msg === 'could not export traces; these spans are lost');
+  expect(failures).toHaveLength(lines.length);
+  // One at once, and one with the number of the others at the end.
+  expect(lines.length).toBeLessThanOrEqual(2);
 });

@@ -1,11 +1,11 @@
 // The commands of package.json: how they refuse what is wrong, and how those that start other programs end.
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeCheckout } from '../../scripts/drift/checkout.ts';
 import { run } from '../../scripts/drift/running.ts';
+import { useFolder } from '../support/folder.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
@@ -52,8 +52,7 @@ console.log('Jest', process.pid, 'and its worker', worker.pid, 'run');
 setInterval(() => {}, 1000);
 `;
 
-const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
-afterAll(() => rm(checkout, { recursive: true }));
+const checkout = await useFolder();
 for (const name of ['scripts', 'src', 'test/support'])
   await cp(join(ROOT, name), join(checkout, name), { recursive: true });
 await mkdir(join(checkout, 'node_modules/jest/bin'), { recursive: true });

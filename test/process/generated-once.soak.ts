@@ -1,15 +1,14 @@
 // The commands of package.json in a checkout of their own: what they generate, and what they leave as it is.
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digest } from '../../scripts/stamps.mjs';
+import { openFolder, useFolder } from '../support/folder.ts';
 import { runFile } from '../support/processes/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTRACT = 'openapi/openapi.yaml';
 
-const checkout = await mkdtemp(join(tmpdir(), 'charter-checkout-'));
-afterAll(() => rm(checkout, { recursive: true }));
+const checkout = await useFolder();
 const copied = ['openapi', 'prisma', 'scripts', 'src', 'package.json', 'package-lock.json', '.npmrc', 'redocly.yaml'];
 copied.push('prisma.config.ts', 'tsconfig.json', 'LICENSE', 'generated');
 await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
@@ -89,8 +88,8 @@ test('a dry run of a release compares the contract as it is edited, and writes n
 });
 
 test('dependencies are not installed through a symbolic link, whose target npm would empty', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'charter-linked-'));
-  const [linked, shared] = [join(parent, 'checkout'), join(parent, 'shared')];
+  await using parent = await openFolder();
+  const [linked, shared] = [join(parent.path, 'checkout'), join(parent.path, 'shared')];
   await mkdir(shared);
   await writeFile(join(shared, 'package.txt'), '');
   for (const name of ['scripts', 'package.json', 'package-lock.json', '.npmrc'])
@@ -99,5 +98,4 @@ test('dependencies are not installed through a symbolic link, whose target npm w
   const { code, stderr } = await runFile(join(linked, 'scripts/run.mjs'), ['lint']);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('node_modules is a symbolic link') });
   expect(await readdir(shared)).toEqual(['package.txt']);
-  await rm(parent, { recursive: true });
 });

@@ -1,18 +1,14 @@
 import { Client } from '../support/clients/client.ts';
 import { checkMockResponse } from '../support/contract/contract.ts';
-import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
+import { type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { startTestMock } from '../support/servers/mock.ts';
 import { startUpstream } from '../support/servers/upstream.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 
 async function withMock<T>(parameters: readonly string[], work: (running: Running) => Promise<T>): Promise<T> {
-  const running = startFile('scripts/mock/main.ts', ['--port', '0', ...parameters]);
-  try {
-    return await work(running);
-  } finally {
-    await kill(running);
-  }
+  await using running = startFile('scripts/mock/main.ts', ['--port', '0', ...parameters]);
+  return await work(running);
 }
 
 test('it prints its address, a curl command that works, and how to select a response, as its options say; Ctrl-C ends it with 0', async () => {
@@ -45,7 +41,7 @@ test('--dynamic prints its seed, which generates the same data again; it ends wi
 });
 
 test('--proxy prints a summary at Ctrl-C', async () => {
-  const upstream = await startUpstream((_, res) => res.writeHead(502).end());
+  await using upstream = await startUpstream((_, res) => res.writeHead(502).end());
   await withMock(['--proxy', upstream.url], async (running) => {
     const [, address] = await untilPrinted(running, /(http:\S+) forwards requests to/);
     expect((await fetch(`${address}/api/key`)).status).toBe(502);
@@ -55,7 +51,6 @@ test('--proxy prints a summary at Ctrl-C', async () => {
     expect(stdout).toContain('! GET /api/key -> 502: the contract does not show the status 502.');
     expect(stdout).toMatch(/1 request, 2 disagreements with the contract\.\n {5}1 {2}getKey 502: /);
   });
-  await upstream.close();
 });
 
 test('--stock-prism serves the published contract, connects to nothing, and ends with 0 at a signal', async () => {
@@ -65,21 +60,17 @@ test('--stock-prism serves the published contract, connects to nothing, and ends
       process.stderr.write('A connection was opened.');
       return connect.apply(this, parameters);
     };`;
-  const running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0', '--dynamic-seed', 'a'], {
+  await using running = startFile('scripts/mock/main.ts', ['--stock-prism', '--port', '0', '--dynamic-seed', 'a'], {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reportConnections)}`,
   });
-  try {
-    const [, address] = await untilPrinted(running, /Prism is listening on (\S+)/);
-    const get = async () => (await fetch(`${address}/api/key`, { headers: { Authorization: 'Bearer x' } })).json();
-    const [body, again] = [await get(), await get()];
-    expect(body).toMatchObject({ name: expect.not.stringMatching('Nightly sync'), permissions: expect.any(Array) });
-    expect(again).toEqual(body);
-    running.child.kill('SIGTERM');
-    const { code, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  } finally {
-    await kill(running);
-  }
+  const [, address] = await untilPrinted(running, /Prism is listening on (\S+)/);
+  const get = async () => (await fetch(`${address}/api/key`, { headers: { Authorization: 'Bearer x' } })).json();
+  const [body, again] = [await get(), await get()];
+  expect(body).toMatchObject({ name: expect.not.stringMatching('Nightly sync'), permissions: expect.any(Array) });
+  expect(again).toEqual(body);
+  running.child.kill('SIGTERM');
+  const { code, stderr } = await running.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
 test('--help describes how to select a response, and ends with 0', async () => {

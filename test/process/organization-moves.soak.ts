@@ -1,6 +1,5 @@
 // An organization moves between two databases again and again, under the load of its own clients, while the commands are killed.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MovingError } from '../../src/domain/errors.ts';
@@ -11,6 +10,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, giveKey } from '../support/data/actors.ts';
+import { useFolder } from '../support/folder.ts';
 import { length } from '../support/length.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/servers/server.ts';
@@ -27,8 +27,7 @@ const WATCH_MS = 200;
 const LIST = '/api/parent_programs';
 
 const servers = [await useServer(), await useServer()] as const;
-const folder = await mkdtemp(join(tmpdir(), 'charter-moves-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 /** All keys that were ended in moves. */
 const ended: Ending[] = [];

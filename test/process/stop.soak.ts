@@ -1,7 +1,6 @@
 // How a server ends: at a signal, with its parent process, after an unexpected error, during the start, and through npm.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
@@ -9,6 +8,7 @@ import { Client } from '../support/clients/client.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { checkResponse } from '../support/contract/contract.ts';
 import { askForReset } from '../support/dashboard/forgotten-password.ts';
+import { openFolder } from '../support/folder.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import {
@@ -53,7 +53,7 @@ function isRefused(client: Client): Promise<boolean> {
 }
 
 test('SIGTERM, also when sent twice, stops new requests, completes those in flight and the mail in transit, and exits with 0', async () => {
-  const smtp = await startSmtp({ isSlow: true });
+  await using smtp = await startSmtp({ isSlow: true });
   const mail = { SMTP_URL: smtp.url, MAIL_FROM: 'charter@example.org', PUBLIC_URL: 'http://charter.example.org' };
   await withCharter({ ...env, ...mail }, async (charter) => {
     const { key, client, email } = await organizationAt(database.url, charter);
@@ -90,7 +90,6 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     expect(stdout).not.toMatch(/welcome\/[\w-]{20}|could not send/);
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"');
   });
-  smtp.close();
 });
 
 test.each(['SIGINT', 'SIGHUP'] as const)(
@@ -217,22 +216,18 @@ async function startByNpm(folder: string): Promise<Charter> {
 
 /** A folder with the commands of package.json and the launcher, but without the set-up, which would install packages. */
 async function withCommands(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
-  try {
-    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
-    await mkdir(join(folder, 'scripts'));
-    const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
-    // Like scripts/run.mjs, which may itself run on an older Node, this names the Node that runs the server.
-    const command = [process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')]];
-    await writeFile(
-      join(folder, 'scripts/run.mjs'),
-      `import { launch } from ${JSON.stringify(launcher)};\nlaunch(...${JSON.stringify(command)});\n`,
-    );
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await openFolder();
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await writeFile(join(folder.path, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
+  await mkdir(join(folder.path, 'scripts'));
+  const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
+  // Like scripts/run.mjs, which may itself run on an older Node, this names the Node that runs the server.
+  const command = [process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')]];
+  await writeFile(
+    join(folder.path, 'scripts/run.mjs'),
+    `import { launch } from ${JSON.stringify(launcher)};\nlaunch(...${JSON.stringify(command)});\n`,
+  );
+  await work(folder.path);
 }
 
 // Ctrl-C during the start, whose first run takes a while: the user sees at once that the signal was received.

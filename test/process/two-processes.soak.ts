@@ -7,15 +7,15 @@ import { restrictKey } from '../../src/service/keys/restrict-key.ts';
 import { updateNoticeSettings } from '../../src/service/organizations/policy.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../src/service/people/change-user.ts';
-import { type Database, openDatabase } from '../../src/store/sql/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { reportAsProgram } from '../support/dashboard/reports.ts';
 import { createPeople, giveKey, times } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { checkAll } from '../support/data/key-notices.ts';
 import { length } from '../support/length.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { startServer } from '../support/servers/server.ts';
@@ -38,7 +38,7 @@ const database = await useScratchDatabase();
 const env = { DATABASE_URL: database.url, TRUSTED_PROXIES: 'loopback', PUBLIC_URL: 'http://charter.example.org' };
 const servers = await Promise.all([startCharter(env), startCharter(env)]);
 afterAll(() => Promise.all(servers.map(kill)));
-const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+const db = connectTo(database.url, 4);
 afterAll(() => db.close());
 
 type Sending = {
@@ -326,20 +326,15 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
 // Checks the checker: a test that cannot fail proves nothing.
 describe('a planted fault is caught', () => {
   async function untilCaught(isLagging: (statement: string) => boolean, faultsOf: (history: History) => string[]) {
-    const server = await startServer();
-    const db = openDatabase({ url: server.databaseUrl, keyring: KEYRING, poolSize: 4, onIdleError: () => {} });
+    await using server = await startServer();
+    await using db = connectTo(server.databaseUrl, 4);
     let seed = 7;
     const traffic = { urls: [server.url], clients: 4, seconds: 1 };
-    try {
-      lag(server.db, isLagging);
-      await until('the fault to be caught', async () => {
-        seed += 1;
-        return faultsOf(await sendRandomTraffic(db, { ...traffic, seed })).length > 0;
-      });
-    } finally {
-      await db.close();
-      await server.close();
-    }
+    lag(server.db, isLagging);
+    await until('the fault to be caught', async () => {
+      seed += 1;
+      return faultsOf(await sendRandomTraffic(db, { ...traffic, seed })).length > 0;
+    });
   }
 
   test('a response cache that shows every second row once more', () =>

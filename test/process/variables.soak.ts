@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { VERSION } from '../../src/domain/release.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
-import { type Database, openDatabase } from '../../src/store/sql/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { exchangeRaw } from '../support/clients/raw.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { insertEndpoint, listDeliveries } from '../support/data/deliveries.ts';
-import { ENCRYPTION_KEY, KEYRING } from '../support/data/encryption.ts';
+import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { newTraceparent, useCollector } from '../support/observability/traces.ts';
 import { setSessionSettings, startPooler } from '../support/postgres/pooler.ts';
 import { createScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { connectTo } from '../support/postgres/store.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
 import { endCharter, type LogLine, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
@@ -88,7 +89,7 @@ await writeFile(environment.CHARTER_CELL_DOMAINS, 'acme.example us1\nnorthwind.e
 
 const url = `http://${HOST}:${port}`;
 const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
-const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+const db = connectTo(database.url, 1);
 await db.pool.query(`set application_name = 'test'`);
 const oldEvents = await insertOldEvents(db);
 // Before the server starts, which counts its rows once a minute.
@@ -259,7 +260,7 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
       const isIts = ({ requestId }: LogLine) => requestId === headers['x-request-id'];
       expect(await until('the line', () => requestsIn(running).find(isIts))).not.toHaveProperty('traceId');
       await until('the demonstration', () => running.printed.stdout.includes('@northwind.example'));
-      const own = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+      await using own = connectTo(DATABASE_URL, 1);
       for (const [scheme, problem] of [
         ['http', 'must not send webhooks to http://'],
         ['https', 'must not connect to the address'],
@@ -267,7 +268,6 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
         const endpointUrl = receiver.url.replace('http', scheme);
         expect(await attemptAt(own, { organizationId: id, endpointUrl })).toContain(problem);
       }
-      await own.close();
     });
   });
   // Otherwise the refusal above would prove nothing.
@@ -279,26 +279,20 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
 
 test('by default, an event of three days ago is kept; a collector that cannot be reached disturbs nothing', async () => {
   await withScratchDatabase(async (DATABASE_URL) => {
-    const own = openDatabase({ url: DATABASE_URL, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+    await using own = connectTo(DATABASE_URL, 1);
     const { daysKept } = await insertOldEvents(own);
     // Nothing listens on this port.
     const env = { DATABASE_URL, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
-    const charter = await startCharter(env);
-    try {
-      const { client: traced } = await organizationAt(DATABASE_URL, charter);
-      for (let i = 0; i < 10; i += 1)
-        await until('a success', async () => (await traced.get('/api/key')).status === 200);
-      await until('the older event to be deleted', async () => (await daysKept()).length < OLD_DAYS.length);
-      expect(await daysKept()).toEqual([3]);
-      await endCharter(charter);
-      const lines = logOf(charter).filter(({ level }) => Number(level) >= 40);
-      expect(lines.map(({ msg }) => msg)).not.toContain('a request failed');
-      const reports = lines.filter(({ msg }) => String(msg).startsWith('could not export traces'));
-      expect(reports.length).toBeLessThanOrEqual(2);
-    } finally {
-      await kill(charter);
-      await own.close();
-    }
+    await using charter = await startCharter(env);
+    const { client: traced } = await organizationAt(DATABASE_URL, charter);
+    for (let i = 0; i < 10; i += 1) await until('a success', async () => (await traced.get('/api/key')).status === 200);
+    await until('the older event to be deleted', async () => (await daysKept()).length < OLD_DAYS.length);
+    expect(await daysKept()).toEqual([3]);
+    await endCharter(charter);
+    const lines = logOf(charter).filter(({ level }) => Number(level) >= 40);
+    expect(lines.map(({ msg }) => msg)).not.toContain('a request failed');
+    const reports = lines.filter(({ msg }) => String(msg).startsWith('could not export traces'));
+    expect(reports.length).toBeLessThanOrEqual(2);
   });
 });
 
@@ -362,11 +356,7 @@ async function withServer(
   env: Record<string, string>,
   work: (running: Running, url: string) => Promise<void>,
 ): Promise<void> {
-  const running = startFile('src/main.ts', [], { PORT: '0', ...env });
-  try {
-    const [, printedUrl = ''] = await untilPrinted(running, SERVES);
-    await work(running, printedUrl);
-  } finally {
-    await kill(running);
-  }
+  await using running = startFile('src/main.ts', [], { PORT: '0', ...env });
+  const [, printedUrl = ''] = await untilPrinted(running, SERVES);
+  await work(running, printedUrl);
 }

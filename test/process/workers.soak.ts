@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/clients/client.ts';
+import { openFolder } from '../support/folder.ts';
 import { parseSeries, type Series } from '../support/observability/metrics.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
@@ -60,12 +60,8 @@ async function withWorkers(
   work: (charter: Supervised) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<void> {
-  const charter = await startWorkers(env);
-  try {
-    await work(charter);
-  } finally {
-    await kill(charter);
-  }
+  await using charter = await startWorkers(env);
+  await work(charter);
 }
 
 function endsOf(charter: Supervised) {
@@ -116,25 +112,21 @@ test('all workers serve the same port, and the metrics show each of them', async
 
 // Killed by the kernel for lack of memory, for example.
 test('workers that die while the server starts are replaced', async () => {
-  const running = startFile('src/main.ts', [], {
+  await using running = startFile('src/main.ts', [], {
     ...{ DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', WORKERS: '4' },
   });
-  try {
-    const killed = new Set<number>();
-    await until('four workers to have died', () => {
-      for (const { msg, worker, workerPid } of logOf(running)) {
-        if (msg !== 'a worker starts' || worker === 1 || killed.size === 4 || killed.has(Number(workerPid))) continue;
-        killed.add(Number(workerPid));
-        process.kill(Number(workerPid), 'SIGKILL');
-      }
-      return killed.size === 4;
-    });
-    await untilPrinted(running, SERVES);
-    running.child.kill('SIGTERM');
-    expect((await running.ended).code).toBe(0);
-  } finally {
-    await kill(running);
-  }
+  const killed = new Set<number>();
+  await until('four workers to have died', () => {
+    for (const { msg, worker, workerPid } of logOf(running)) {
+      if (msg !== 'a worker starts' || worker === 1 || killed.size === 4 || killed.has(Number(workerPid))) continue;
+      killed.add(Number(workerPid));
+      process.kill(Number(workerPid), 'SIGKILL');
+    }
+    return killed.size === 4;
+  });
+  await untilPrinted(running, SERVES);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
 });
 
 /** Worker 2 stops before it starts, until a signal continues it. */
@@ -276,15 +268,11 @@ async function withTextAfterEnd(
   preload: string,
   work: (charter: Supervised, writeLate: (text: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-workers-'));
-  const pipe = join(folder, 'pipe');
+  await using folder = await openFolder();
+  const pipe = join(folder.path, 'pipe');
   await promisify(execFile)('mkfifo', [pipe]);
-  try {
-    const env = { ...preloading(preload), CHARTER_TEST_PIPE: pipe, WORKERS: '2' };
-    await withWorkers((charter) => work(charter, (text) => writeFile(pipe, text)), env);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const env = { ...preloading(preload), CHARTER_TEST_PIPE: pipe, WORKERS: '2' };
+  await withWorkers((charter) => work(charter, (text) => writeFile(pipe, text)), env);
 }
 
 // Messages that a worker has sent can arrive after its end.
@@ -299,7 +287,7 @@ test('a message of a worker that has ended does not make the next one get connec
 });
 
 test('a worker that cannot start is tried again until it can', async () => {
-  const proxy = await proxyDatabase(database.url);
+  await using proxy = await proxyDatabase(database.url);
   await withWorkers(
     async (charter) => {
       await proxy.stop();
@@ -313,7 +301,6 @@ test('a worker that cannot start is tried again until it can', async () => {
     },
     { DATABASE_URL: proxy.url, WORKERS: '2' },
   );
-  await proxy.stop();
 });
 
 test('a worker with an unexpected error completes its requests, and is replaced', async () => {
@@ -356,16 +343,12 @@ test('a start that fails is reported once, and ends with exit code 1', async () 
 });
 
 test('the embedded PostgreSQL is started once, and stops with the last worker', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'charter-workers-'));
-  try {
-    const charter = await startCharter({ DATA_DIR: dataDir, WORKERS: '2' });
-    const pidFile = join(dataDir, 'postgres/postmaster.pid');
-    expect(existsSync(pidFile)).toBe(true);
-    expect((await untilAdmitted(() => new Client(charter.url).get('/readyz'))).status).toBe(200);
-    charter.child.kill('SIGTERM');
-    expect((await charter.ended).code).toBe(0);
-    expect(existsSync(pidFile)).toBe(false);
-  } finally {
-    await rm(dataDir, { recursive: true });
-  }
+  await using dataDir = await openFolder();
+  await using charter = await startCharter({ DATA_DIR: dataDir.path, WORKERS: '2' });
+  const pidFile = join(dataDir.path, 'postgres/postmaster.pid');
+  expect(existsSync(pidFile)).toBe(true);
+  expect((await untilAdmitted(() => new Client(charter.url).get('/readyz'))).status).toBe(200);
+  charter.child.kill('SIGTERM');
+  expect((await charter.ended).code).toBe(0);
+  expect(existsSync(pidFile)).toBe(false);
 });

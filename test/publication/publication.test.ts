@@ -10,8 +10,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
 import { readFrom } from '../../src/publication/published-file.ts';
 import { openPublication } from '../../src/publication/routes.ts';
-import { listen } from '../../src/server.ts';
 import { operations } from '../support/contract/contract.ts';
+import { openFolder } from '../support/folder.ts';
+import { listen } from '../support/servers/listen.ts';
 import { useServer } from '../support/servers/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
@@ -241,64 +242,47 @@ test('a page of another origin may send a conditional request for the document',
 });
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-unbuilt-'));
-  const app = express().use(openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) }).routes(OPTIONS));
-  const unbuilt = await listen(app, { host: '127.0.0.1', port: 0 });
-  try {
-    const missing = await fetch(`${unbuilt.url}/docs`);
-    expect(missing.status).toBe(503);
-    expect(missing.headers.get('cache-control')).toBe('no-store');
-    expect(await missing.text()).toContain('<code>npm run docs</code>');
-    await writeBuilt(folder);
-    const built = await fetch(`${unbuilt.url}/docs`);
-    expect([built.status, await built.text()]).toEqual([200, 'docs/index.html']);
-  } finally {
-    await unbuilt.stop();
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await openFolder();
+  const app = express().use(openPublication({ readBuilt: readFrom(pathToFileURL(`${folder.path}/`)) }).routes(OPTIONS));
+  await using unbuilt = await listen(app);
+  const missing = await fetch(`${unbuilt.url}/docs`);
+  expect(missing.status).toBe(503);
+  expect(missing.headers.get('cache-control')).toBe('no-store');
+  expect(await missing.text()).toContain('<code>npm run docs</code>');
+  await writeBuilt(folder.path);
+  const built = await fetch(`${unbuilt.url}/docs`);
+  expect([built.status, await built.text()]).toEqual([200, 'docs/index.html']);
 });
 
 test('a file that cannot be read is a failed request, not missing documentation; it is shown once it can be read', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-unreadable-'));
+  await using folder = await openFolder();
   const failures: unknown[] = [];
   const refuse: express.ErrorRequestHandler = (error, _req, res, _next) => {
     failures.push(error);
     res.status(500).end();
   };
   // Also for root, who may read every file: a folder cannot be read as a file.
-  for (const name of FILES) await mkdir(join(folder, name), { recursive: true });
-  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) });
+  for (const name of FILES) await mkdir(join(folder.path, name), { recursive: true });
+  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder.path}/`)) });
   await publication.prepare(EXAMPLE);
-  const unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse), {
-    host: '127.0.0.1',
-    port: 0,
-  });
-  try {
-    for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
-    expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
-    await rm(join(folder, 'docs'), { recursive: true });
-    for (const name of ['openapi.json', 'openapi.yaml']) await rm(join(folder, name), { recursive: true });
-    await writeBuilt(folder);
-    const readable = await fetch(`${unreadable.url}/docs`);
-    expect([readable.status, await readable.text()]).toEqual([200, 'docs/index.html']);
-  } finally {
-    await unreadable.stop();
-    await rm(folder, { recursive: true });
-  }
+  await using unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse));
+  for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
+  expect(failures).toMatchObject(PATHS.map(() => ({ code: 'EISDIR' })));
+  await rm(join(folder.path, 'docs'), { recursive: true });
+  for (const name of ['openapi.json', 'openapi.yaml']) await rm(join(folder.path, name), { recursive: true });
+  await writeBuilt(folder.path);
+  const readable = await fetch(`${unreadable.url}/docs`);
+  expect([readable.status, await readable.text()]).toEqual([200, 'docs/index.html']);
 });
 
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
   await writeBuilt(folder);
   const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) });
-  const prepared = await listen(express().use(publication.routes(OPTIONS)), { host: '127.0.0.1', port: 0 });
-  try {
-    await publication.prepare(prepared.url);
-    await rm(folder, { recursive: true });
-    for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
-  } finally {
-    await prepared.stop();
-  }
+  await using prepared = await listen(express().use(publication.routes(OPTIONS)));
+  await publication.prepare(prepared.url);
+  await rm(folder, { recursive: true });
+  for (const path of PATHS) expect((await fetch(`${prepared.url}${path}`)).status).toBe(200);
 });
 
 test('the pages and the collection show the address that the reader called', async () => {
@@ -315,14 +299,10 @@ test('the pages and the collection show the address that the reader called', asy
 test('with PUBLIC_URL, they show that, whatever host the reader called', async () => {
   const publicUrl = 'https://charter.example.org';
   const app = express().use(openPublication().routes({ ...OPTIONS, publicUrl }));
-  const own = await listen(app, { host: '127.0.0.1', port: 0 });
-  try {
-    for (const path of ['/docs', '/docs/all', '/llms.txt', '/sitemap.xml', '/postman.json']) {
-      const text = await (await fetch(`${own.url}${path}`)).text();
-      expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
-    }
-  } finally {
-    await own.stop();
+  await using own = await listen(app);
+  for (const path of ['/docs', '/docs/all', '/llms.txt', '/sitemap.xml', '/postman.json']) {
+    const text = await (await fetch(`${own.url}${path}`)).text();
+    expect([path, shown(text), text.includes(own.url)]).toEqual([path, publicUrl, false]);
   }
 });
 
@@ -334,15 +314,11 @@ test('pages link to the contact for support, and say nothing of it without one',
     [undefined, ['/docs', '/docs/all', '/docs/errors', '/docs/reference', '/llms.txt'], null],
   ] as const) {
     const app = express().use(openPublication({ supportUrl: contact }).routes(OPTIONS));
-    const own = await listen(app, { host: '127.0.0.1', port: 0 });
-    try {
-      for (const path of paths) {
-        const text = await (await fetch(`${own.url}${path}`)).text();
-        expect([path, text.includes('support.invalid')]).toEqual([path, false]);
-        expect([path, link === null ? !/>Support<|^Support:/m.test(text) : text.includes(link)]).toEqual([path, true]);
-      }
-    } finally {
-      await own.stop();
+    await using own = await listen(app);
+    for (const path of paths) {
+      const text = await (await fetch(`${own.url}${path}`)).text();
+      expect([path, text.includes('support.invalid')]).toEqual([path, false]);
+      expect([path, link === null ? !/>Support<|^Support:/m.test(text) : text.includes(link)]).toEqual([path, true]);
     }
   }
 });
@@ -361,29 +337,20 @@ test.each([
 // The attack: a made-up Host with each request, so that the server compresses 1.5 MB for each.
 test('of many made-up hosts, only a few are shown', async () => {
   const app = express().use(openPublication().routes(OPTIONS));
-  const own = await listen(app, { host: '127.0.0.1', port: 0 });
-  try {
-    const addresses = new Set<string | undefined>();
-    for (let i = 0; i < 20; i += 1)
-      addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
-    // One more than are kept, because the first of them has been replaced once.
-    expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
-  } finally {
-    await own.stop();
-  }
+  await using own = await listen(app);
+  const addresses = new Set<string | undefined>();
+  for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
+  // One more than are kept, because the first of them has been replaced once.
+  expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
 });
 
 // The bug: each of the first requests read and compressed the file for itself.
 test('of many made-up hosts that come at once, only a few are shown', async () => {
   const app = express().use(openPublication().routes(OPTIONS));
-  const own = await listen(app, { host: '127.0.0.1', port: 0 });
-  try {
-    const hosts = Array.from({ length: 20 }, (_, i) => `host${i}.test`);
-    const answers = await Promise.all(hosts.map((host) => sendTo('/postman.json', host, own.url)));
-    expect(answers.filter(({ text }) => shown(text) === EXAMPLE)).toHaveLength(15);
-  } finally {
-    await own.stop();
-  }
+  await using own = await listen(app);
+  const hosts = Array.from({ length: 20 }, (_, i) => `host${i}.test`);
+  const answers = await Promise.all(hosts.map((host) => sendTo('/postman.json', host, own.url)));
+  expect(answers.filter(({ text }) => shown(text) === EXAMPLE)).toHaveLength(15);
 });
 
 // The attack: every ten seconds, another made-up host takes the place of the host that was added first.
@@ -391,7 +358,7 @@ test('made-up hosts replace each other, and not the host that readers use', asyn
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
   const app = express().use(openPublication().routes(OPTIONS));
-  const own = await listen(app, { host: '127.0.0.1', port: 0 });
+  const own = await listen(app);
   try {
     const addressFor = async (host: string) => shown((await sendTo('/postman.json', host, own.url)).text);
     for (let i = 0; i < 8; i += 1) {
@@ -422,12 +389,18 @@ test('the collection is for Postman, with a request for each operation', async (
 test.each(['charter-client', 'charter-mock'])(
   'npm reads %s from the server, in the version of the contract',
   async (name) => {
-    const folder = await mkdtemp(join(tmpdir(), 'charter-npm-'));
-    const options = ['pack', `${server.url}/${name}.tgz`, '--json', '--ignore-scripts', '--pack-destination', folder];
-    const { stdout } = await promisify(execFile)('npm', options, { cwd: folder });
+    await using folder = await openFolder();
+    const options = [
+      'pack',
+      `${server.url}/${name}.tgz`,
+      '--json',
+      '--ignore-scripts',
+      '--pack-destination',
+      folder.path,
+    ];
+    const { stdout } = await promisify(execFile)('npm', options, { cwd: folder.path });
     const { info } = JSON.parse(await readFile(join(GENERATED, 'openapi.json'), 'utf8'));
     expect(JSON.parse(stdout)).toMatchObject([{ name, version: info.version }]);
-    await rm(folder, { recursive: true });
   },
 );
 
@@ -450,13 +423,9 @@ function sendTo(path: string, host: string, url = server.url): Promise<{ status:
 
 const contactOf = async (supportUrl: string | undefined, method = 'GET') => {
   const routes = openPublication({ supportUrl }).routes({ ...OPTIONS, publicUrl: 'https://charter.example.org' });
-  const own = await listen(express().use(routes), { host: '127.0.0.1', port: 0 });
-  try {
-    const response = await fetch(`${own.url}/.well-known/security.txt`, { method });
-    return { status: response.status, type: response.headers.get('Content-Type'), text: await response.text() };
-  } finally {
-    await own.stop();
-  }
+  await using own = await listen(express().use(routes));
+  const response = await fetch(`${own.url}/.well-known/security.txt`, { method });
+  return { status: response.status, type: response.headers.get('Content-Type'), text: await response.text() };
 };
 
 test.each(['mailto:security@example.org', 'https://support.example.org/charter'])(

@@ -1,9 +1,7 @@
 import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
+import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // A client that keeps a copy in sync lists what has changed since an instant. The cost of a list page must depend neither on how
 // many rows there are nor on how many of them have changed.
@@ -146,15 +144,11 @@ test.each(
   ),
 )('a list page of changes is not planned anew each time, whether many rows have changed or few: %j', async (order) => {
   for (const changedRows of [3000, 20]) {
-    const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
-    try {
-      const query = { ...PAGE, ...order, updatedSince: await instantOf(spread, changedRows) };
-      // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
-      for (let i = 0; i < 8; i += 1) await listParentPrograms(db, spread.scope, query);
-      const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
-      expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 3 }]);
-    } finally {
-      await db.close();
-    }
+    await using db = connectTo(database.url, 1);
+    const query = { ...PAGE, ...order, updatedSince: await instantOf(spread, changedRows) };
+    // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
+    for (let i = 0; i < 8; i += 1) await listParentPrograms(db, spread.scope, query);
+    const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
+    expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 3 }]);
   }
 });

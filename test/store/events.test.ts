@@ -198,20 +198,16 @@ test('a row that moves is deleted in one organization and created in the other',
 });
 
 test('truncating the table deletes every parent program', async () => {
-  const own = await openTestDatabase();
-  try {
-    const tenants = [await createTenant(own.db), await createTenant(own.db)];
-    for (const { scope } of tenants)
-      await own.db.pool.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [scope.organizationId]);
-    await own.db.pool.query('truncate parent_programs cascade');
-    for (const { scope } of tenants) {
-      const { events } = await listEvents(own.db, scope, { after: FEED_START, type: undefined, limit: 101 });
-      const all: FeedEvent[] = events.map(({ json }) => JSON.parse(json));
-      expect(all.map(({ type }) => type)).toEqual(['parent_program.created', 'parent_program.deleted']);
-      expect(applied(all)).toEqual(new Map());
-    }
-  } finally {
-    await own.close();
+  await using own = await openTestDatabase();
+  const tenants = [await createTenant(own.db), await createTenant(own.db)];
+  for (const { scope } of tenants)
+    await own.db.pool.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [scope.organizationId]);
+  await own.db.pool.query('truncate parent_programs cascade');
+  for (const { scope } of tenants) {
+    const { events } = await listEvents(own.db, scope, { after: FEED_START, type: undefined, limit: 101 });
+    const all: FeedEvent[] = events.map(({ json }) => JSON.parse(json));
+    expect(all.map(({ type }) => type)).toEqual(['parent_program.created', 'parent_program.deleted']);
+    expect(applied(all)).toEqual(new Map());
   }
 });
 

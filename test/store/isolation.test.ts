@@ -3,14 +3,13 @@ import { takeTurn } from '../../src/store/organizations/organization-moves.ts';
 import { checkKeyOfWrite } from '../../src/store/resources/key-of-write.ts';
 import { insertRow } from '../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
-import { openDatabase, type Transaction, transaction } from '../../src/store/sql/database.ts';
+import { type Transaction, transaction } from '../../src/store/sql/database.ts';
 import { queryIn, withOwnConnection } from '../../src/store/sql/tenant-tables.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { findCredentials } from '../../src/store/unscoped/people.ts';
 import { exportedFunctions } from '../support/contract/exports.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { unlimitedTables } from '../support/postgres/statement-scope.ts';
-import { createTenant, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
+import { connectTo, createTenant, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
 import { WITHOUT_SCOPE, watchStatements } from '../support/postgres/watch-statements.ts';
 
 // Every statement that src/ sends in any test has to name the organization: see test/support/postgres/watch-statements.ts.
@@ -86,7 +85,7 @@ test.each([
 test('a statement of src/ without the organization is reported with its function', async () => {
   const reports: string[] = [];
   const report = ({ message }: Error) => reports.push(message.split(' sends ')[0] ?? '');
-  const unwatched = openDatabase({ url, keyring: KEYRING, poolSize: 2, onIdleError: () => {} });
+  const unwatched = connectTo(url);
   const watched = watchStatements(unwatched, { report, isAllowed: () => false });
   const text = 'select from users';
   await findCredentials(watched, 'ada@example.test');

@@ -1,10 +1,8 @@
 import { findKeyRotations, listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';
-import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
+import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
 
@@ -134,13 +132,9 @@ test('the key look-up uses one plan for any number of keys', async () => {
     `select encode(key_hash, 'hex') as hash from api_keys limit 3`,
   );
   const hashes = rows.map(({ hash }) => hash);
-  const db = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
-  try {
-    // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
-    for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
-    const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
-    expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);
-  } finally {
-    await db.close();
-  }
+  await using db = connectTo(database.url, 1);
+  // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
+  for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
+  const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
+  expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);
 });

@@ -1,10 +1,9 @@
-import { type Database, isReachable, openDatabase } from '../../src/store/sql/database.ts';
+import { type Database, isReachable } from '../../src/store/sql/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/sql/database-errors.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { serverUrl, withClient } from '../support/postgres/postgres.ts';
-import { createTenant, useDatabase } from '../support/postgres/store.ts';
+import { connectTo, createTenant, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
 // Every error here is real and comes through both ways into the database: an outage gets 503, a bug 500.
@@ -13,12 +12,8 @@ const database = await useDatabase();
 const { db } = database;
 
 async function withDatabase(url: string, work: (other: Database) => Promise<void>): Promise<void> {
-  const other = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
-  try {
-    await work(other);
-  } finally {
-    await other.close();
-  }
+  await using other = connectTo(url, 1);
+  await work(other);
 }
 
 async function failuresOf(...works: Promise<unknown>[]): Promise<unknown[]> {
@@ -72,7 +67,7 @@ test('a connection that is cut during a statement is an outage', async () => {
 
 // The attack: a reset while Prisma runs a raw statement, as for each update and deletion of a program.
 test('a connection that is reset during a raw statement is an outage', async () => {
-  const proxy = await proxyDatabase(database.url);
+  await using proxy = await proxyDatabase(database.url);
   await withDatabase(proxy.url, async (gone) => {
     const failures = failuresOf(gone.prisma.$queryRaw`select pg_sleep(30)::text as reset`);
     await withClient(await serverUrl(), (other) =>
@@ -85,7 +80,6 @@ test('a connection that is reset during a raw statement is an outage', async () 
     proxy.reset();
     expect((await failures).map(isOutage)).toEqual([true]);
   });
-  await proxy.stop();
 });
 
 // The attack: PostgreSQL stops between two statements of a transaction, while no statement runs.

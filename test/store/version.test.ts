@@ -100,20 +100,16 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
 
 // As a replica, as tools that copy data do, no trigger writes events, which would change the versions, too.
 test.each(['origin', 'replica'])("as %s, truncating the table changes every organization's version", async (role) => {
-  const own = await openTestDatabase();
-  try {
-    const tenants = [await createTenant(own.db), await createTenant(own.db)];
-    const versions = () => own.db.prisma.organization.findMany({ select: { version: true } });
-    const before = await versions();
-    await own.db.pool.query(
-      `begin; set local session_replication_role = ${role}; truncate parent_programs cascade; commit`,
-    );
-    const after = await versions();
-    expect(after).toHaveLength(tenants.length);
-    for (const { version } of after) expect(before).not.toContainEqual({ version });
-  } finally {
-    await own.close();
-  }
+  await using own = await openTestDatabase();
+  const tenants = [await createTenant(own.db), await createTenant(own.db)];
+  const versions = () => own.db.prisma.organization.findMany({ select: { version: true } });
+  const before = await versions();
+  await own.db.pool.query(
+    `begin; set local session_replication_role = ${role}; truncate parent_programs cascade; commit`,
+  );
+  const after = await versions();
+  expect(after).toHaveLength(tenants.length);
+  for (const { version } of after) expect(before).not.toContainEqual({ version });
 });
 
 test('a new key, a use of it and an update without a change keep the version', async () => {

@@ -1,9 +1,7 @@
-import { openDatabase } from '../../src/store/sql/database.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, times } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { newKeyIn, writtenUseOf } from '../support/data/used-key.ts';
-import { useDatabase } from '../support/postgres/store.ts';
+import { connectTo, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
 const database = await useDatabase();
@@ -123,7 +121,7 @@ test('a writer flushes at its interval, and once more when it stops', async () =
 // Ten processes write the same keys in different orders; locking rows in those orders would deadlock.
 test('ten processes that write the same keys concurrently lose nothing', async () => {
   const keys = await times(20, newKey);
-  const own = openDatabase({ url: database.url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} });
+  const own = connectTo(database.url, 10);
   const writers = Array.from({ length: 10 }, () => startKeyUses(own, { onFailure: failing }));
   for (const [i, writer] of writers.entries())
     for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) {

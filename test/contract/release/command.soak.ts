@@ -1,9 +1,9 @@
 // The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { set } from '../../support/contract/planted.ts';
 import { type ReleaseFolder, useReleaseFolder } from '../../support/contract/release-folder.ts';
+import { useFolder } from '../../support/folder.ts';
 
 const WORDS = set('info summary', 'Programs');
 const ADDITIVE = set('components parameters Limit schema maximum', 200);
@@ -13,8 +13,7 @@ const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/comp
 
 const folder = await useReleaseFolder();
 const { files, path, release } = folder;
-const published = await mkdtemp(join(tmpdir(), 'charter-published-'));
-afterAll(() => rm(published, { recursive: true }));
+const published = await useFolder();
 
 /** Publishes 1.0.0 in the checkout: by the command the first time, and as a copy afterwards. */
 async function publishFirst(): Promise<void> {

@@ -164,15 +164,11 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
 
 /** The command line shown beside a new key; it contains our own URL. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
-  const proxied = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...options });
-  try {
-    const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };
-    const own = await browserOf(proxied, await createAccount(proxied.db), headers);
-    const shown = await own.submit('/profile/api-keys/new', { name: 'Ours' }, '/profile/api-keys');
-    return /"(https?:[^"]*)"/.exec(wordsOf(shown))?.[1] ?? '';
-  } finally {
-    await proxied.close();
-  }
+  await using proxied = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...options });
+  const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };
+  const own = await browserOf(proxied, await createAccount(proxied.db), headers);
+  const shown = await own.submit('/profile/api-keys/new', { name: 'Ours' }, '/profile/api-keys');
+  return /"(https?:[^"]*)"/.exec(wordsOf(shown))?.[1] ?? '';
 }
 
 test.each([

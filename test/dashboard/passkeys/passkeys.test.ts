@@ -190,33 +190,29 @@ test('a challenge serves once, also for concurrent requests', async () => {
 
 test('a challenge serves only the browser and the purpose for which it was made, for ten minutes', async () => {
   // The attack: the victim’s browser is signed in to the attacker’s account; a proof becomes a sign-in.
-  const timed = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: ORIGIN });
-  try {
-    const owner = await createAccount(timed.db);
-    const browser = await browserOf(timed, owner);
-    const authenticator = await addPasskeyTo(browser, ORIGIN);
-    const [mine, theirs] = [new Browser(timed.url), new Browser(timed.url)];
-    const [myPage, theirPage] = [await mine.get('/sign-in'), await theirs.get('/sign-in')];
-    const options = await optionsFrom(mine, myPage);
-    await expectRefused(theirs, await sendCredential(theirs, theirPage, { credential: authenticator.get(options) }));
+  await using timed = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: ORIGIN });
+  const owner = await createAccount(timed.db);
+  const browser = await browserOf(timed, owner);
+  const authenticator = await addPasskeyTo(browser, ORIGIN);
+  const [mine, theirs] = [new Browser(timed.url), new Browser(timed.url)];
+  const [myPage, theirPage] = [await mine.get('/sign-in'), await theirs.get('/sign-in')];
+  const options = await optionsFrom(mine, myPage);
+  await expectRefused(theirs, await sendCredential(theirs, theirPage, { credential: authenticator.get(options) }));
 
-    await ageProofs(timed.db, owner);
-    const asked = await browser.submit('/profile/second-factor');
-    const forSignIn = await optionsFrom(mine, myPage);
-    const proof = await sendCredential(browser, asked, { credential: authenticator.get(forSignIn) });
-    expect(proof.status).toBe(422);
-    const forProof = await optionsFrom(browser, asked);
-    await expectRefused(mine, await sendCredential(mine, myPage, { credential: authenticator.get(forProof) }));
+  await ageProofs(timed.db, owner);
+  const asked = await browser.submit('/profile/second-factor');
+  const forSignIn = await optionsFrom(mine, myPage);
+  const proof = await sendCredential(browser, asked, { credential: authenticator.get(forSignIn) });
+  expect(proof.status).toBe(422);
+  const forProof = await optionsFrom(browser, asked);
+  await expectRefused(mine, await sendCredential(mine, myPage, { credential: authenticator.get(forProof) }));
 
-    const old = await optionsFrom(mine, myPage);
-    timed.passMinutes(10);
-    await expectRefused(mine, await sendCredential(mine, myPage, { credential: authenticator.get(old) }));
-    await deleteExpiredChallenges(timed.db, { now: timed.now() });
-    expect(await timed.db.prisma.passkeyChallenge.count()).toBe(0);
-    expect((await signInWithPasskey(mine, authenticator)).status).toBe(303);
-  } finally {
-    await timed.close();
-  }
+  const old = await optionsFrom(mine, myPage);
+  timed.passMinutes(10);
+  await expectRefused(mine, await sendCredential(mine, myPage, { credential: authenticator.get(old) }));
+  await deleteExpiredChallenges(timed.db, { now: timed.now() });
+  expect(await timed.db.prisma.passkeyChallenge.count()).toBe(0);
+  expect((await signInWithPasskey(mine, authenticator)).status).toBe(303);
 });
 
 test('the passkey of another person signs in to their account only, and proves nothing', async () => {
@@ -420,19 +416,15 @@ test('the pages say why there are no passkeys at an IP address, without HTTPS an
     ['http://charter.example.org', undefined],
     [undefined, 'charter.example.org'],
   ] as const) {
-    const other = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...(publicUrl && { publicUrl }) });
-    try {
-      const guest = new Browser(other.url, host === undefined ? {} : { headers: { Host: host } });
-      const page = await guest.get('/sign-in');
-      expect(page.text).not.toContain('data-passkey');
-      words.push(/Passkeys need.*?\.(?= )/.exec(wordsOf(page))?.[0] ?? '');
-      const browser = await browserOf(other, await createAccount(other.db));
-      expect(wordsOf(await browser.get('/profile'))).toContain('Passkeys need');
-      const form_token = await browser.formToken();
-      expect((await browser.post('/profile/passkeys/options', { form_token })).status).toBe(404);
-    } finally {
-      await other.close();
-    }
+    await using other = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...(publicUrl && { publicUrl }) });
+    const guest = new Browser(other.url, host === undefined ? {} : { headers: { Host: host } });
+    const page = await guest.get('/sign-in');
+    expect(page.text).not.toContain('data-passkey');
+    words.push(/Passkeys need.*?\.(?= )/.exec(wordsOf(page))?.[0] ?? '');
+    const browser = await browserOf(other, await createAccount(other.db));
+    expect(wordsOf(await browser.get('/profile'))).toContain('Passkeys need');
+    const form_token = await browser.formToken();
+    expect((await browser.post('/profile/passkeys/options', { form_token })).status).toBe(404);
   }
   expect(words).toEqual([
     'Passkeys need a host name, and this address is an IP address.',

@@ -74,31 +74,27 @@ test('a person sees and ends neither sessions of others nor one that is waiting 
 
 test('an ended session is refused by every process at its next request, and so is a form that it had open', async () => {
   // The attack: a laptop that was left in a train, signed in, with a form open; other processes have seen its session.
-  const other = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-  try {
-    const owner = await createAccount(dashboard.db);
-    const [lost, mine] = [await signedIn(owner, SAFARI, '127.0.2.1'), await signedIn(owner, FIREFOX)];
-    const elsewhere = new Browser(other.url);
-    for (const [name, value] of lost.cookies) elsewhere.cookies.set(name, value);
-    const form = await elsewhere.form('/profile/api-keys/new', '/profile/api-keys');
-    const response = await mine.submit(SESSIONS);
-    expect([response.status, response.headers['location']]).toEqual([303, `${SESSIONS}?done=ended`]);
-    expect([await isIn(lost), await isIn(elsewhere), await isIn(mine)]).toEqual([false, false, true]);
-    const late = await elsewhere.post('/profile/api-keys', { ...Object.fromEntries(form.fields), name: 'Late' });
-    expect([late.status, late.headers['location']]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
-    const page = await mine.get(`${SESSIONS}?done=ended`);
-    expect([rowsIn(page).length, wordsOf(page)]).toEqual([1, expect.stringContaining('The session is ended.')]);
-    expect(await eventsOf(owner)).toEqual([
-      {
-        action: 'user.session_ended',
-        targetUserId: owner.userId,
-        detail: { device: 'Safari on iPhone', ip: '127.0.2.1' },
-        ip: '127.0.0.1',
-      },
-    ]);
-  } finally {
-    await other.close();
-  }
+  await using other = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+  const owner = await createAccount(dashboard.db);
+  const [lost, mine] = [await signedIn(owner, SAFARI, '127.0.2.1'), await signedIn(owner, FIREFOX)];
+  const elsewhere = new Browser(other.url);
+  for (const [name, value] of lost.cookies) elsewhere.cookies.set(name, value);
+  const form = await elsewhere.form('/profile/api-keys/new', '/profile/api-keys');
+  const response = await mine.submit(SESSIONS);
+  expect([response.status, response.headers['location']]).toEqual([303, `${SESSIONS}?done=ended`]);
+  expect([await isIn(lost), await isIn(elsewhere), await isIn(mine)]).toEqual([false, false, true]);
+  const late = await elsewhere.post('/profile/api-keys', { ...Object.fromEntries(form.fields), name: 'Late' });
+  expect([late.status, late.headers['location']]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
+  const page = await mine.get(`${SESSIONS}?done=ended`);
+  expect([rowsIn(page).length, wordsOf(page)]).toEqual([1, expect.stringContaining('The session is ended.')]);
+  expect(await eventsOf(owner)).toEqual([
+    {
+      action: 'user.session_ended',
+      targetUserId: owner.userId,
+      detail: { device: 'Safari on iPhone', ip: '127.0.2.1' },
+      ip: '127.0.0.1',
+    },
+  ]);
 });
 
 test('signing out everywhere keeps this session, says so, and ends all others, including those that wait for the second factor', async () => {
@@ -146,19 +142,15 @@ test('several browsers that sign out everywhere at once leave exactly one sessio
 });
 
 test('idle and expired sessions are not listed, and the last use has the address and the client of its request', async () => {
-  const timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-  try {
-    const owner = await createAccount(timed.db);
-    const [mine] = [await browserOf(timed, owner), await browserOf(timed, owner)];
-    timed.passMinutes(20);
-    const moved = new Browser(timed.url, { headers: { 'User-Agent': FIREFOX }, localAddress: '127.0.3.1' });
-    for (const [name, value] of mine.cookies) moved.cookies.set(name, value);
-    expect(rowsIn(await moved.get(SESSIONS))).toHaveLength(2);
-    timed.passMinutes(15);
-    expect(rowsIn(await moved.get(SESSIONS))).toEqual([expect.stringMatching(/Firefox on Windows .*127\.0\.3\.1/)]);
-  } finally {
-    await timed.close();
-  }
+  await using timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+  const owner = await createAccount(timed.db);
+  const [mine] = [await browserOf(timed, owner), await browserOf(timed, owner)];
+  timed.passMinutes(20);
+  const moved = new Browser(timed.url, { headers: { 'User-Agent': FIREFOX }, localAddress: '127.0.3.1' });
+  for (const [name, value] of mine.cookies) moved.cookies.set(name, value);
+  expect(rowsIn(await moved.get(SESSIONS))).toHaveLength(2);
+  timed.passMinutes(15);
+  expect(rowsIn(await moved.get(SESSIONS))).toEqual([expect.stringMatching(/Firefox on Windows .*127\.0\.3\.1/)]);
 });
 
 test('a key or markup in the User-Agent is neither stored nor rendered, and a long one is cut', async () => {

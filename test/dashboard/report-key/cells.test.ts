@@ -116,9 +116,9 @@ test('a report that waits while a move is completed revokes the keys of the othe
 
 // The trap: a proxy before the other cell that replaces Host by the common address. Each cell would send the report on to all.
 test('a report that a cell has sent on is not sent on again', async () => {
-  const other = await startScriptedServer();
+  await using other = await startScriptedServer();
   other.play((res) => res.writeHead(200).end());
-  const looping = await startDashboard({ ...common, cells: [own, cellOf('us1', 'United States', other.url)] });
+  await using looping = await startDashboard({ ...common, cells: [own, cellOf('us1', 'United States', other.url)] });
   const { key } = await giveKey(looping.db, (await createPeople(looping.db)).member);
   const report = (sent: Record<string, string>) => reportAsProgram(looping.url, { keys: [key] }, { headers: sent });
   expect((await report(headers)).status).toBe(200);
@@ -126,8 +126,6 @@ test('a report that a cell has sent on is not sent on again', async () => {
   const again = { 'Charter-Forwarded': String(other.received[0]?.headers['charter-forwarded']) };
   expect((await report({ ...headers, ...again })).status).toBe(200);
   expect(other.received).toHaveLength(1);
-  await looping.close();
-  await other.close();
 });
 
 test.each(['charter.test:80', 'Charter.Test'])('%s is the common address, too', async (host) => {
@@ -137,8 +135,8 @@ test.each(['charter.test:80', 'Charter.Test'])('%s is the common address, too', 
 });
 
 test('if another cell does not answer, refuses or redirects, the report says where to repeat it', async () => {
-  const failing = await startScriptedServer();
-  const lame = await startDashboard({ ...common, cells: [...cells, cellOf('ap1', 'Asia', failing.url)] });
+  await using failing = await startScriptedServer();
+  await using lame = await startDashboard({ ...common, cells: [...cells, cellOf('ap1', 'Asia', failing.url)] });
   const location = { Location: `${us1.url}/report-key`, 'Content-Length': 0 };
   for (const fail of [
     (res: ServerResponse) => res.destroy(),
@@ -164,6 +162,4 @@ test('if another cell does not answer, refuses or redirects, the report says whe
     expect(page.text).toContain(`href="${failing.url}/report-key"`);
     expect(page.text).not.toContain(ours.key);
   }
-  await lame.close();
-  await failing.close();
 });

@@ -189,22 +189,18 @@ test('a compressed body gets 415, and a form of more than 256 KiB gets 413', asy
 });
 
 test('an address is limited to 60 reports in 15 minutes, over all processes, and others are not', async () => {
-  const second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-  try {
-    const localAddress = newAddress();
-    const key = mintKey('live').key;
-    const send = (at: string) => reportAsProgram(at, { keys: [key] }, { localAddress });
-    const replies = await times(70, () => send(Math.random() < 0.5 ? url : second.url));
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(60);
-    const refused = replies.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(10);
-    for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    const page = await reportOnPage(url, key, localAddress);
-    expect([page.status, Number(page.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
-    expect((await report([key])).status).toBe(200);
-  } finally {
-    await second.close();
-  }
+  await using second = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+  const localAddress = newAddress();
+  const key = mintKey('live').key;
+  const send = (at: string) => reportAsProgram(at, { keys: [key] }, { localAddress });
+  const replies = await times(70, () => send(Math.random() < 0.5 ? url : second.url));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(60);
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(10);
+  for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  const page = await reportOnPage(url, key, localAddress);
+  expect([page.status, Number(page.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
+  expect((await report([key])).status).toBe(200);
 });
 
 test('the pages of the key and the audit log say that it was reported as leaked', async () => {

@@ -43,7 +43,7 @@ describe('the e-mail', () => {
     ],
     ['of another person', { email_verified: true, sub: 'another' }, {}, 502],
   ])('of the UserInfo endpoint counts as that endpoint says: %s', async (_, more, claims, status) => {
-    const at = await startIdentityProvider();
+    await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const { member, domain } = await company({ rules: { newPeople: 'member' }, at });
     const [browser, sub, email] = [newBrowser(), crypto.randomUUID(), `new@${domain}`];
@@ -54,12 +54,11 @@ describe('the e-mail', () => {
     };
     const page = await browser.get(at.authorize(await beginWith(browser, member.email), { sub, ...claims }));
     expect([page.status, await db.prisma.user.count({ where: { email } })]).toEqual([status, status === 303 ? 1 : 0]);
-    await at.close();
   });
 
   test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
     // As GitLab sends it. The attack: somebody who left the group stays a manager.
-    const at = await startIdentityProvider();
+    await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };
     const { member, domain } = await company({ rules, at });
@@ -87,7 +86,6 @@ describe('the e-mail', () => {
     expect(events.map(({ detail }) => detail)).toEqual([{ by }, { by, groups: 'not sent' }]);
     expect(await come(500, {})).toEqual([502, 'Gil Lab', 'manager']);
     expect(await come(200, { groups: [] })).toEqual([303, 'Gil Lab', 'viewer']);
-    await at.close();
   });
 
   test.each([

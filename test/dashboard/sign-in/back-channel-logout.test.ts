@@ -177,11 +177,10 @@ describe('attacks', () => {
     ['a token without an issuer', (at) => at.logoutToken({ sub: 'ada', iss: undefined })],
     ['a token for another client', (at) => at.logoutToken({ sub: 'ada', aud: 'another-client' })],
   ])('%s asks the provider nothing', async (_, tokenOf) => {
-    const victim = await startIdentityProvider();
+    await using victim = await startIdentityProvider();
     const { path } = await company(victim);
     expect((await send(path, tokenOf(victim))).status).toBe(400);
     expect(victim.requested).toEqual([]);
-    await victim.close();
   });
 
   test.each([
@@ -191,12 +190,11 @@ describe('attacks', () => {
     ['id_token_signing_alg_values_supported', 7],
     ['id_token_signing_alg_values_supported', ['HS256', 'none']],
   ])('a token of a provider whose %s is %j is refused, and no fault', async (name, value) => {
-    const lying = await startIdentityProvider();
+    await using lying = await startIdentityProvider();
     const { path } = await company(lying);
     lying.metadata = { [name]: value };
     const making = { signature: 'client secret' } as const;
     expect((await send(path, lying.logoutToken({ sub: 'ada' }, making))).status).toBe(400);
-    await lying.close();
   });
 
   type Failing = (res: ServerResponse, path: string) => boolean;
@@ -217,7 +215,7 @@ describe('attacks', () => {
     ['works', () => false],
   ])('many forged tokens lead to few requests to a provider that %s', async (_, failing) => {
     // The attack: anybody has Charter flood the provider, or fill its own connections.
-    const victim = await startIdentityProvider();
+    await using victim = await startIdentityProvider();
     const { path } = await company(victim);
     victim.override = failing;
     const forge = (i: number) =>
@@ -226,11 +224,10 @@ describe('attacks', () => {
     for (const { status } of all) expect([400, 503]).toContain(status);
     // One each for the metadata and the keys. On a slow machine, they are asked for once more.
     expect(victim.requested.length).toBeLessThanOrEqual(6);
-    await victim.close();
   });
 
   test('tokens that arrive while a slow provider is asked for its metadata wait for the same response', async () => {
-    const victim = await startIdentityProvider();
+    await using victim = await startIdentityProvider();
     const { path } = await company(victim);
     let respond = () => {};
     const held = new Promise<void>((resolve) => {
@@ -247,7 +244,6 @@ describe('attacks', () => {
     respond();
     expect((await sent).map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(victim.requested).toEqual(['/.well-known/openid-configuration', '/keys']);
-    await victim.close();
   });
 
   test('a token is accepted once', async () => {

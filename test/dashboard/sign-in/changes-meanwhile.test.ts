@@ -58,7 +58,7 @@ describe('a change of the settings while the provider is asked', () => {
     const remove = ({ administrator }: Company) => removeConnection(db, administrator).then(orThrow);
     for (const act of [change, remove]) {
       // A provider whose metadata nobody has read yet.
-      const slow = await startIdentityProvider();
+      await using slow = await startIdentityProvider();
       const theirs = await company({ at: slow });
       slow.override = async () => {
         await act(theirs);
@@ -68,7 +68,6 @@ describe('a change of the settings while the provider is asked', () => {
       expect([page.status, urlIn(page)]).toEqual([400, null]);
       const { organizationId } = theirs.administrator.scope;
       expect(await db.prisma.ssoSignIn.count({ where: { organizationId } })).toBe(0);
-      await slow.close();
     }
   });
 

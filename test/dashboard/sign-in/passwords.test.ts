@@ -87,23 +87,19 @@ test('too many reset requests get the same refusal, whether or not the e-mail is
 
 test('behind a trusted proxy each client is rate-limited by its own address, and only the proxy’s word counts', async () => {
   // The attack: ten guesses lock out the account’s owner, who comes through the same proxy.
-  const behind = await startDashboard({ trustedProxies: ['127.0.0.1'] });
-  try {
-    const victim = await createAccount(behind.db);
-    const from = (address: string) =>
-      new Browser(behind.url, { headers: { 'X-Forwarded-For': address }, localAddress: '127.0.0.1' });
-    const guesses = await times(12, async () => (await from('198.51.100.7').signIn(victim.email, 'wrong')).status);
-    expect(guesses.filter((status) => status === 429)).toHaveLength(2);
-    // The server ignores the addresses that the client puts before the one added by the proxy.
-    expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
-    expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
-    const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
-      where: { action: 'user.signed_in', targetUserId: victim.userId },
-    });
-    expect(event.ip).toBe('203.0.113.9');
-  } finally {
-    await behind.close();
-  }
+  await using behind = await startDashboard({ trustedProxies: ['127.0.0.1'] });
+  const victim = await createAccount(behind.db);
+  const from = (address: string) =>
+    new Browser(behind.url, { headers: { 'X-Forwarded-For': address }, localAddress: '127.0.0.1' });
+  const guesses = await times(12, async () => (await from('198.51.100.7').signIn(victim.email, 'wrong')).status);
+  expect(guesses.filter((status) => status === 429)).toHaveLength(2);
+  // The server ignores the addresses that the client puts before the one added by the proxy.
+  expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
+  expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
+  const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
+    where: { action: 'user.signed_in', targetUserId: victim.userId },
+  });
+  expect(event.ip).toBe('203.0.113.9');
 });
 
 test('a forged client address neither avoids the rate limit nor slows anybody else', async () => {

@@ -93,25 +93,21 @@ test.each([
   ['http://charter.example.org', 'charter', 'Path=/; HttpOnly; SameSite=Lax'],
 ])('under %s the cookies are %s, %s', async (publicUrl, name, attributes) => {
   // The attack: a script, another site, a sibling domain or a network attacker reads or plants the cookie.
-  const secure = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl });
-  try {
-    const account = await createAccount(secure.db);
-    const browser = new Browser(secure.url);
-    expect((await browser.get('/sign-in')).setCookies).toEqual([
-      expect.stringMatching(new RegExp(`^${name}-form=[\\w-]{43}; ${attributes}$`)),
-    ]);
-    const response = await browser.signIn(account.email, PASSWORD);
-    expect(response.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
-    const left = await browser.submit('/profile', {}, '/sign-out');
-    expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
-    // A sibling domain can set the plain name, so the server ignores it over HTTPS.
-    browser.cookies.clear();
-    const planted = new Browser(secure.url);
-    planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));
-    expect(await isIn(planted)).toBe(false);
-  } finally {
-    await secure.close();
-  }
+  await using secure = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl });
+  const account = await createAccount(secure.db);
+  const browser = new Browser(secure.url);
+  expect((await browser.get('/sign-in')).setCookies).toEqual([
+    expect.stringMatching(new RegExp(`^${name}-form=[\\w-]{43}; ${attributes}$`)),
+  ]);
+  const response = await browser.signIn(account.email, PASSWORD);
+  expect(response.setCookies).toEqual([expect.stringMatching(new RegExp(`^${name}=[\\w-]{43}; ${attributes}$`))]);
+  const left = await browser.submit('/profile', {}, '/sign-out');
+  expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
+  // A sibling domain can set the plain name, so the server ignores it over HTTPS.
+  browser.cookies.clear();
+  const planted = new Browser(secure.url);
+  planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));
+  expect(await isIn(planted)).toBe(false);
 });
 
 test('signing out ends the session on the server', async () => {
@@ -152,23 +148,19 @@ test.each([
 ])(
   'after %s idle minutes, or in use for %s times as long, the sign-in says why the session has ended',
   async (minutes, repeated, message) => {
-    const timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
-    try {
-      const account = await createAccount(timed.db, { role: 'administrator' });
-      const browser = await browserOf(timed, account);
-      for (let i = 0; i < repeated; i += 1) {
-        expect((await browser.get(ASKED)).status).toBe(200);
-        timed.passMinutes(minutes);
-      }
-      if (repeated === 0) timed.passMinutes(minutes);
-      expect(await signInAgain(browser, account.email)).toEqual({
-        status: 303,
-        words: expect.stringContaining(message),
-        target: ASKED,
-      });
-    } finally {
-      await timed.close();
+    await using timed = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+    const account = await createAccount(timed.db, { role: 'administrator' });
+    const browser = await browserOf(timed, account);
+    for (let i = 0; i < repeated; i += 1) {
+      expect((await browser.get(ASKED)).status).toBe(200);
+      timed.passMinutes(minutes);
     }
+    if (repeated === 0) timed.passMinutes(minutes);
+    expect(await signInAgain(browser, account.email)).toEqual({
+      status: 303,
+      words: expect.stringContaining(message),
+      target: ASKED,
+    });
   },
 );
 

@@ -54,7 +54,7 @@ test.each(['connection', 'domains', 'domains/check', 'domains/remove', 'roles', 
 
 test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider names it', async (path) => {
   // Identity is the issuer and the subject, character by character.
-  const other = await startIdentityProvider(path);
+  await using other = await startIdentityProvider(path);
   const { issuer, clientId: client_id, clientSecret: client_secret } = other;
   const change = connection({ issuer, client_id, client_secret });
   for (const typed of [issuer.replace(/\/$/, ''), `${issuer.replace(/\/$/, '')}/`]) {
@@ -76,7 +76,6 @@ test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider 
     const identity = { organizationId, issuer, subject: 'one' };
     expect(await db.prisma.ssoIdentity.count({ where: identity })).toBe(1);
   }
-  await other.close();
 });
 
 test.each([
@@ -86,14 +85,13 @@ test.each([
   ['jwks_uri', 'x'],
   ['response_types_supported', 7],
 ])('a provider whose %s is %j is refused, and no fault', async (name, value) => {
-  const other = await startIdentityProvider();
+  await using other = await startIdentityProvider();
   other.metadata = { [name]: value };
   const { actor, browser } = await administrator();
   const { issuer, clientId: client_id, clientSecret: client_secret } = other;
   const change = connection({ issuer, client_id, client_secret });
   expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(422);
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
-  await other.close();
 });
 
 test.each([
@@ -101,7 +99,7 @@ test.each([
   ['text/html instead of application/json', 200, 'text/html'],
   ['text/plain; charset utf-8 instead of application/json', 200, 'text/plain; charset=utf-8'],
 ])('an issuer whose metadata are %s is refused, with what answered and the remedy', async (answer, status, type) => {
-  const other = await startIdentityProvider();
+  await using other = await startIdentityProvider();
   other.override = (res) => {
     res.writeHead(status, { 'Content-Type': type });
     res.end('{}');
@@ -114,17 +112,15 @@ test.each([
     `The answer at ${other.issuer}/realms/x/.well-known/openid-configuration is ${answer}, not the settings of a ` +
     'provider. Check the issuer.';
   expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
-  await other.close();
 });
 
 test('a provider that names another issuer is refused, with that issuer', async () => {
-  const other = await startIdentityProvider();
+  await using other = await startIdentityProvider();
   other.metadata = { issuer: 'https://other.example/realms/one' };
   const { browser } = await administrator();
   const page = await browser.submit(SETTINGS, connection({ issuer: other.issuer }), `${SETTINGS}/connection`);
   const words = 'The provider says that its issuer is https://other.example/realms/one.';
   expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
-  await other.close();
 });
 
 test('the secret is shown nowhere again, and stored encrypted', async () => {
@@ -156,7 +152,7 @@ test('another issuer makes nobody linked, and another client ends the sessions b
   const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada', linkedAt: new Date() };
   await db.prisma.ssoIdentity.create({ data: person });
   await db.prisma.session.updateMany({ where: { organizationId, userId }, data: { ssoSid: 'one' } });
-  const other = await startIdentityProvider();
+  await using other = await startIdentityProvider();
   const { issuer, clientId: client_id, clientSecret: client_secret } = other;
   const change = connection({ issuer, client_id, client_secret });
   const saved = await browser.submit(SETTINGS, change, `${SETTINGS}/connection`);
@@ -164,7 +160,6 @@ test('another issuer makes nobody linked, and another client ends the sessions b
   expect(wordsOf(await browser.get('/sign-in?done=connection-saved'))).toContain('identity provider is saved.');
   expect(await db.prisma.ssoIdentity.count({ where: { organizationId } })).toBe(0);
   expect(await db.prisma.session.count({ where: { organizationId, userId } })).toBe(0);
-  await other.close();
 });
 
 test('the stored secret is used for the same client, and never sent to another provider', async () => {
@@ -173,13 +168,12 @@ test('the stored secret is used for the same client, and never sent to another p
   await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
   const again = await browser.submit(SETTINGS, connection({ client_secret: '' }), `${SETTINGS}/connection`);
   expect(again.status).toBe(303);
-  const evil = await startIdentityProvider();
+  await using evil = await startIdentityProvider();
   for (const change of [{ issuer: evil.issuer }, { client_id: 'other' }]) {
     const page = await browser.submit(SETTINGS, connection({ client_secret: '', ...change }), `${SETTINGS}/connection`);
     expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must be given again')]);
   }
   expect(evil.requested).toEqual([]);
-  await evil.close();
 });
 
 test.each([
@@ -219,7 +213,7 @@ test('the connection stays as it is while no administrator could sign in without
   await db.prisma.user.updateMany({ where: { id: userId }, data: { passwordHash: null } });
   const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada' };
   await db.prisma.ssoIdentity.create({ data: person });
-  const other = await startIdentityProvider();
+  await using other = await startIdentityProvider();
   const { issuer, clientSecret: client_secret } = other;
   const remedy = 'No administrator has a password or a passkey, so nobody could sign in as one any more. Set a';
   const change = connection({ issuer, client_secret });
@@ -234,7 +228,6 @@ test('the connection stays as it is while no administrator could sign in without
   await givePasskey(db, actor);
   expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(303);
   expect((await browser.submit(`${SETTINGS}/connection/remove`)).status).toBe(303);
-  await other.close();
 });
 
 describe('a domain', () => {

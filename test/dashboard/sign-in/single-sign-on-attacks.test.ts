@@ -166,21 +166,19 @@ describe('mix-up', () => {
     const { member, person, administrator } = await company();
     const browser = newBrowser();
     const response = provider.authorize(await beginWith(browser, member.email), person);
-    const other = await startIdentityProvider();
+    await using other = await startIdentityProvider();
     await connect(db, administrator, { provider: other });
     await expectNobody(browser, await browser.get(response), 400);
-    await other.close();
   });
 
   test('the same subject of another issuer is another person', async () => {
     // The attack: the attacker runs a provider of their own, whose subjects are those of the honest one.
     const { person } = await company();
-    const evil = await startIdentityProvider();
+    await using evil = await startIdentityProvider();
     const theirs = await company({ at: evil });
     const browser = newBrowser();
     const url = await beginWith(browser, theirs.member.email);
     await expectNobody(browser, await browser.get(evil.authorize(url, person)), 403);
-    await evil.close();
   });
 });
 

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { v7 as newId } from 'uuid';
@@ -22,6 +21,7 @@ import { reportAsProgram } from '../../support/dashboard/reports.ts';
 import { giveKey } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
+import { useFolder } from '../../support/folder.ts';
 import { untilWaiting } from '../../support/postgres/postgres.ts';
 import { inTransaction } from '../../support/postgres/transaction.ts';
 import { finishMove, runAdminCommand } from '../../support/processes/admin.ts';
@@ -31,8 +31,7 @@ const LIST = '/api/parent_programs';
 
 // The second one serves another database.
 const [source, target] = [await useDashboard(), await useServer()];
-const folder = await mkdtemp(join(tmpdir(), 'charter-moving-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await useFolder();
 
 const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, parameters);
 const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { buildPackage, pack } from '../../../scripts/client/build-package.ts';
+import { openFolder } from '../folder.ts';
 import { type Ended, runFile } from '../processes/process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -46,13 +47,9 @@ export async function getPackedClient(): Promise<PackedClient> {
 
 /** The client as `npm run client` packs it, packed anew. */
 export async function packClient(): Promise<PackedClient> {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-client-'));
-  try {
-    await buildPackage(join(folder, 'client'));
-    return contentsOf(await readFile(await pack(join(folder, 'client'), folder)));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await openFolder();
+  await buildPackage(join(folder.path, 'client'));
+  return contentsOf(await readFile(await pack(join(folder.path, 'client'), folder.path)));
 }
 
 function contentsOf(tarball: Buffer): PackedClient {

@@ -32,7 +32,7 @@ export type TestDashboard = {
   /** Writes the recorded uses of keys, as the server does every minute. */
   writeUses(): Promise<void>;
   close(): Promise<void>;
-};
+} & AsyncDisposable;
 
 type Options = {
   environment?: Environment;
@@ -119,7 +119,8 @@ export async function startDashboard({
     },
     statusOf: async (key) => (await anonymous.get('/api/key', { key })).status,
     writeUses: () => keyUses.flush(),
-    close: () => server.close(),
+    close: server.close,
+    [Symbol.asyncDispose]: server.close,
   };
 }
 

@@ -1,6 +1,6 @@
-import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
-import { KEYRING } from '../data/encryption.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { withClient } from './postgres.ts';
+import { connectTo } from './store.ts';
 
 export type Plan = {
   /** The plan as EXPLAIN ANALYZE prints it. */
@@ -31,7 +31,7 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
       await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '${value}'`);
     }
   });
-  const db = openDatabase({ url, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
+  const db = connectTo(url, 1);
   let plans: Plan[] = [];
   db.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {

@@ -9,7 +9,7 @@ export type DatabaseProxy = {
   start(): Promise<void>;
   /** Resets every open connection, as a firewall that drops its state does. */
   reset(): void;
-};
+} & AsyncDisposable;
 
 /**
  * A proxy between a server and its database, so that one test can stop "the database" while others go on using it. `join` passes
@@ -32,13 +32,15 @@ export async function proxyDatabase(
   await listen();
   const url = new URL(databaseUrl);
   url.port = String(port);
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of open) socket.destroy();
+    });
   return {
     url: url.href,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of open) socket.destroy();
-      }),
+    stop,
+    [Symbol.asyncDispose]: stop,
     start: listen,
     reset() {
       for (const socket of open) socket.resetAndDestroy();

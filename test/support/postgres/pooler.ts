@@ -10,7 +10,7 @@ export type TestPooler = {
   /** How many clients it has had. */
   readonly clients: () => number;
   close(): Promise<void>;
-};
+} & AsyncDisposable;
 
 /** Gives the user of the URL the settings that the sessions of a pooler need, in the database of the URL. */
 export async function setSessionSettings(url: string): Promise<void> {
@@ -42,7 +42,7 @@ export async function startPooler(
       inward.write(type === 'K' ? withOtherProcess(message) : message);
     });
   });
-  return { url, clients: () => clients, close: stop };
+  return { url, clients: () => clients, close: stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Calls `use` with each message of PostgreSQL's protocol. The first one of a client has no type, which is null then. */

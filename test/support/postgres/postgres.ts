@@ -33,7 +33,7 @@ export function untilWaiting(
   return until(`${counts.join(' or ')} statements that wait for a lock`, isSo, limit);
 }
 
-export type ScratchDatabase = { readonly url: string; drop(): Promise<void> };
+export type ScratchDatabase = { readonly url: string; drop(): Promise<void> } & AsyncDisposable;
 
 /** A database for the tests of a file, dropped after them. */
 export async function useScratchDatabase(): Promise<ScratchDatabase> {
@@ -61,10 +61,8 @@ export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'mi
   // Copies the files. By default, PostgreSQL writes each page to its log as well.
   await pool.query(`create database ${name} template ${template} strategy file_copy`);
   await pool.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
-  return {
-    url: await serverUrl(name),
-    drop: async () => void (await pool.query(`drop database ${name} with (force)`)),
-  };
+  const drop = async () => void (await pool.query(`drop database ${name} with (force)`));
+  return { url: await serverUrl(name), drop, [Symbol.asyncDispose]: drop };
 }
 
 /** Creates such a database, runs the work and drops it. */
@@ -72,10 +70,6 @@ export async function withScratchDatabase<T>(
   work: (url: string) => Promise<T>,
   contents: 'migrated' | 'empty' = 'migrated',
 ): Promise<T> {
-  const scratch = await createScratchDatabase(contents);
-  try {
-    return await work(scratch.url);
-  } finally {
-    await scratch.drop();
-  }
+  await using scratch = await createScratchDatabase(contents);
+  return await work(scratch.url);
 }

@@ -10,7 +10,7 @@ import { KEYRING } from '../data/encryption.ts';
 import { createScratchDatabase } from './postgres.ts';
 import { watchStatements } from './watch-statements.ts';
 
-export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> };
+export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
 /** A database for the tests of a file, closed after them. */
 export async function useDatabase(): Promise<TestDatabase> {
@@ -38,14 +38,18 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const options = { poolSize: 10, connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
   const db = watchStatements(openDatabase({ url: scratch.url, keyring: KEYRING, ...options }));
-  return {
-    db,
-    url: scratch.url,
-    async close() {
-      await db.close();
-      await scratch.drop();
-    },
+  const close = async () => {
+    await db.close();
+    await scratch.drop();
   };
+  return { db, url: scratch.url, close, [Symbol.asyncDispose]: close };
+}
+
+/** Another pool of connections to a database of the tests, whose statements are not watched. */
+export function connectTo(url: string, poolSize = 2): Database & AsyncDisposable {
+  const options = { connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
+  const db = openDatabase({ url, keyring: KEYRING, poolSize, ...options });
+  return { ...db, [Symbol.asyncDispose]: db.close };
 }
 
 export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };

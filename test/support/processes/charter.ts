@@ -1,6 +1,5 @@
-import { openDatabase } from '../../../src/store/sql/database.ts';
-import { KEYRING } from '../data/encryption.ts';
 import { withClient } from '../postgres/postgres.ts';
+import { connectTo } from '../postgres/store.ts';
 import { createTestOrganization, type TestOrganization } from '../servers/server.ts';
 import { startLoad } from '../traffic/steady-load.ts';
 import { until } from '../wait.ts';
@@ -62,22 +61,14 @@ export function untilStopping({ printed }: Running) {
 
 /** Starts a server, runs the work and stops the server. */
 export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
-  const charter = await startCharter(env);
-  try {
-    return await work(charter);
-  } finally {
-    await kill(charter);
-  }
+  await using charter = await startCharter(env);
+  return await work(charter);
 }
 
 /** An organization with a key, for a server in another process. */
 export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
-  const db = openDatabase({ url: databaseUrl, keyring: KEYRING, poolSize: 1, onIdleError: () => {} });
-  try {
-    return await createTestOrganization({ db, url });
-  } finally {
-    await db.close();
-  }
+  await using db = connectTo(databaseUrl, 1);
+  return await createTestOrganization({ db, url });
 }
 
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -23,7 +23,7 @@ export type Running = {
   readonly printed: { stdout: string; stderr: string };
   /** Resolves when the process has ended and all its output has arrived. */
   readonly ended: Promise<Ended>;
-};
+} & AsyncDisposable;
 
 /** Has Node load a file of this folder before the program. By its URL, because Node splits NODE_OPTIONS at spaces. */
 export function preloading(file: string): { NODE_OPTIONS: string } {
@@ -63,7 +63,8 @@ export function runningOf(child: ChildProcess): Running {
   child.stderr?.setEncoding('utf8').on('data', (chunk) => {
     printed.stderr += chunk;
   });
-  return { child, printed, ended: endOf(child, printed) };
+  const running = { child, printed, ended: endOf(child, printed), [Symbol.asyncDispose]: () => kill(running) };
+  return running;
 }
 
 /** Every test database is encrypted with the same key; a data folder has its own. */
@@ -110,7 +111,7 @@ export async function untilReady(
 }
 
 /** Kills the process, as a crash would, if it still runs. */
-export async function kill({ child, ended }: Running): Promise<void> {
+export async function kill({ child, ended }: Pick<Running, 'child' | 'ended'>): Promise<void> {
   child.kill('SIGKILL');
   await ended;
 }

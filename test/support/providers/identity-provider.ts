@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenLocally } from '../servers/port.ts';
+import { closeNow, listenLocally } from '../servers/port.ts';
 
 // An identity provider that issues what a test tells it to, also what no honest one would.
 
@@ -44,7 +44,7 @@ export type IdentityProvider = {
   codeFor(url: string, person: TestPerson, making?: Making): string;
   logoutToken(claims: Readonly<Record<string, unknown>>, making?: Omit<Making, 'claims'>): string;
   close(): Promise<void>;
-};
+} & AsyncDisposable;
 
 const [ours, foreign] = [
   generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -107,11 +107,8 @@ export async function startIdentityProvider(path = ''): Promise<IdentityProvider
       };
       return jwt(all, { header: { typ: 'logout+jwt' }, ...making }, clientSecret);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeNow(server),
+    [Symbol.asyncDispose]: () => closeNow(server),
   };
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -18,9 +18,9 @@ const ACCEPTOR = join(import.meta.dirname, 'acceptor.ts');
 export async function listen(
   app: RequestListener,
   { port, ...options }: ServeOptions & { port?: number | undefined } = {},
-): Promise<Listening> {
+): Promise<Listening & AsyncDisposable> {
   if (port !== undefined || process.env['CHARTER_TEST_TRANSPORT'] !== 'workers')
-    return listenItself(app, { ...options, host: '127.0.0.1', port: port ?? 0 });
+    return disposable(await listenItself(app, { ...options, host: '127.0.0.1', port: port ?? 0 }));
   const acceptor = fork(ACCEPTOR);
   const worker = new Worker({ number: 1, url: '', isFirst: true }, acceptor);
   const [{ url }] = await once(acceptor, 'message');
@@ -30,12 +30,16 @@ export async function listen(
     end: () => delay(drainMs).then(() => worker.end()),
   };
   const served = serveHanded(app, { ...options, handed });
-  return {
+  return disposable({
     url,
     async stop({ drainSeconds = 0, ...rest } = {}) {
       drainMs = drainSeconds * 1000;
       await served.stop(rest);
       acceptor.kill();
     },
-  };
+  });
+}
+
+function disposable(listening: Listening): Listening & AsyncDisposable {
+  return { ...listening, [Symbol.asyncDispose]: () => listening.stop() };
 }

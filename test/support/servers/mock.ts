@@ -3,7 +3,7 @@ import type { Mock } from '../../../scripts/mock/server.ts';
 import { Client } from '../clients/client.ts';
 import { checkMockResponse } from '../contract/contract.ts';
 
-export type TestMock = Mock & { readonly client: Client };
+export type TestMock = Mock & { readonly client: Client } & AsyncDisposable;
 
 /** A mock for the tests of a file, closed after them. */
 export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> {
@@ -15,5 +15,6 @@ export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> 
 /** A mock on any free port, and a client that checks every response against the contract. The caller closes it. */
 export async function startTestMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
-  return { ...mock, client: new Client(mock.url, mock.key, checkMockResponse) };
+  const client = new Client(mock.url, mock.key, checkMockResponse);
+  return { ...mock, client, [Symbol.asyncDispose]: mock.close };
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
 export function portOf(address: AddressInfo | string | null): number {
@@ -10,4 +11,12 @@ export function portOf(address: AddressInfo | string | null): number {
 export async function listenLocally(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return portOf(server.address());
+}
+
+/** Closes the server with its connections, and resolves when they are closed. */
+export function closeNow(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }

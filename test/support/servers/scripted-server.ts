@@ -1,6 +1,6 @@
 // A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { listenLocally } from './port.ts';
+import { closeNow, listenLocally } from './port.ts';
 
 export type Received = {
   readonly method: string;
@@ -19,7 +19,7 @@ export type ScriptedServer = {
   /** One step for each request; the last step also serves all later requests. */
   play(...steps: [Step, ...Step[]]): void;
   close(): Promise<void>;
-};
+} & AsyncDisposable;
 
 /** A scripted server for the tests of a file, closed after them. */
 export async function useScriptedServer(): Promise<ScriptedServer> {
@@ -37,6 +37,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     script[Math.min(received.length, script.length) - 1]?.(res, asked);
   });
   const port = await listenLocally(server);
+  const close = () => closeNow(server);
   return {
     url: `http://127.0.0.1:${port}`,
     received,
@@ -44,11 +45,8 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       script = steps;
       received.length = 0;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -33,7 +33,7 @@ export type TestServer = {
   /** Moves the server's clock forward. */
   passDays(days: number): void;
   close(): Promise<void>;
-};
+} & AsyncDisposable;
 
 export type TestOrganization = {
   readonly id: string;
@@ -95,6 +95,12 @@ export async function startServer({
   const observers = { logger, metrics, tracing };
   const app = await createApp({ config: { ...CONFIG, ...config, now }, db, observers });
   const listening = await listen(app.listener, { limits: timeLimits, port });
+  const close = async () => {
+    await listening.stop();
+    await app.close();
+    await db.close();
+    await scratch?.drop();
+  };
   return {
     db,
     databaseUrl: url,
@@ -105,12 +111,8 @@ export async function startServer({
     passDays(days) {
       ahead += days * 86_400_000;
     },
-    async close() {
-      await listening.stop();
-      await app.close();
-      await db.close();
-      await scratch?.drop();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -11,7 +11,7 @@ export type Smtp = {
   /** Lets the clients of a slow server continue, and later ones not wait. */
   greet(): void;
   close(): void;
-};
+} & AsyncDisposable;
 
 /** The part of SMTP (RFC 5321) that receives a mail; a slow server delays its greeting until it is released. */
 export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
@@ -51,5 +51,6 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
       for (const greet of greetings) greet();
     },
     close: () => server.close(),
+    [Symbol.asyncDispose]: async () => void server.close(),
   };
 }

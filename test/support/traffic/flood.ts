@@ -7,7 +7,7 @@ export type Flood = {
   readonly sockets: readonly Socket[];
   /** Resets all connections, including those that wait for responses. */
   stop(): Promise<void>;
-};
+} & AsyncDisposable;
 
 /** The kernel resets connections of a listener that has more than 511 waiting. */
 const OPENED_AT_ONCE = 100;
@@ -54,19 +54,16 @@ export async function flood(
     });
   }
   for (const socket of sockets) socket.write(Array.from({ length: requests }, next).join(''));
-  return {
-    statuses,
-    sockets,
-    async stop() {
-      await Promise.all(
-        sockets.map((socket) => {
-          const closed = socket.closed ? undefined : once(socket, 'close');
-          socket.resetAndDestroy();
-          return closed;
-        }),
-      );
-    },
+  const stop = async () => {
+    await Promise.all(
+      sockets.map((socket) => {
+        const closed = socket.closed ? undefined : once(socket, 'close');
+        socket.resetAndDestroy();
+        return closed;
+      }),
+    );
   };
+  return { statuses, sockets, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A request without a body in HTTP/1.1 text, over a connection that stays open. */
