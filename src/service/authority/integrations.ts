@@ -1,50 +1,50 @@
-import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import type { Actor, ActorOrOperator } from '../../domain/audit/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { findActivePerson } from '../../store/integrations/integrations.ts';
-import { type LockedIntegration, type LockedUser, lockHolders } from '../../store/people/users.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import type { LockedHolder, LockedIntegration, LockedUser } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
-import { activeActor } from './people.ts';
+import { lockParties } from './people.ts';
 import { requireRight } from './rights.ts';
 
-/** What is locked beside the actor: the active person with the e-mail, and the integration with the id. */
-type ToLock = { readonly ownerEmail?: string; readonly id?: string };
-
-/** Locks the rows of the actor and of an owner. Throws "forbidden" unless the actor may manage integrations. */
-export async function lockActorAndOwner(tx: Transaction, actor: ActorOrOperator, { ownerEmail, id }: ToLock) {
-  const { scope } = actor;
-  const ownerId = ownerEmail === undefined ? null : await findActivePerson(tx, scope, ownerEmail);
-  const ids = [isOperator(actor) ? null : actor.userId, ownerId, id].filter((each) => typeof each === 'string');
-  const locked = await lockHolders(tx, scope, [...new Set(ids)]);
-  const current = isOperator(actor) ? null : activeActor(locked.get(actor.userId));
+/**
+ * Locks what the creation of an integration needs: the organization, the actor and the owner, who is `null` if no active user has
+ * the e-mail. Throws "forbidden" unless the actor may manage integrations.
+ */
+export async function lockForCreation(tx: Transaction, actor: ActorOrOperator, { ownerEmail }: { ownerEmail: string }) {
+  await lockOrganization(tx, actor.scope);
+  const ownerId = await findActivePerson(tx, actor.scope, ownerEmail);
+  const { current, holders } = await lockParties(tx, actor, ownerId === null ? [] : [ownerId]);
   if (current !== null) requireRight(current, 'manage integrations');
-  const owner = activePerson(locked.get(ownerId ?? ''));
-  return { current, owner, locked };
+  return { current, owner: activePersonOf(holders.get(ownerId ?? '')) };
 }
 
-export type Locked = {
+export type LockedForChange = {
   readonly current: LockedUser;
   /** `null` if no active user has the e-mail. */
   readonly owner: LockedUser | null;
   readonly integration: LockedIntegration;
 };
 
-/** Locks an integration as well. Throws "not_found" if the organization has no such integration. */
-export async function lockIntegration(
+/**
+ * Locks what a change of an integration needs: the organization, the actor, the integration and, if an e-mail is given, its next
+ * owner. Throws "forbidden" unless the actor may manage integrations, and "not_found" if there is no such integration.
+ */
+export async function lockForChange(
   tx: Transaction,
   actor: Actor,
-  { id, ownerEmail }: ToLock & { readonly id: string },
-): Promise<Locked> {
-  const { current, owner, locked } = await lockActorAndOwner(tx, actor, {
-    ...(ownerEmail !== undefined && { ownerEmail }),
-    ...(isId(id) && { id }),
-  });
-  const integration = locked.get(id);
+  { id, ownerEmail }: { readonly id: string; readonly ownerEmail?: string },
+): Promise<LockedForChange> {
+  await lockOrganization(tx, actor.scope);
+  const ownerId = ownerEmail === undefined ? null : await findActivePerson(tx, actor.scope, ownerEmail);
+  const { current, holders } = await lockParties(tx, actor, ownerId === null ? [id] : [id, ownerId]);
+  requireRight(current, 'manage integrations');
+  const integration = holders.get(id);
   if (integration?.kind !== 'integration') throw noSuchIntegration();
-  return { current: activeActor(current), owner, integration };
+  return { current, owner: activePersonOf(holders.get(ownerId ?? '')), integration };
 }
 
-function activePerson(holder: ReturnType<Awaited<ReturnType<typeof lockHolders>>['get']>): LockedUser | null {
+function activePersonOf(holder: LockedHolder | undefined): LockedUser | null {
   return holder?.kind === 'person' && holder.deactivatedAt === null ? holder : null;
 }
 

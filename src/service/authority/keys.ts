@@ -1,4 +1,4 @@
-import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import type { Actor, ActorOrOperator } from '../../domain/audit/actor.ts';
 import { ForbiddenError, MovingError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { Holder } from '../../domain/keys/holder.ts';
@@ -14,17 +14,11 @@ import {
 } from '../../domain/people/role.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
-import {
-  findKeyHolder,
-  type LockedHolder,
-  type LockedIntegration,
-  type LockedUser,
-  lockHolders,
-} from '../../store/people/users.ts';
+import { findKeyHolder, type LockedHolder, type LockedIntegration, type LockedUser } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import type { KeyRefusal, KeyRefused } from '../outcome.ts';
 import { noSuchIntegration } from './integrations.ts';
-import { activeActor, noSuchUser } from './people.ts';
+import { lockParties, noSuchUser } from './people.ts';
 import { requireRight } from './rights.ts';
 
 export type KeyAuthority = {
@@ -72,8 +66,8 @@ type Locked = {
   /** `null` for an operator. */
   readonly current: LockedUser | null;
   readonly holder: LockedHolder;
-  /** The rows of `also` that exist, by id. */
-  readonly others: ReadonlyMap<string, LockedHolder>;
+  /** The users and integrations that exist, by id. */
+  readonly holders: ReadonlyMap<string, LockedHolder>;
   readonly organization: OrganizationRecord;
 };
 
@@ -83,28 +77,26 @@ async function lockActorAndHolder(
   { userId, action, also = [] }: { userId: string; action: KeyAction | 'revoke'; also?: readonly string[] },
 ): Promise<Locked> {
   if (!isId(userId)) throw noSuchUser();
-  const ids = [...new Set([...(isOperator(actor) ? [] : [actor.userId]), userId, ...also])];
   const locksOrganization = ['revoke', 'rotate', 'restrict', 'move'].includes(action);
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
-  const users = await lockHolders(tx, actor.scope, ids);
+  const { current, holders } = await lockParties(tx, actor, [userId, ...also]);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
   // A moving organization is suspended, too, but only for a moment. What ends a key is carried out nevertheless, if it can be.
   if (action !== 'revoke' && organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null)
     throw new MovingError();
-  const current = isOperator(actor) ? null : activeActor(users.get(actor.userId));
   // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
-  if (current !== null && current.id !== userId && users.get(userId)?.ownerUserId !== current.id) {
+  if (current !== null && current.id !== userId && holders.get(userId)?.ownerUserId !== current.id) {
     const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
     if (!mayTouch)
       throw new ForbiddenError(`You may not ${action} API keys of other users. Contact an administrator or support.`);
   }
-  const holder = users.get(userId);
+  const holder = holders.get(userId);
   if (holder === undefined) throw noSuchUser();
   return {
     current,
     holder,
     organization,
-    others: new Map(also.flatMap((id) => users.get(id) ?? []).map((each) => [each.id, each])),
+    holders,
   };
 }
 
@@ -119,13 +111,13 @@ export async function lockForMove(
   actor: Actor,
   { userId, integrationId }: { userId: string; integrationId: string },
 ): Promise<MoveAuthority | KeyRefused> {
-  const also = isId(integrationId) ? [integrationId] : [];
-  const { current, holder, organization, others } = await lockActorAndHolder(tx, actor, {
+  const also = [integrationId];
+  const { current, holder, organization, holders } = await lockActorAndHolder(tx, actor, {
     userId,
     action: 'move',
     also,
   });
-  const integration = others.get(integrationId);
+  const integration = holders.get(integrationId);
   if (holder.kind !== 'person' || integration?.kind !== 'integration') throw noSuchIntegration();
   const { policy, suspendedAt } = organization;
   for (const each of [holder, integration]) {

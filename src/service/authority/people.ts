@@ -1,41 +1,82 @@
-import type { Actor } from '../../domain/audit/actor.ts';
+import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { mayManage, type Role } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {
   countAdministrators,
   findWaysIn,
   type LockedHolder,
   type LockedUser,
-  lockUser,
-  lockUsers,
+  lockHolders,
 } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict } from '../outcome.ts';
+import { requireRight } from './rights.ts';
 import { checkBreakGlass } from './single-sign-on.ts';
 
-/** The actor's row, locked until the transaction ends. Throws "forbidden" for an account that was deactivated meanwhile. */
-export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
-  return activeActor(await lockUser(tx, actor.scope, actor.userId));
+type Parties<Current> = {
+  /** The actor; `null` for an operator. */
+  readonly current: Current;
+  /** The other users and integrations that exist, and the actor, by id. */
+  readonly holders: ReadonlyMap<string, LockedHolder>;
+};
+
+/**
+ * Locks the rows of the actor, and of the users and integrations with these ids, by one statement until the transaction ends. The
+ * roles that the action judges are therefore those at its commit. Throws "forbidden" if the actor was deactivated meanwhile.
+ *
+ * Every action locks in this order, so that no two of them deadlock: the organization, if it needs it (lockOrganization), then these
+ * rows, then all others.
+ */
+export async function lockParties(tx: Transaction, actor: Actor, ids?: readonly string[]): Promise<Parties<LockedUser>>;
+export async function lockParties(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  ids?: readonly string[],
+): Promise<Parties<LockedUser | null>>;
+export async function lockParties(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  ids: readonly string[] = [],
+): Promise<Parties<LockedUser | null>> {
+  const own = isOperator(actor) ? [] : [actor.userId];
+  const holders = await lockHolders(tx, actor.scope, [...new Set([...own, ...ids.filter((id) => isId(id))])]);
+  if (isOperator(actor)) return { current: null, holders };
+  const current = holders.get(actor.userId);
+  if (current?.kind !== 'person' || current.deactivatedAt !== null)
+    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
+  return { current, holders };
 }
 
-/** The rows of the actor and of a user, both locked, and those of `also`. Throws "forbidden" unless the actor may manage the user. */
+/** Locks the actor's row alone, as lockParties does. */
+export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
+  return (await lockParties(tx, actor)).current;
+}
+
+/** Locks the organization, the actor and the users with these ids. Throws "forbidden" unless the actor may change the settings. */
+export async function lockToGovern(tx: Transaction, actor: Actor, ids: readonly string[] = []) {
+  const organization = await lockOrganization(tx, actor.scope);
+  const { current, holders } = await lockParties(tx, actor, ids);
+  requireRight(current, 'govern');
+  return { organization, current, holders };
+}
+
+/** Locks the actor, a user and the rows of `also`. Throws "forbidden" unless the actor may manage the user. */
 export async function lockToManage(
   tx: Transaction,
   actor: Actor,
   userId: string,
   also: readonly string[] = [],
 ): Promise<{ readonly current: LockedUser; readonly target: LockedUser }> {
-  const ids = new Set([actor.userId, ...(isId(userId) ? [userId] : []), ...also]);
-  const users = await lockUsers(tx, actor.scope, [...ids]);
-  const current = activeActor(users.get(actor.userId));
+  const { current, holders } = await lockParties(tx, actor, [userId, ...also]);
   // A role that manages nobody is refused whether or not the user exists, so it cannot probe for users.
   requireMayManage(current.role, 'viewer');
-  const target = users.get(userId);
-  if (target === undefined) throw noSuchUser();
+  const target = holders.get(userId);
+  if (target?.kind !== 'person') throw noSuchUser();
   requireMayManage(current.role, target.role);
   return { current, target };
 }
@@ -48,13 +89,6 @@ export function requireMayManage(actor: Role, target: Role): void {
       ? 'A manager may manage viewers and members only. Contact an administrator.'
       : 'You may not manage users. Contact an administrator or support.',
   );
-}
-
-/** The actor's row as it is now. Throws "forbidden" for an account that was deactivated or is gone. */
-export function activeActor(user: LockedHolder | null | undefined): LockedUser {
-  if (user?.kind !== 'person' || user.deactivatedAt !== null)
-    throw new ForbiddenError('Your account was deactivated. Contact an administrator.');
-  return user;
 }
 
 /** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */

@@ -5,9 +5,8 @@ import {
   countActiveIntegrations,
   type IntegrationChange,
 } from '../../store/integrations/integrations.ts';
-import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { type Locked, lockIntegration } from '../authority/integrations.ts';
+import { type LockedForChange, lockForChange } from '../authority/integrations.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
@@ -63,11 +62,10 @@ async function actOn(
   db: Database,
   actor: Actor,
   id: string,
-  decide: (tx: Transaction, locked: Locked) => Promise<Action | Done | Conflict>,
+  decide: (tx: Transaction, locked: LockedForChange) => Promise<Action | Done | Conflict>,
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
-    await lockOrganization(tx, actor.scope);
-    const locked = await lockIntegration(tx, actor, { id });
+    const locked = await lockForChange(tx, actor, { id });
     const decision = await decide(tx, locked);
     if (decision.kind !== 'act') return decision;
     const { action, values, detail } = decision;

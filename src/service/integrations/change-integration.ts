@@ -11,11 +11,10 @@ import {
   findActivePerson,
   insertIntegration,
 } from '../../store/integrations/integrations.ts';
-import { lockOrganization } from '../../store/organizations/organizations.ts';
 import type { LockedIntegration } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { lockActorAndOwner, lockIntegration } from '../authority/integrations.ts';
+import { lockForChange, lockForCreation } from '../authority/integrations.ts';
 import { requireRight } from '../authority/rights.ts';
 import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
@@ -62,8 +61,7 @@ export async function createIntegration(
   return withUniqueName(values.name, () =>
     runAction(db, async (tx) => {
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
-      await lockOrganization(tx, actor.scope);
-      const { current, owner } = await lockActorAndOwner(tx, actor, { ownerEmail });
+      const { current, owner } = await lockForCreation(tx, actor, { ownerEmail });
       if (owner === null) return wrongOwner('owner');
       if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
       const id = newId();
@@ -91,8 +89,7 @@ export async function changeIntegration(
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
     runAction(db, async (tx) => {
-      await lockOrganization(tx, actor.scope);
-      const { current, owner, integration } = await lockIntegration(tx, actor, { id, ownerEmail });
+      const { current, owner, integration } = await lockForChange(tx, actor, { id, ownerEmail });
       if (owner === null) return wrongOwner('owner');
       const changes = changesBetween(integration, values);
       const hasNewOwner = owner.id !== integration.ownerUserId;

@@ -7,13 +7,12 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { checkKeysSoon } from '../../store/keys/key-checks.ts';
 import {
   getOrganization,
-  lockOrganization,
   type OrganizationRecord,
   setNoticeSettings,
   setPolicy,
 } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { lockActor } from '../authority/people.ts';
+import { lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 
@@ -29,10 +28,8 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
     return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
   return runAction(db, async (tx) => {
-    const before = (await lockOrganization(tx, actor.scope)).policy;
-    const current = await lockActor(tx, actor);
-    requireRight(current, 'govern');
-    const detail = changesIn(wordsOf(before), wordsOf(policy));
+    const { organization, current } = await lockToGovern(tx, actor);
+    const detail = changesIn(wordsOf(organization.policy), wordsOf(policy));
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, policy);
     await recordAudit(tx, actor.scope, {
@@ -60,9 +57,8 @@ export async function updateNoticeSettings(
       `must be an integer from ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}, or empty.`,
     );
   return runAction(db, async (tx) => {
-    const before = (await lockOrganization(tx, actor.scope)).notices;
-    const current = await lockActor(tx, actor);
-    requireRight(current, 'govern');
+    const { organization, current } = await lockToGovern(tx, actor);
+    const before = organization.notices;
     const after = { endsUnusedAfterDays, tellsNewNetworks };
     const detail = changesIn(noticeWordsOf(before), noticeWordsOf(after));
     if (Object.keys(detail).length === 0) return DONE;

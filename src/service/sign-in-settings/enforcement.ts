@@ -1,6 +1,5 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { formatInstant } from '../../domain/format.ts';
-import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { hashToken } from '../../domain/people/session.ts';
@@ -11,10 +10,9 @@ import { lockSsoConnection, setSsoEnforced } from '../../store/people/sso-connec
 import { listSsoDomains } from '../../store/people/sso-domains.ts';
 import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
-import { findWaysIn, lockUsers } from '../../store/people/users.ts';
+import { findWaysIn } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
-import { activeActor, checkUnlinking, lockToManage } from '../authority/people.ts';
-import { requireRight } from '../authority/rights.ts';
+import { checkUnlinking, lockToGovern, lockToManage } from '../authority/people.ts';
 import type { Outbox } from '../mail.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
@@ -31,20 +29,17 @@ export async function requireSingleSignOn(
   const { scope, auditSource } = actor;
   const tokenHash = hashToken(token);
   return runAction(db, async (tx) => {
-    await lockOrganization(tx, scope);
-    const users = await lockUsers(tx, scope, [...new Set([actor.userId, ...(isId(breakGlass) ? [breakGlass] : [])])]);
-    const current = activeActor(users.get(actor.userId));
-    requireRight(current, 'govern');
+    const { current, holders } = await lockToGovern(tx, actor, [breakGlass]);
     const connection = await lockSsoConnection(tx, scope);
     if (connection === null) return conflict(NO_CONNECTION);
     const domains = await listSsoDomains(tx, scope);
     if (!domains.some(({ verifiedAt }) => verifiedAt !== null)) return conflict('Verify a domain first.');
     if (tokenHash === null || !(await hasSsoSession(tx, scope, { userId: current.id, tokenHash })))
       return conflict('Sign out, and in again by single sign-on. That shows that it works.');
-    const chosen = users.get(breakGlass);
-    const ways = chosen === undefined ? null : await findWaysIn(tx, scope, chosen.id);
+    const chosen = holders.get(breakGlass);
+    const ways = chosen?.kind === 'person' ? await findWaysIn(tx, scope, chosen.id) : null;
     const canSignIn =
-      chosen !== undefined &&
+      chosen?.kind === 'person' &&
       ways !== null &&
       chosen.deactivatedAt === null &&
       chosen.role === 'administrator' &&

@@ -3,7 +3,6 @@ import { invalidField } from '../../domain/errors.ts';
 import { parseClientId, parseClientSecret, parseIssuer } from '../../domain/people/single-sign-on.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { endSessionsByWay } from '../../store/people/sessions.ts';
 import {
   deleteSsoConnection,
@@ -18,7 +17,7 @@ import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
 import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../store/sql/secrets.ts';
-import { checkAdministratorWithoutProvider, lockActor } from '../authority/people.ts';
+import { checkAdministratorWithoutProvider, lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { findShutOut } from '../authority/single-sign-on.ts';
 import {
@@ -65,9 +64,7 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
 
 /** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */
 export async function lockSettings(tx: Transaction, actor: Actor) {
-  await lockOrganization(tx, actor.scope);
-  const current = await lockActor(tx, actor);
-  requireRight(current, 'govern');
+  const { current } = await lockToGovern(tx, actor);
   return { current, connection: await lockSsoConnection(tx, actor.scope) };
 }
 
