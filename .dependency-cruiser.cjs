@@ -146,7 +146,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator/[a-z]+|sign-in/(sign-in|check-session)|people/(access-links|invitations)|sign-in/passkeys/sign-in|sign-in/single-sign-on/scope)\\.ts$',
+          '^src/service/(authenticate|operator/[a-z]+|sign-in/sign-in|people/(access-links|invitations)|sign-in/passkeys/sign-in|sign-in/single-sign-on/connection)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },

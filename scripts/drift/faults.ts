@@ -160,7 +160,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'an atomic batch makes the changes that are not refused',
-    file: 'src/service/resources/changing.ts',
+    file: 'src/service/resources/batch.ts',
     find: 'if (isAtomic && refusals.size > 0)',
     replace: 'if (isAtomic && refusals.size > changes.length)',
     caughtBy: 'test/api/batch.test.ts',

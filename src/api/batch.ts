@@ -1,8 +1,7 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../domain/resources/json.ts';
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
-import { changeRowsOnce } from '../service/resources/batch.ts';
-import type { Change, Outcome } from '../service/resources/changes.ts';
+import { type Change, changeRowsOnce, type Outcome } from '../service/resources/batch.ts';
 import type { ContentOf, Stored, Table } from '../store/resources/table.ts';
 import {
   type Action,

@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { Cell, CommonAddress } from '../domain/organizations/cells.ts';
 import { normalEmail, shownEmail } from '../domain/people/email.ts';
 import { type Html, html } from '../html/html.ts';
-import { findCellForEmail } from '../service/cells/find-cell.ts';
+import { findCellForEmail } from '../service/cells/domain-map.ts';
 import { GUEST_URLS, PROFILE_URL, SECTION_URLS, SIGN_IN_URL, safeNext, urlOf } from './addresses.ts';
 import type { Form } from './http/forms.ts';
 import { form, type PublicPage, publicRoutes } from './http/page-routes.ts';

@@ -8,7 +8,7 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { mintRecoveryCodes } from '../../src/domain/people/recovery-code.ts';
 import { hashToken, mintToken } from '../../src/domain/people/session.ts';
 import { mintSecret } from '../../src/service/sign-in/second-factor-code.ts';
-import { mintWebhookSecret } from '../../src/service/webhooks/secret.ts';
+import { mintWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 

@@ -1,5 +1,5 @@
 import { orThrow } from '../../src/service/outcome.ts';
-import { disableWebhookByUser } from '../../src/service/webhooks/changes.ts';
+import { disableWebhookByUser } from '../../src/service/webhooks/endpoints.ts';
 import { type Fields, filled, wordsOf } from '../support/dashboard/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../support/dashboard/forms.ts';

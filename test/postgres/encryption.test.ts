@@ -11,7 +11,7 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { createOrganization, rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { rotateWebhookSecret } from '../../src/service/webhooks/secret.ts';
+import { rotateWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
 import {
   placeOfCursorKey,
   placeOfPreviousWebhookSecret,

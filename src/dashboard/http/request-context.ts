@@ -12,7 +12,7 @@ import type { SessionEnd } from '../../domain/people/session.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
-import { checkSession } from '../../service/sign-in/check-session.ts';
+import { checkSession } from '../../service/sign-in/sign-in.ts';
 import type { ProviderAccess } from '../../service/sign-in/single-sign-on/provider-access.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';

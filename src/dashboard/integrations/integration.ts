@@ -7,7 +7,7 @@ import {
   reactivateIntegration,
   suspendIntegration,
   takeOwnership,
-} from '../../service/integrations/act-on-integration.ts';
+} from '../../service/integrations/change-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';

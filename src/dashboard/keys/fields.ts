@@ -7,7 +7,7 @@ import { highestKeyLimit, limitsOf } from '../../domain/keys/request-limits.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
-import { readAddresses } from '../../service/keys/key-restrictions.ts';
+import { readAddresses } from '../../service/keys/key-rules.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/api-keys.ts';
 import { doneNotice, field } from '../markup/parts.ts';

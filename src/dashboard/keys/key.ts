@@ -1,9 +1,8 @@
 import { mayGovern } from '../../domain/people/role.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts';
-import { checkAddresses } from '../../service/keys/key-restrictions.ts';
-import { getKeyWithRotations, type KeyWithRotations } from '../../service/keys/key-rotations.ts';
-import type { KeyDetails } from '../../service/keys/list-keys.ts';
+import { checkAddresses } from '../../service/keys/key-rules.ts';
+import { getKeyWithRotations, type KeyDetails, type KeyWithRotations } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/keys/key-lists.ts';
 import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';

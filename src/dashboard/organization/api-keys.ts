@@ -3,7 +3,7 @@ import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission, PERMISSIONS } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { checkAddresses } from '../../service/keys/key-restrictions.ts';
+import { checkAddresses } from '../../service/keys/key-rules.ts';
 import {
   getOrganizationUse,
   listAllKeys,

@@ -4,7 +4,7 @@ import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.t
 import { invalid } from '../../service/outcome.ts';
 import { makeLink } from '../../service/people/access-links.ts';
 import { mailLink } from '../../service/people/link-mail.ts';
-import type { AccessLink } from '../../service/sign-in/make-link.ts';
+import type { AccessLink } from '../../service/sign-in/password.ts';
 import { userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { alreadySentPage, readFormId } from '../http/one-time-form.ts';

@@ -3,7 +3,7 @@ import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { html } from '../../html/html.ts';
 import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../service/people/invitations.ts';
-import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
+import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
 import { INVITE_URL, USERS_URL, userUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

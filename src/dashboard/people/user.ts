@@ -6,7 +6,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import { getUser } from '../../service/people/people.ts';
-import { doRolesFollowGroups } from '../../service/sign-in-settings/rules.ts';
+import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
 import { newFormId } from '../http/one-time-form.ts';

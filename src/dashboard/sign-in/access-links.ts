@@ -1,9 +1,8 @@
 import { hashToken } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NO_PASSWORD } from '../../service/authority/single-sign-on.ts';
-import { type OpenLink, openLink, setPassword } from '../../service/people/access-links.ts';
-import { requestReset } from '../../service/people/request-reset.ts';
-import { findConnectionById } from '../../service/sign-in/single-sign-on/scope.ts';
+import { type OpenLink, openLink, requestReset, setPassword } from '../../service/people/access-links.ts';
+import { findConnectionById } from '../../service/sign-in/single-sign-on/connection.ts';
 import { FORGOTTEN_PASSWORD_URL, PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passkeys/sign-in.ts';
 import { giveSecondFactor, signIn, signOut } from '../../service/sign-in/sign-in.ts';
-import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/scope.ts';
+import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/connection.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
 import {
   FORGOTTEN_PASSWORD_URL,

@@ -5,7 +5,7 @@ import {
   disableWebhookByUser,
   enableWebhookEndpoint,
   removeWebhookEndpoint,
-} from '../../service/webhooks/changes.ts';
+} from '../../service/webhooks/endpoints.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';

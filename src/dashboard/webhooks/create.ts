@@ -5,7 +5,7 @@ import {
   MAX_URL_CHARACTERS,
 } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
-import { createWebhookEndpoint } from '../../service/webhooks/creation.ts';
+import { createWebhookEndpoint } from '../../service/webhooks/endpoints.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
 import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

@@ -1,6 +1,6 @@
 import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
-import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/secret.ts';
+import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import type { Form } from '../http/forms.ts';

@@ -10,32 +10,36 @@ import { insertApiKey, listCurrentKeys } from '../../store/keys/api-keys.ts';
 import type { LockedHolder } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
-import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
   catchInvalid,
+  claimForm,
   conflict,
   type Invalid,
   invalid,
   joinInvalid,
   type KeyRefused,
   type NameTaken,
+  type OneTimeForm,
   runAction,
 } from '../outcome.ts';
-import { checkNameFree } from './key-conflict.ts';
-import { checkLife, checkLifePolicy, type Life, lifeUntil } from './key-life.ts';
 import {
   addressWords,
   checkAddresses,
+  checkLife,
+  checkLifePolicy,
   checkLimit,
+  checkNameFree,
+  type Life,
+  lifeUntil,
   limitWords,
   type RestrictionRequest,
   type Restrictions,
   readAddresses,
-} from './key-restrictions.ts';
-import { tellHolder } from './tell-holder.ts';
+} from './key-rules.ts';
+import { tellHolder } from './notices.ts';
 
 export type KeyRequest = OneTimeForm & {
   readonly userId: string;

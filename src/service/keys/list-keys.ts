@@ -2,10 +2,13 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/id.ts';
 import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import type { Holder } from '../../domain/keys/holder.ts';
-import { permissionsOf } from '../../domain/people/role.ts';
+import type { KeyUsage } from '../../domain/keys/key-usage.ts';
+import { maySeeKeysOfOthers, permissionsOf } from '../../domain/people/role.ts';
 import {
   countKeysOf,
+  findKeyRotations,
   findListedKey,
+  findMovedKey,
   type KeyCounts,
   type KeyPosition,
   listActiveKeysMadeForOthers,
@@ -18,7 +21,7 @@ import type { Edge } from '../../store/sql/list-edge.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
-import { noSuchKey } from './key-conflict.ts';
+import { noSuchKey } from './key-rules.ts';
 
 export type KeyDetails = ListedKey & {
   readonly holder: Holder;
@@ -172,4 +175,49 @@ export function detailsOf(key: ListedKey, now: Date): KeyDetails {
     endedBy: end === null ? null : enders[end.kind],
     isExpiringSoon: end === null && isExpiringSoon(key, now),
   };
+}
+
+export type KeyWithRotations = KeyAccess & {
+  readonly kind: 'found';
+  readonly key: KeyDetails;
+  readonly usage: KeyUsage;
+  /** The keys that it replaced, the oldest first: at most MAX_STEPS. */
+  readonly earlier: readonly KeyDetails[];
+  /** The keys that replaced it, the oldest first: at most MAX_STEPS. */
+  readonly later: readonly KeyDetails[];
+};
+
+/** The key was moved from the user to an integration, whose keys the actor may see. */
+export type MovedKey = { readonly kind: 'moved'; readonly holder: Holder };
+
+/**
+ * One key of a user with its requests and the keys of its rotations, in two statements. Throws "not_found" where there is no
+ * such key.
+ */
+export async function getKeyWithRotations(
+  db: Database,
+  actor: Actor,
+  { userId, keyId, now }: { userId: string; keyId: string; now: Date },
+): Promise<KeyWithRotations | MovedKey> {
+  const access = await getKeyAccess(db, actor, userId);
+  if (!isId(keyId)) throw noSuchKey();
+  const { keys: rows, usage } = await findKeyRotations(db, actor.scope, { userId, id: keyId, now });
+  const asked = rows.find(({ step }) => step === 0);
+  if (asked === undefined) return findMoved(db, actor, { userId, id: keyId });
+  return {
+    kind: 'found',
+    ...access,
+    key: detailsOf(asked, now),
+    usage,
+    earlier: rows.filter(({ step }) => step < 0).map((row) => detailsOf(row, now)),
+    later: rows.filter(({ step }) => step > 0).map((row) => detailsOf(row, now)),
+  };
+}
+
+async function findMoved(db: Database, actor: Actor, key: { userId: string; id: string }): Promise<MovedKey> {
+  const moved = await findMovedKey(db, actor.scope, key);
+  // The former user of a key cannot learn from its old address to where it was moved.
+  if (moved === null || (moved.holderOwnerId !== actor.userId && !maySeeKeysOfOthers(actor.role))) throw noSuchKey();
+  const { holderId: id, holderKind, holderName: name, holderEmail: email } = moved;
+  return { kind: 'moved', holder: { id, kind: holderKind, name, email } };
 }

@@ -17,8 +17,8 @@ import {
   type NameTaken,
   runAction,
 } from '../outcome.ts';
-import { checkNameFree, explainEndedKey, noSuchKey } from './key-conflict.ts';
-import { tellHolder } from './tell-holder.ts';
+import { checkNameFree, explainEndedKey, noSuchKey } from './key-rules.ts';
+import { tellHolder } from './notices.ts';
 
 export type Move = {
   readonly keyId: string;

@@ -1,11 +1,43 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
+import { daysUntil } from '../../domain/duration.ts';
+import { formatCount, formatInstant } from '../../domain/format.ts';
 import { isId } from '../../domain/id.ts';
+import { type ActionKind, LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/keys/key-checks.ts';
-import { claimNoticeMails, dismissKeyNotice, markMailed } from '../../store/keys/key-notices.ts';
-import type { Database } from '../../store/sql/database.ts';
-import type { Outbox } from '../mail.ts';
-import { noticeMail } from './notice-mail.ts';
+import {
+  type ClaimedNotice,
+  claimNoticeMails,
+  dismissKeyNotice,
+  insertActionNotice,
+  markMailed,
+} from '../../store/keys/key-notices.ts';
+import type { LockedHolder } from '../../store/people/users.ts';
+import type { Database, Transaction } from '../../store/sql/database.ts';
+import type { Mail, Outbox } from '../mail.ts';
+
+type Told = {
+  readonly holder: Pick<LockedHolder, 'id' | 'ownerUserId'>;
+  readonly keyId: string;
+  readonly kind: ActionKind;
+  /** `null` for an operator. */
+  readonly byUserId: string | null;
+  readonly detail?: string;
+};
+
+/**
+ * Has a mail sent to the holder of a key, or to the owner of its integration, unless that person did this. The mail belongs to the
+ * transaction: it is sent if, and only if, the transaction commits.
+ */
+export async function tellHolder(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { holder, byUserId, detail = '', ...notice }: Told,
+): Promise<void> {
+  if ((holder.ownerUserId ?? holder.id) === byUserId) return;
+  await insertActionNotice(tx, scope, { ...notice, userId: holder.id, byUserId, detail });
+}
 
 const KEYS_AT_ONCE = 500;
 
@@ -67,4 +99,129 @@ export async function mailNotices(db: Database, { outbox, publicUrl, signal, onF
 /** Closes a notice on the dashboard. One that is not the user's, or is closed already, changes nothing. */
 export async function dismissNotice(db: Database, { scope, userId }: Actor, id: string): Promise<void> {
   if (isId(id)) await dismissKeyNotice(db, scope, { id, userId });
+}
+
+/** What the mail says: its subject, and its paragraphs between the greeting and the link. */
+type Words = { readonly subject: string; readonly lines: readonly string[] };
+
+/** The mail of a notice to this address. */
+export function noticeMail(
+  notice: ClaimedNotice,
+  { email, publicUrl }: { readonly email: string; readonly publicUrl: string },
+): Mail {
+  const { subject, lines } = WORDS[notice.kind](notice);
+  const text = [
+    notice.recipientName === null ? 'Hello,' : `Hello ${notice.recipientName},`,
+    ...lines,
+    ...(notice.isForStandIn ? [NO_OWNER] : []),
+    `${notice.keyName} (${notice.keyPrefix}…), ${notice.organizationName}\n${publicUrl}${pathOf(notice)}`,
+  ];
+  return {
+    id: notice.id,
+    to: { name: notice.recipientName ?? notice.holderName, address: email },
+    subject,
+    text: `${text.join('\n\n')}\n`,
+  };
+}
+
+const NO_OWNER =
+  'The integration has no active owner, so this mail goes to you, an administrator. Take ownership of it on its page, or choose an owner.';
+
+const WORDS: Record<NoticeKind, (notice: ClaimedNotice) => Words> = {
+  created: (notice) => ({
+    subject: `${byWhom(notice)} created the API key ${notice.keyName}`,
+    lines: [
+      `${byWhom(notice)} created an API key for ${notice.holderKind === 'integration' ? whom(notice) : 'you'}, and has seen it.`,
+      'If you do not expect this, revoke the key, and ask an administrator.',
+    ],
+  }),
+  rotated: (notice) => ({
+    subject: `${byWhom(notice)} rotated the API key ${notice.keyName}`,
+    lines: [
+      `${byWhom(notice)} replaced the API key ${notice.detail}… of ${whom(notice)}. Requests with the old key are refused with 401.`,
+      'Only the person who rotated it has seen the new key: ask for it, or rotate it again.',
+    ],
+  }),
+  moved: (notice) =>
+    notice.holderKind === 'integration'
+      ? {
+          subject: `${byWhom(notice)} moved the API key ${notice.keyName} to ${notice.holderName}`,
+          lines: [
+            `${byWhom(notice)} moved an API key of ${notice.detail} to the integration ${notice.holderName}. The key itself is the same, and now acts for the integration.`,
+          ],
+        }
+      : {
+          subject: `${byWhom(notice)} moved your API key ${notice.keyName} to ${notice.detail}`,
+          lines: [
+            `${byWhom(notice)} moved your API key to the integration ${notice.detail}. The key itself is the same, and stays valid. It no longer acts for you.`,
+          ],
+        },
+  revoked: (notice) => ({
+    subject: `${byWhom(notice)} revoked the API key ${notice.keyName}`,
+    lines: [
+      `${byWhom(notice)} revoked an API key of ${whom(notice)}. Requests with it are refused with 401.`,
+      'If a program still needs a key, create a new one.',
+    ],
+  }),
+  expires: (notice) => ({
+    subject: `The API key ${notice.keyName} expires ${inDays(notice)}`,
+    lines: [
+      `An API key of ${whom(notice)} expires on ${endOf(notice)}. It was used within the last 30 days. After that, requests with it are refused with 401.`,
+      'Rotate the key on its page and choose a new expiry, or create a second key and change to it without an interruption.',
+    ],
+  }),
+  unused: (notice) => ({
+    subject: `The API key ${notice.keyName} ends ${inDays(notice)}, because it is not used`,
+    lines: [
+      `An API key of ${whom(notice)} is not used. Your organization ends keys after ${formatCount(Number(notice.detail), 'day')} without use, so Charter ends it on ${endOf(notice)}.`,
+      'If a program needs the key, send a request with it before then. Otherwise, you have nothing to do.',
+    ],
+  }),
+  ended: (notice) => ({
+    subject: `The API key ${notice.keyName} was ended, because it was not used`,
+    lines: [
+      `An API key of ${whom(notice)} was not used for ${formatCount(Number(notice.detail), 'day')}, so Charter has revoked it, as the policy of your organization says. Requests with it are refused with 401.`,
+      'If a program still needs a key, create a new one.',
+    ],
+  }),
+  new_network: (notice) => ({
+    subject: `The API key ${notice.keyName} is used from a new network`,
+    lines: [
+      `An API key of ${whom(notice)} was used from ${notice.detail}, for the first time after ${ONE_NETWORK_DAYS} days of one other network.`,
+      'If you do not expect this, somebody else may have the key: rotate or revoke it.',
+    ],
+  }),
+  limited: (notice) => ({
+    subject: `The API key ${notice.keyName} reached its rate limit`,
+    lines: [
+      `More than ${LIMITED_PER_HOUR} requests with an API key of ${whom(notice)} were refused with 429 within an hour, because they exceeded a rate limit.`,
+      'Spread the requests of the program, use batches, and wait for the number of seconds in Retry-After. Charter sends this mail at most once a day for a key.',
+    ],
+  }),
+};
+
+function byWhom({ byName }: ClaimedNotice): string {
+  return byName ?? 'An operator';
+}
+
+/** For whom the key acts. The address for notices of an integration may be that of a team. */
+function whom({ holderKind, holderName }: ClaimedNotice): string {
+  return holderKind === 'integration' ? `the integration ${holderName}` : 'yours';
+}
+
+function endOf({ endsAt }: ClaimedNotice): string {
+  return endsAt === null ? 'a day that is not known' : formatInstant(endsAt);
+}
+
+/** "in 7 days", from the day of the notice. */
+function inDays({ endsAt, createdAt }: ClaimedNotice): string {
+  const days = daysUntil(endsAt ?? createdAt, createdAt);
+  if (days === 0) return 'today';
+  return days === 1 ? 'tomorrow' : `in ${days} days`;
+}
+
+/** The page of the key, or for its former holder, the list that names it. */
+function pathOf({ kind, keyId, holderId, holderKind }: ClaimedNotice): string {
+  if (holderKind === 'integration') return `/organization/integrations/${holderId}/api-keys/${keyId}`;
+  return kind === 'moved' ? '/profile/api-keys' : `/profile/api-keys/${keyId}`;
 }

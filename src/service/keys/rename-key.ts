@@ -15,7 +15,7 @@ import {
   type NameTaken,
   runAction,
 } from '../outcome.ts';
-import { checkNameFree, explainEndedKey, noSuchKey } from './key-conflict.ts';
+import { checkNameFree, explainEndedKey, noSuchKey } from './key-rules.ts';
 
 export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };
 

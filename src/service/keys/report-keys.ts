@@ -1,5 +1,6 @@
 import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
+import { formatCount } from '../../domain/format.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
 import {
   findConcernedPeople,
@@ -10,10 +11,9 @@ import {
   revokeReportedKeys,
 } from '../../store/keys/reported-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import type { Outbox } from '../mail.ts';
+import type { Mail, Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { admitReport } from '../sign-in/attempt-limits.ts';
-import { reportMail, type Told } from './report-mail.ts';
 
 /** The most keys that are revoked in one transaction. */
 export const MAX_REPORTED_KEYS = 100;
@@ -112,4 +112,40 @@ function toldAbout(revoked: readonly RevokedKey[], people: readonly Person[]): T
     })),
   );
   return [...byPerson, ...byAddress];
+}
+
+export type Told = {
+  readonly recipient: { readonly id: string; readonly name: string; readonly email: string };
+  /** Keys of one organization. */
+  readonly keys: readonly RevokedKey[];
+};
+
+type Content = Told & { readonly publicUrl: string };
+
+/** Says which keys were revoked because they were reported as leaked. */
+export function reportMail({ recipient, keys, publicUrl }: Content): Mail {
+  const [first] = keys;
+  const isOne = keys.length === 1;
+  const subject = isOne
+    ? `The API key ${first?.prefix} was reported as leaked and revoked`
+    : `${formatCount(keys.length, 'API key')} were reported as leaked and revoked`;
+  const it = isOne ? 'it' : 'them';
+  const text = [
+    `Hello ${recipient.name},`,
+    `Somebody found ${isOne ? 'an API key' : 'API keys'} of ${first?.organizationName} and reported ${it} to Charter as leaked. Charter has revoked ${it}: requests that use ${it} are refused with 401.`,
+    ...keys.map((key) => `${key.name} (${key.prefix}…) of ${key.holderName}\n${keyUrl(key, { recipient, publicUrl })}`),
+    `Find out where ${isOne ? 'the key' : 'the keys'} leaked, then create a new key for each program that still needs one.`,
+  ].join('\n\n');
+  return { to: { name: recipient.name, address: recipient.email }, subject, text: `${text}\n` };
+}
+
+/** The page of the key. Users have their own keys under My profile. */
+function keyUrl({ id, userId, ownerId }: RevokedKey, { recipient, publicUrl }: Omit<Content, 'keys'>): string {
+  const place =
+    ownerId !== null
+      ? `/organization/integrations/${userId}`
+      : userId === recipient.id
+        ? '/profile'
+        : `/people/users/${userId}`;
+  return `${publicUrl}${place}/api-keys/${id}`;
 }

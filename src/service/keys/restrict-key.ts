@@ -17,15 +17,16 @@ import {
   type LocksOut,
   runAction,
 } from '../outcome.ts';
-import { explainEndedKey, noSuchKey } from './key-conflict.ts';
 import {
   addressWords,
   checkAddresses,
   checkLimit,
+  explainEndedKey,
   limitWords,
+  noSuchKey,
   type RestrictionRequest,
   readAddresses,
-} from './key-restrictions.ts';
+} from './key-rules.ts';
 
 export type Restricting = RestrictionRequest & {
   readonly keyId: string;

@@ -5,8 +5,8 @@ import { revokeApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForRevocation } from '../authority/keys.ts';
 import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
-import { explainEndedKey, noSuchKey } from './key-conflict.ts';
-import { tellHolder } from './tell-holder.ts';
+import { explainEndedKey, noSuchKey } from './key-rules.ts';
+import { tellHolder } from './notices.ts';
 
 /**
  * Ends a key for good; its name is then free. An expired key can be revoked too. "conflict": the key was revoked before, or

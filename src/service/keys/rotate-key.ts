@@ -7,21 +7,30 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
-import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  claimForm,
   type Invalid,
   joinInvalid,
   type KeyRefused,
+  type OneTimeForm,
   runAction,
 } from '../outcome.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
-import { explainEndedKey, noSuchKey } from './key-conflict.ts';
-import { checkLife, checkLifePolicy, type Life, lifeUntil } from './key-life.ts';
-import { addressWords, checkAddresses, readAddresses } from './key-restrictions.ts';
-import { tellHolder } from './tell-holder.ts';
+import {
+  addressWords,
+  checkAddresses,
+  checkLife,
+  checkLifePolicy,
+  explainEndedKey,
+  type Life,
+  lifeUntil,
+  noSuchKey,
+  readAddresses,
+} from './key-rules.ts';
+import { tellHolder } from './notices.ts';
 
 export type Rotation = OneTimeForm & {
   readonly keyId: string;

@@ -5,7 +5,7 @@ import { type Activated, activateOrganization, completeMove } from '../organizat
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
 import { type Imported, type ImportRequest, importOrganization } from '../organizations/import-organization.ts';
-import { scopeOf } from './scope.ts';
+import { scopeOf } from './organizations.ts';
 
 export async function exportOrganizationById(
   db: Database,

@@ -4,6 +4,7 @@ import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { normalEmail } from '../../domain/people/email.ts';
+import { commandLine } from '../../domain/release.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import {
@@ -16,11 +17,10 @@ import { insertUser, type NewUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { retireOtherKeys } from '../../store/sql/secrets.ts';
-import { findUsersByEmail } from '../../store/unscoped/operator.ts';
+import { findOrganization, findUsersByEmail } from '../../store/unscoped/operator.ts';
 import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../sign-in-settings/domains.ts';
 import { stopRequiringSingleSignOn } from '../sign-in-settings/enforcement.ts';
-import { scopeOf } from './scope.ts';
 import { requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
@@ -157,4 +157,14 @@ function changesBetween(before: OrganizationLimits, after: OrganizationLimits): 
   return Object.fromEntries(
     changes.filter(({ from, to }) => from !== to).map(({ name, from, to }) => [name, `${from} -> ${to}`]),
   );
+}
+
+/** Throws if there is no such organization. */
+export async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {
+  if ((await findOrganization(db, id)) === null)
+    throw new DomainError(
+      'not_found',
+      `There is no organization with the id ${id}. "${commandLine('admin')} list-organizations" shows them.`,
+    );
+  return OrganizationScope.grant(id);
 }

@@ -22,7 +22,7 @@ import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
 import { checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
-import { resetSecondFactor } from '../sign-in-settings/reset-second-factor.ts';
+import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
 /** Returns the e-mail as it is stored. */
 export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {

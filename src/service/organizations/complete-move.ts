@@ -22,8 +22,8 @@ import { changeUser, lockHolders } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isRefusedValue } from '../../store/sql/database-errors.ts';
 import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-tables.ts';
+import { tellHolder } from '../keys/notices.ts';
 import { REPORTED } from '../keys/report-keys.ts';
-import { tellHolder } from '../keys/tell-holder.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 

@@ -1,8 +1,8 @@
 import type { Actor, AuditSource } from '../../domain/audit/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { type AccessLinkKind, isLinkOpen, mayMakerManage } from '../../domain/people/access-link.ts';
-import { domainOfEmail, shownEmail } from '../../domain/people/email.ts';
+import { type AccessLinkKind, isLinkOpen, linkUrl, mayMakerManage } from '../../domain/people/access-link.ts';
+import { domainOfEmail, normalEmail, shownEmail } from '../../domain/people/email.ts';
 import { passwordCharacters } from '../../domain/people/password.ts';
 import { hashToken } from '../../domain/people/session.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
@@ -16,23 +16,33 @@ import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
 import { lockToManage } from '../authority/people.ts';
 import { checkDomainOfUser, signInWayOf } from '../authority/single-sign-on.ts';
-import { claimForm, type OneTimeForm } from '../form-claim.ts';
+import type { Outbox } from '../mail.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
+  claimForm,
   conflict,
   DONE,
   type Done,
   errorOf,
   type Invalid,
+  type OneTimeForm,
+  type RateLimited,
   runAction,
   unlessMoving,
 } from '../outcome.ts';
-import { type AccessLink, addLink, type LinkMade } from '../sign-in/make-link.ts';
-import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
+import { consumeAttempt } from '../sign-in/attempt-limits.ts';
+import {
+  type AccessLink,
+  addLink,
+  checkPassword,
+  hashPassword,
+  type LinkMade,
+  replacePassword,
+} from '../sign-in/password.ts';
 import { checkAcceptance, hasAccountAlready } from './invitations.ts';
-import type { MailedLink } from './link-mail.ts';
+import { linkMail, type MailedLink } from './link-mail.ts';
 
 /** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
 export async function makeLink(
@@ -228,4 +238,27 @@ async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O
     if (isUniqueViolation(error)) return hasAccountAlready(email);
     throw error;
   }
+}
+
+export type ResetDeps = { outbox: Outbox; publicUrl: string };
+
+/**
+ * Mails a reset link to the owner of an account who forgot the password. It returns the same, after the same time, whether or
+ * not the e-mail has an account: the link is made after it has returned. Three requests an hour for one account from one
+ * network; further ones are rate-limited, also for e-mails without an account.
+ */
+export async function requestReset(
+  db: Database,
+  { email, auditSource, now = new Date() }: { email: string; auditSource: AuditSource; now?: Date },
+  { outbox, publicUrl }: ResetDeps,
+): Promise<Done | RateLimited> {
+  const address = normalEmail(email);
+  const admission = await consumeAttempt(db, { at: 'reset-request', account: address ?? email, ip: auditSource.ip });
+  if (admission.kind === 'rate-limited') return admission;
+  if (address === null || !outbox.canSend) return DONE;
+  outbox.later(async () => {
+    for (const link of await makeOwnLinks(db, { email: address, auditSource, now }))
+      await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
+  });
+  return DONE;
 }

@@ -19,22 +19,23 @@ import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
 import { lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
 import { checkDomainOfEmail } from '../authority/single-sign-on.ts';
-import { claimForm, type OneTimeForm } from '../form-claim.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
   catchInvalid,
+  claimForm,
   conflict,
   DONE,
   type Done,
   type Invalid,
   invalid,
   joinInvalid,
+  type OneTimeForm,
   runAction,
   unlessMoving,
 } from '../outcome.ts';
-import { addLink, type LinkMade } from '../sign-in/make-link.ts';
+import { addLink, type LinkMade } from '../sign-in/password.ts';
 import { parseRole } from './people.ts';
 
 // An invitation takes an e-mail from nobody: any number of organizations may invite the same one. The e-mail becomes that of one

@@ -3,7 +3,7 @@ import { shownEmail } from '../../domain/people/email.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findCredentials } from '../../store/unscoped/people.ts';
 import type { Mail, Outbox } from '../mail.ts';
-import type { AccessLink } from '../sign-in/make-link.ts';
+import type { AccessLink } from '../sign-in/password.ts';
 
 export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> & {
   readonly organizationName: string;

@@ -1,9 +1,20 @@
-import type { ContentOf, Stored, Table } from '../../store/resources/table.ts';
+import { v7 as newId } from 'uuid';
+import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
+import { applyPatch, type PatchOf } from '../../domain/resources/merge-patch.ts';
+import { type Checked, checkKeyOfWrite } from '../../store/resources/key-of-write.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
 import { type Transaction, transaction } from '../../store/sql/database.ts';
-import { type Batch, type Conditional, dependsOnRows, type Outcome, soughtBy } from './changes.ts';
-import { Changing } from './changing.ts';
-import { once } from './once.ts';
-import type { WriteContext } from './writing.ts';
+import {
+  type ChangedRow,
+  deleteRows,
+  insertRows,
+  readRowsToChange,
+  replaceRows,
+  type Sought,
+  type TimesById,
+} from '../../store/sql/row-batches.ts';
+import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
+import { accepted, once, takenError, type WriteContext, writerOf } from './writing.ts';
 
 /** Makes the changes in their order, each with the outcome that it would have by itself. */
 export async function changeRows<Row extends Stored>(
@@ -53,4 +64,264 @@ export async function upsertRow<Row extends Stored>(
   if (outcome?.kind === 'refused') throw outcome.error;
   if (outcome === undefined || outcome.kind === 'deleted') throw new Error('An upsert had no outcome.');
   return outcome;
+}
+
+// The changes of a batch, and the rows on which they depend.
+
+export type Conditional<Current> = {
+  /** Throws unless the row is as the caller expects it. */
+  readonly precondition: (current: Current) => void;
+};
+
+export type Change<Row extends Stored> =
+  | { readonly kind: 'create'; readonly content: ContentOf<Row> }
+  /** Creates the row with this value of `ownId`, or replaces its content. Null: there is no such row. */
+  | ({ readonly kind: 'upsert'; readonly content: ContentOf<Row> } & Conditional<Row | null>)
+  | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
+  | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
+  /** Not valid in itself. */
+  | { readonly kind: 'refused'; readonly error: DomainError };
+
+export type Outcome<Row> =
+  | { readonly kind: 'created' | 'updated'; readonly row: Row }
+  | { readonly kind: 'deleted' }
+  | { readonly kind: 'refused'; readonly error: DomainError };
+
+export type Batch<Row extends Stored> = {
+  readonly changes: readonly Change<Row>[];
+  /** Makes all changes or none: throws a RefusedChangesError if one is refused. */
+  readonly isAtomic: boolean;
+};
+
+/** False for creations without unique values. */
+export function dependsOnRows({ ids, unique }: Sought): boolean {
+  return ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
+}
+
+/** The rows that the outcomes of the changes depend on. */
+export function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
+  const ids = new Set<string>();
+  const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
+  for (const change of changes) {
+    if (change.kind === 'update' || change.kind === 'delete') ids.add(change.id);
+    const content = change.kind === 'update' ? change.patch : 'content' in change ? change.content : {};
+    for (const [field, value] of valuesOf(table, content)) unique.get(field)?.add(value);
+  }
+  return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
+}
+
+/** The unique fields that have a value. */
+export function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: object): [string, string][] {
+  const values = new Map<string, unknown>(Object.entries(content));
+  return unique.flatMap((field): [string, string][] => {
+    const value = values.get(field);
+    return value === null || value === undefined ? [] : [[field, String(value)]];
+  });
+}
+
+/** A row that is present, or that the next statements will write; then `row` is what it was before, if anything. */
+type Entry<Row extends Stored> = {
+  readonly id: string;
+  row: Row | null;
+  pending: ContentOf<Row> | null;
+  /** The change of this batch that creates the row; null if it existed before. */
+  readonly createdBy: number | null;
+  /** The change that is pending, or that was made last. */
+  place: number;
+};
+
+/**
+ * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every other write does, so
+ * the rows that it has read stay as they are. Each change is decided in memory, in order. The writes are collected, and one
+ * statement makes all of a kind: first the deletions, then the updates, then the insertions. Their events are in the order of the
+ * changes all the same. The pending writes are made early for a change of a row among them, and for a change to a unique value
+ * that one of them gives up.
+ */
+export class Changing<Row extends Stored> {
+  readonly #tx: Transaction;
+  readonly #context: WriteContext;
+  readonly #table: Table<Row>;
+  #isAtomic = false;
+  /** The place of the present change. */
+  #place = 0;
+  readonly #byId = new Map<string, Entry<Row>>();
+  /** The rows that have a unique value, by field and value. */
+  readonly #holders = new Map<string, Map<string, Entry<Row>>>();
+  /** Unique values that a pending update gives up. */
+  readonly #released = new Map<string, Set<string>>();
+  #inserted: Entry<Row>[] = [];
+  #updated: Entry<Row>[] = [];
+  #deleted: ChangedRow[] = [];
+  /** Each gives an outcome its row once it is written. */
+  #settle: (() => void)[] = [];
+
+  constructor(tx: Transaction, context: WriteContext, table: Table<Row>) {
+    this.#tx = tx;
+    this.#context = context;
+    this.#table = table;
+    for (const field of table.unique ?? []) {
+      this.#holders.set(field, new Map());
+      this.#released.set(field, new Set());
+    }
+  }
+
+  async make({ changes, isAtomic }: Batch<Row>): Promise<Outcome<Row>[]> {
+    this.#isAtomic = isAtomic;
+    await this.#read(soughtBy(this.#table, changes));
+    const outcomes: Outcome<Row>[] = [];
+    const refusals = new Map<number, DomainError>();
+    for (const [i, change] of changes.entries()) {
+      this.#place = i;
+      try {
+        await this.#decide(change, (outcome) => {
+          outcomes[i] = outcome;
+        });
+      } catch (error) {
+        if (!isOfOneChange(error)) throw error;
+        outcomes[i] = { kind: 'refused', error };
+        refusals.set(i, error);
+      }
+    }
+    if (isAtomic && refusals.size > 0) throw new RefusedChangesError(refusals);
+    await this.#write();
+    return outcomes;
+  }
+
+  async #read(sought: Sought): Promise<void> {
+    // The insertion itself locks the organization.
+    if (!dependsOnRows(sought)) return;
+    const { scope } = this.#context.caller;
+    const writer = writerOf(this.#context, this.#table);
+    this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
+    for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
+      this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
+  }
+
+  #accepted<T>(checked: Checked<T>): T {
+    return accepted(this.#context, this.#table, checked);
+  }
+
+  /** Throws if the change is refused. */
+  async #decide(change: Change<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+    switch (change.kind) {
+      case 'refused':
+        throw change.error;
+      case 'create':
+        return this.#insert(change.content, settle);
+      case 'upsert': {
+        const entry = await this.#current(this.#ownerOf(change.content));
+        change.precondition(entry?.row ?? null);
+        if (entry === undefined) return this.#insert(change.content, settle);
+        return this.#update(entry, change.content, settle);
+      }
+      case 'update': {
+        const entry = await this.#existing(change);
+        const content = applyPatch<ContentOf<Row>>(entry.row, change.patch);
+        requireFewEntries(this.#table, content);
+        return this.#update(entry, content, settle);
+      }
+      case 'delete': {
+        const { id, row } = await this.#existing(change);
+        this.#byId.delete(id);
+        this.#forget(row);
+        this.#deleted.push({ id, place: this.#place });
+        settle({ kind: 'deleted' });
+      }
+    }
+  }
+
+  #ownerOf(content: ContentOf<Row>): Entry<Row> | undefined {
+    const { ownId } = this.#table;
+    if (ownId === undefined) throw new Error(`The rows of ${this.#table.name} have no ids of the clients' own.`);
+    return this.#holders.get(ownId)?.get(String(content[ownId]));
+  }
+
+  /** The entry with what it holds at this point of the batch. */
+  async #current(entry: Entry<Row> | undefined): Promise<Entry<Row> | undefined> {
+    if (entry?.pending) await this.#write();
+    return entry;
+  }
+
+  async #existing({ id, precondition }: { id: string } & Conditional<Row>): Promise<Entry<Row> & { row: Row }> {
+    const entry = await this.#current(this.#byId.get(id.toLowerCase()));
+    if (entry === undefined || !hasRow(entry)) throw noSuchRow(this.#table);
+    precondition(entry.row);
+    return entry;
+  }
+
+  async #insert(content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+    const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place, place: this.#place };
+    this.#requireFree(entry, content);
+    this.#keep(entry, content);
+    this.#inserted.push(entry);
+    this.#settle.push(() => hasRow(entry) && settle({ kind: 'created', row: entry.row }));
+  }
+
+  async #update(entry: Entry<Row>, content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+    if (!hasRow(entry)) throw new Error('A row was not written before its next change.');
+    // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
+    if (isSameContent(this.#table, entry.row, content)) return settle({ kind: 'updated', row: entry.row });
+    this.#requireFree(entry, content);
+    if (valuesOf(this.#table, content).some(([field, value]) => this.#released.get(field)?.has(value)))
+      await this.#write();
+    this.#forget(entry.row);
+    for (const [field, value] of valuesOf(this.#table, entry.row)) this.#released.get(field)?.add(value);
+    this.#keep(entry, content);
+    entry.pending = content;
+    entry.place = this.#place;
+    this.#updated.push(entry);
+    this.#settle.push(() => settle({ kind: 'updated', row: entry.row }));
+  }
+
+  #requireFree(entry: Entry<Row>, content: ContentOf<Row>): void {
+    for (const [field, value] of valuesOf(this.#table, content)) {
+      const holder = this.#holders.get(field)?.get(value);
+      if (holder === undefined || holder === entry) continue;
+      // An atomic batch does not create the rows before the change that it refuses.
+      if (this.#isAtomic && holder.createdBy !== null)
+        throw takenInBatch(columnOf(field), { value, place: holder.createdBy });
+      throw takenError(this.#table, { field, value, id: holder.id });
+    }
+  }
+
+  #keep(entry: Entry<Row>, content: ContentOf<Row>): void {
+    this.#byId.set(entry.id, entry);
+    for (const [field, value] of valuesOf(this.#table, content)) this.#holders.get(field)?.set(value, entry);
+  }
+
+  #forget(content: ContentOf<Row>): void {
+    for (const [field, value] of valuesOf(this.#table, content)) this.#holders.get(field)?.delete(value);
+  }
+
+  /** Writes what is pending: one statement for each kind of change. */
+  async #write(): Promise<void> {
+    const { scope } = this.#context.caller;
+    const [tx, table, writer] = [this.#tx, this.#table, writerOf(this.#context, this.#table)];
+    if (this.#deleted.length > 0) this.#accepted(await deleteRows(tx, scope, table, { rows: this.#deleted, writer }));
+    if (this.#updated.length > 0)
+      this.#written(this.#updated, await replaceRows(tx, scope, table, { rows: toWrite(this.#updated), writer }));
+    if (this.#inserted.length > 0)
+      this.#written(this.#inserted, await insertRows(tx, scope, table, { rows: toWrite(this.#inserted), writer }));
+    for (const settle of this.#settle) settle();
+    [this.#deleted, this.#updated, this.#inserted, this.#settle] = [[], [], [], []];
+    for (const values of this.#released.values()) values.clear();
+  }
+
+  #written(entries: readonly Entry<Row>[], checked: Checked<TimesById>): void {
+    const written = this.#accepted(checked);
+    for (const entry of entries) {
+      const times = written.get(entry.id);
+      if (times === undefined || entry.pending === null) throw new Error(`A ${this.#table.noun} was not written.`);
+      entry.row = storedRow(this.#table, { id: entry.id, content: entry.pending, times });
+      entry.pending = null;
+    }
+  }
+}
+
+function hasRow<Row extends Stored>(entry: Entry<Row>): entry is Entry<Row> & { row: Row } {
+  return entry.row !== null;
+}
+
+function toWrite<Row extends Stored>(entries: readonly Entry<Row>[]) {
+  return entries.flatMap(({ id, place, pending }) => (pending === null ? [] : [{ id, place, content: pending }]));
 }

@@ -21,8 +21,7 @@ import {
   type Table,
 } from '../../store/resources/table.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { once } from './once.ts';
-import { accepted, refusingViolations, type WriteContext, writerOf } from './writing.ts';
+import { accepted, once, refusingViolations, type WriteContext, writerOf } from './writing.ts';
 
 // The operations on one row, the same for every resource.
 

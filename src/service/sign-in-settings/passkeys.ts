@@ -29,8 +29,13 @@ import {
   runAction,
 } from '../outcome.ts';
 import { creationOptions, readRegistration, verifyRegistration } from '../sign-in/passkeys/ceremony.ts';
-import { issueChallenge, spendChallenge } from '../sign-in/passkeys/challenges.ts';
-import type { Asking, GivenPasskey, PasskeyOptions } from '../sign-in/passkeys/use-passkey.ts';
+import {
+  type Asking,
+  type GivenPasskey,
+  issueChallenge,
+  type PasskeyOptions,
+  spendChallenge,
+} from '../sign-in/passkeys/use-passkey.ts';
 import { lockSession } from '../sign-in/sessions.ts';
 
 /** A passkey of the actor. */

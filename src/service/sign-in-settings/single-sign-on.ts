@@ -1,6 +1,14 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { parseClientId, parseClientSecret, parseIssuer } from '../../domain/people/single-sign-on.ts';
+import {
+  NEW_PEOPLE_ROLES,
+  type NewPeopleRole,
+  parseClientId,
+  parseClientSecret,
+  parseGroupRoles,
+  parseGroupsClaim,
+  parseIssuer,
+} from '../../domain/people/single-sign-on.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { endSessionsByWay } from '../../store/people/sessions.ts';
@@ -9,7 +17,9 @@ import {
   findSsoConnection,
   lockSsoConnection,
   type SsoConnectionRecord,
+  type SsoRules,
   saveSsoConnection,
+  setSsoRules,
 } from '../../store/people/sso-connections.ts';
 import { listSsoDomains, type SsoDomainRecord } from '../../store/people/sso-domains.ts';
 import { deleteSsoIdentities } from '../../store/people/sso-identities.ts';
@@ -27,14 +37,14 @@ import {
   DONE,
   type Done,
   type Invalid,
+  invalid,
   joinInvalid,
   runAction,
 } from '../outcome.ts';
 import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
-import type { ProviderClient, ProviderFailure } from '../sign-in/single-sign-on/provider.ts';
+import { clientOf } from '../sign-in/single-sign-on/connection.ts';
+import type { ProviderClient, ProviderFailure, Tried } from '../sign-in/single-sign-on/provider.ts';
 import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
-import { clientOf } from '../sign-in/single-sign-on/scope.ts';
-import type { Tried } from '../sign-in/single-sign-on/try-provider.ts';
 
 /** How the organization's people sign in, for administrators. The secret is not among it. */
 export type SignInSettings = {
@@ -129,7 +139,7 @@ export async function tryConnection(
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
   const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
   if (read.kind === 'invalid') return read;
-  const { tryProvider } = await import('../sign-in/single-sign-on/try-provider.ts');
+  const { tryProvider } = await import('../sign-in/single-sign-on/provider.ts');
   return tryProvider(access, read.client, redirectUri);
 }
 
@@ -193,4 +203,55 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
     await recordAudit(tx, scope, event);
     return DONE;
   });
+}
+
+/** As they were typed. `newPeople`: empty, "viewer" or "member". */
+export type RulesContent = { readonly newPeople: string; readonly groupsClaim: string; readonly groupRoles: string };
+
+/** Who gets an account by single sign-on, and which roles groups give. They apply from the next sign-in of each person on. */
+export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
+  const newPeople = catchInvalid(() => parseNewPeople(content.newPeople));
+  const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
+  const roles = catchInvalid(() => parseGroupRoles(content.groupRoles));
+  if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
+    return joinInvalid([newPeople, claim, roles]);
+  if (claim.value === '' && roles.value.length > 0)
+    return invalid('groups_claim', 'must be given for roles by group, such as groups. Or leave both empty.');
+  const rules = { newPeopleRole: newPeople.value, groupsClaim: claim.value, groupRoles: roles.value };
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, connection } = await lockSettings(tx, actor);
+    if (connection === null) return conflict(NO_CONNECTION);
+    const [before, after] = [wordsOf(connection), wordsOf(rules)];
+    const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
+    if (changes.length === 0) return DONE;
+    await setSsoRules(tx, scope, rules);
+    await recordAudit(tx, scope, {
+      action: 'sso.rules_changed',
+      actorUserId: current.id,
+      detail: Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`])),
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Whether a sign-in by the connection can change a role: a manager's, a member's or a viewer's. */
+export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
+  const connection = await findSsoConnection(prisma, scope);
+  return connection !== null && connection.groupRoles.length > 0;
+}
+
+function parseNewPeople(text: string): NewPeopleRole | null {
+  const role = NEW_PEOPLE_ROLES.find((each) => each === text);
+  if (role === undefined && text !== '') throw invalidField('new_people', 'must be one of those in the list.');
+  return role ?? null;
+}
+
+function wordsOf({ newPeopleRole, groupsClaim, groupRoles }: SsoRules): Record<string, string> {
+  return {
+    'new people': newPeopleRole ?? 'no account',
+    'claim with groups': groupsClaim === '' ? 'none' : groupsClaim,
+    'roles by group': groupRoles.map(({ groupName, role }) => `${groupName} = ${role}`).join(', ') || 'none',
+  };
 }

@@ -1,16 +1,19 @@
 import argon2 from '@node-rs/argon2';
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { type AccessLinkKind, LINK_HOURS } from '../../domain/people/access-link.ts';
 import {
   MAX_PASSWORD_CHARACTERS,
   normalPassword,
   type PasswordOwner,
   passwordProblem,
 } from '../../domain/people/password.ts';
-import { voidAccessLinksOf } from '../../store/people/access-links.ts';
+import { insertAccessLink, voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Invalid, invalid } from '../outcome.ts';
+import { mintHashedToken } from './sessions.ts';
 
 /** Argon2id in PHC format, with the parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
 export async function hashPassword(password: string): Promise<string> {
@@ -52,4 +55,38 @@ export async function replacePassword(
 export function checkPassword(password: string, owner: PasswordOwner): Invalid | null {
   const problem = passwordProblem(password, owner);
   return problem === null ? null : invalid('password', problem);
+}
+
+/** A link with which a user sets a password. Only a hash of the token is stored, so the link can be shown only once. */
+export type AccessLink = {
+  readonly token: string;
+  readonly kind: AccessLinkKind;
+  readonly expiresAt: Date;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  /** False: the link proves that the e-mail is the user's, so only its mailbox should get it. */
+  readonly hasAccepted: boolean;
+};
+
+export type LinkMade = { readonly kind: 'link-made'; readonly link: AccessLink };
+
+export type NewLink = {
+  readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly hasAccepted: boolean };
+  readonly kind: AccessLinkKind;
+  /** `null` for an operator, or for the user's own request. */
+  readonly madeByUserId: string | null;
+  readonly now: Date;
+};
+
+export async function addLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, kind, madeByUserId, now }: NewLink,
+): Promise<AccessLink> {
+  const { token, tokenHash } = mintHashedToken();
+  const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * HOUR_MS);
+  await insertAccessLink(tx, scope, { userId: user.id, tokenHash, kind, madeByUserId, createdAt: now, expiresAt });
+  const { id: userId, name, email, hasAccepted } = user;
+  return { token, kind, expiresAt, userId, name, email, hasAccepted };
 }

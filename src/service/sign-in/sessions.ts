@@ -3,21 +3,45 @@ import { ForbiddenError } from '../../domain/errors.ts';
 import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { deviceOf } from '../../domain/people/device.ts';
-import { hashToken } from '../../domain/people/session.ts';
+import { hashToken, mintToken } from '../../domain/people/session.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import {
   endOtherSessionsOf,
   endSessionById,
   hasSession,
+  insertSession,
   type ListedSession,
   listSessionsOf,
+  type NewSession,
   replaceSessionToken,
 } from '../../store/people/sessions.ts';
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
-import { mintHashedToken } from './start-session.ts';
+
+/**
+ * Starts a session under a new token, never under one that the browser sent: a planted token must not become a session.
+ * `provedAt` is given where the sign-in alone does not say when the user proved who they are.
+ */
+export async function startSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  session: Omit<NewSession, 'tokenHash' | 'provedAt'> & { readonly provedAt?: Date | null },
+): Promise<string> {
+  const { token, tokenHash } = mintHashedToken();
+  const { isComplete, at, provedAt = isComplete ? at : null } = session;
+  await insertSession(tx, scope, { ...session, provedAt, tokenHash });
+  return token;
+}
+
+/** A random token, and its hash for the database. */
+export function mintHashedToken(): { token: string; tokenHash: Buffer } {
+  const token = mintToken();
+  const tokenHash = hashToken(token);
+  if (tokenHash === null) throw new Error('A new token does not have the form of a token.');
+  return { token, tokenHash };
+}
 
 export type SessionList = {
   readonly sessions: readonly ListedSession[];

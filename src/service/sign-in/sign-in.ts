@@ -1,10 +1,10 @@
-import type { AuditSource } from '../../domain/audit/actor.ts';
+import type { Actor, AuditSource } from '../../domain/audit/actor.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { normalEmail } from '../../domain/people/email.ts';
 import { isLongEnough } from '../../domain/people/password.ts';
-import { hashToken, judgeSession } from '../../domain/people/session.ts';
+import { hashToken, judgeSession, LAST_SEEN_SECONDS, type SessionEnd } from '../../domain/people/session.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import { endSession } from '../../store/people/sessions.ts';
+import { endSession, touchSession } from '../../store/people/sessions.ts';
 import { recordUnknownEmail } from '../../store/people/sign-in-failures.ts';
 import { changeUser, lockUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
@@ -12,10 +12,9 @@ import { type Credentials, findCredentials, findSessionByHash } from '../../stor
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
-import { addLink } from './make-link.ts';
-import { verifyPassword } from './password.ts';
+import { addLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
-import { startSession } from './start-session.ts';
+import { startSession } from './sessions.ts';
 
 /** `token` is the session's. */
 export type SignedIn = {
@@ -211,4 +210,58 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
     if (!(await endSession(tx, scope, tokenHash)) || !isComplete) return;
     await recordAudit(tx, scope, { action: 'user.signed_out', actorUserId: userId, targetUserId: userId, auditSource });
   });
+}
+
+/** The signed-in user, or why nobody is signed in with a token. */
+export type SessionCheck =
+  | {
+      readonly kind: 'signed-in';
+      readonly actor: Actor;
+      readonly provedAt: Date | null;
+      /** Whether the organization leaves this database: only what ends keys, sessions and accounts is carried out. */
+      readonly isMoving: boolean;
+    }
+  | { readonly kind: 'second-factor' }
+  | { readonly kind: 'ended'; readonly end: SessionEnd };
+
+/** Finds the session of a token in one statement. If a token has no session, its session was ended. */
+export async function checkSession(
+  db: Database,
+  token: string,
+  auditSource: AuditSource,
+  now: Date = new Date(),
+): Promise<SessionCheck> {
+  const tokenHash = hashToken(token);
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  if (tokenHash === null || session === null) return { kind: 'ended', end: 'ended' };
+  const verdict = judgeSession(session, now);
+  if (verdict === 'second-factor') return { kind: 'second-factor' };
+  if (verdict !== 'signed-in') return { kind: 'ended', end: verdict };
+  const scope = OrganizationScope.grant(session.organizationId);
+  const unseenMilliseconds = now.getTime() - session.lastSeenAt.getTime();
+  if (unseenMilliseconds >= LAST_SEEN_SECONDS * 1000)
+    await touchSession(db, scope, { tokenHash, at: now, auditSource });
+  const { userId, role, name, email, organizationName, hasSecondFactor } = session;
+  const { endpointsDisabledByCharter, ownsIntegrations, lacksOwners, keyNotices } = session;
+  const isSuspended = session.organizationSuspendedAt !== null;
+  return {
+    kind: 'signed-in',
+    provedAt: session.provedAt,
+    isMoving: session.organizationIsMoving,
+    actor: {
+      scope,
+      userId,
+      role,
+      name,
+      email,
+      organizationName,
+      isSuspended,
+      hasSecondFactor,
+      endpointsDisabledByCharter,
+      ownsIntegrations,
+      lacksOwners,
+      keyNotices,
+      auditSource,
+    },
+  };
 }

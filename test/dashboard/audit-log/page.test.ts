@@ -8,7 +8,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { prove } from '../../../src/service/sign-in/prove.ts';
-import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
+import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { Browser, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
-import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
+import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { deleteExpiredChallenges } from '../../../src/store/people/passkey-challenges.ts';
 import { Authenticator, type Deviation } from '../../support/dashboard/authenticator.ts';
 import { Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';

@@ -1,8 +1,7 @@
 import { changeEmailOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeDomain } from '../../../src/service/sign-in-settings/domains.ts';
-import { saveRules } from '../../../src/service/sign-in-settings/rules.ts';
-import { removeConnection, saveConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
+import { removeConnection, saveConnection, saveRules } from '../../../src/service/sign-in-settings/single-sign-on.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, LOCAL, urlIn } from '../../support/data/single-sign-on.ts';

@@ -1,7 +1,7 @@
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { requestReset } from '../../../src/service/people/access-links.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
-import { requestReset } from '../../../src/service/people/request-reset.ts';
 import { type Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';

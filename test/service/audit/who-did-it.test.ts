@@ -1,11 +1,12 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
 import {
+  changeIntegration,
+  createIntegration,
   reactivateIntegration,
   suspendIntegration,
   takeOwnership,
-} from '../../../src/service/integrations/act-on-integration.ts';
-import { changeIntegration, createIntegration } from '../../../src/service/integrations/change-integration.ts';
+} from '../../../src/service/integrations/change-integration.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
@@ -17,7 +18,7 @@ import { makeLink } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { unlinkUser } from '../../../src/service/sign-in-settings/enforcement.ts';
-import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
+import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope, giveKey, READ } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';

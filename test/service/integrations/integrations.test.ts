@@ -2,14 +2,12 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { getKeyAccess } from '../../../src/service/authority/keys.ts';
 import {
-  reactivateIntegration,
-  suspendIntegration,
-  takeOwnership,
-} from '../../../src/service/integrations/act-on-integration.ts';
-import {
   changeIntegration,
   createIntegration,
   type IntegrationRequest,
+  reactivateIntegration,
+  suspendIntegration,
+  takeOwnership,
 } from '../../../src/service/integrations/change-integration.ts';
 import {
   getIntegration,

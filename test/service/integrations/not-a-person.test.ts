@@ -8,18 +8,16 @@ import {
   makeOperatorLink,
   makeOwnLinks,
   openLink,
+  requestReset,
   setPassword,
 } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { getUser, listUsers } from '../../../src/service/people/people.ts';
-import { requestReset } from '../../../src/service/people/request-reset.ts';
-import { checkSession } from '../../../src/service/sign-in/check-session.ts';
 import { findWaysToProve, prove } from '../../../src/service/sign-in/prove.ts';
 import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/sign-in/sessions.ts';
-import { giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
+import { checkSession, giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
-import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -27,6 +25,7 @@ import {
   findPendingSecret,
   removeSecondFactor,
   renewRecoveryCodes,
+  resetSecondFactor,
 } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { insertAccessLink } from '../../../src/store/people/access-links.ts';
 import { insertSession } from '../../../src/store/people/sessions.ts';

@@ -1,7 +1,6 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { permissionsOf } from '../../../src/domain/people/role.ts';
-import { suspendIntegration } from '../../../src/service/integrations/act-on-integration.ts';
-import { changeIntegration } from '../../../src/service/integrations/change-integration.ts';
+import { changeIntegration, suspendIntegration } from '../../../src/service/integrations/change-integration.ts';
 import { listKeys } from '../../../src/service/keys/list-keys.ts';
 import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';

@@ -1,6 +1,5 @@
 import { createOutbox } from '../../../src/service/mail.ts';
-import { openLink } from '../../../src/service/people/access-links.ts';
-import { requestReset } from '../../../src/service/people/request-reset.ts';
+import { openLink, requestReset } from '../../../src/service/people/access-links.ts';
 import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';

@@ -6,8 +6,11 @@ import { openLink, setPassword } from '../../../src/service/people/access-links.
 import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { hashPassword } from '../../../src/service/sign-in/password.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/sign-in/sign-in.ts';
-import { resetSecondFactor } from '../../../src/service/sign-in-settings/reset-second-factor.ts';
-import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  resetSecondFactor,
+} from '../../../src/service/sign-in-settings/second-factor.ts';
 import {
   addSecondFactor,
   codeAt,

@@ -1,9 +1,8 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { isProofFresh } from '../../../src/domain/people/session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { checkSession } from '../../../src/service/sign-in/check-session.ts';
 import { prove } from '../../../src/service/sign-in/prove.ts';
-import { signIn } from '../../../src/service/sign-in/sign-in.ts';
+import { checkSession, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import {

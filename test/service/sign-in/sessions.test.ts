@@ -1,9 +1,8 @@
 import { hashToken } from '../../../src/domain/people/session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../../src/service/people/change-user.ts';
-import { checkSession } from '../../../src/service/sign-in/check-session.ts';
 import { endOtherSessions, endOwnSession } from '../../../src/service/sign-in/sessions.ts';
-import { signIn } from '../../../src/service/sign-in/sign-in.ts';
+import { checkSession, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { deleteExpiredSessions } from '../../../src/store/people/sessions.ts';
 import {
   addSecondFactor,

@@ -5,13 +5,13 @@ import { secretText } from '../../../src/domain/webhooks/webhook-signature.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   changeWebhookContent,
+  createWebhookEndpoint,
   disableWebhookByUser,
   enableWebhookEndpoint,
   removeWebhookEndpoint,
-} from '../../../src/service/webhooks/changes.ts';
-import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
-import { rotateWebhookSecret } from '../../../src/service/webhooks/secret.ts';
-import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/sending.ts';
+  rotateWebhookSecret,
+} from '../../../src/service/webhooks/endpoints.ts';
+import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/webhooks.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
 import {
   auditEventsOf,

@@ -1,7 +1,7 @@
 import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { disableWebhookByUser } from '../../../src/service/webhooks/changes.ts';
 import { disableEndpoint, mailDisabled } from '../../../src/service/webhooks/disabling.ts';
+import { disableWebhookByUser } from '../../../src/service/webhooks/endpoints.ts';
 import { transaction } from '../../../src/store/sql/database.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint } from '../../support/data/webhooks.ts';

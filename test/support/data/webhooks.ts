@@ -3,8 +3,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { createWebhookEndpoint } from '../../../src/service/webhooks/creation.ts';
-import type { WebhookSecretIssued } from '../../../src/service/webhooks/secret.ts';
+import { createWebhookEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 
 // Webhook endpoints, and what the delivery engine would write about them.

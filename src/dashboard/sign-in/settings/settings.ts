@@ -4,16 +4,17 @@ import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';
-import { connectionUrls } from '../../../service/sign-in/single-sign-on/scope.ts';
+import { connectionUrls } from '../../../service/sign-in/single-sign-on/connection.ts';
 import { addDomain, checkDomain, removeDomain } from '../../../service/sign-in-settings/domains.ts';
 import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
-import { type RulesContent, saveRules } from '../../../service/sign-in-settings/rules.ts';
 import {
   type ConnectionContent,
   getSignInSettings,
+  type RulesContent,
   removeConnection,
   type SignInSettings,
   saveConnection,
+  saveRules,
   tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';

@@ -3,9 +3,9 @@ import { icon } from '../../../html/icons.ts';
 import {
   type Confirmation,
   confirmAccount,
+  type GivenForAccount,
   openConfirmation,
 } from '../../../service/sign-in/single-sign-on/confirm.ts';
-import type { GivenForAccount } from '../../../service/sign-in/single-sign-on/confirmation-proof.ts';
 import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../addresses.ts';
 import type { Form } from '../../http/forms.ts';
 import { type Problem, problemOf } from '../../http/problem.ts';

@@ -4,7 +4,7 @@ import { findWaysToProve } from '../../../service/sign-in/prove.ts';
 import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-sign-on/begin.ts';
 import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
-import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/scope.ts';
+import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/connection.ts';
 import { confirmationUrl, PROFILE_URL, safeNext } from '../../addresses.ts';
 import type { Form } from '../../http/forms.ts';
 import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';

@@ -7,11 +7,18 @@ import { findPasskeyUser } from '../../../store/unscoped/people.ts';
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
+import { startSession } from '../sessions.ts';
 import type { SignedIn, Wrong } from '../sign-in.ts';
-import { startSession } from '../start-session.ts';
 import { readAssertion, requestOptions } from './ceremony.ts';
-import { issueChallenge, spendChallenge } from './challenges.ts';
-import { type Asking, type GivenPasskey, type PasskeyOptions, spendUse, verifyUse } from './use-passkey.ts';
+import {
+  type Asking,
+  type GivenPasskey,
+  issueChallenge,
+  type PasskeyOptions,
+  spendChallenge,
+  spendUse,
+  verifyUse,
+} from './use-passkey.ts';
 
 const WRONG: Wrong = { kind: 'wrong' };
 

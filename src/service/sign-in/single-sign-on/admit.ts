@@ -1,19 +1,27 @@
 import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
-import type { AccessLinkRecord } from '../../../domain/people/access-link.ts';
+import { type AccessLinkRecord, isLinkOpen, mayMakerManage } from '../../../domain/people/access-link.ts';
 import { domainOfEmail } from '../../../domain/people/email.ts';
+import { isAbove } from '../../../domain/people/role.ts';
 import type { GroupRole, NewPeopleRole } from '../../../domain/people/single-sign-on.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockOrganization } from '../../../store/organizations/organizations.ts';
-import { voidAccessLinksOf } from '../../../store/people/access-links.ts';
+import { useAccessLink, voidAccessLinksOf } from '../../../store/people/access-links.ts';
+import { endSessionsOf } from '../../../store/people/sessions.ts';
 import { hasVerifiedSsoDomain } from '../../../store/people/sso-domains.ts';
-import { findSsoUser, findUserIdByEmail, hasSsoIdentity } from '../../../store/people/sso-identities.ts';
+import {
+  findSsoUser,
+  findUserIdByEmail,
+  hasSsoIdentity,
+  insertSsoIdentity,
+} from '../../../store/people/sso-identities.ts';
 import { insertSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
-import { insertUser, type LockedUser, lockUser } from '../../../store/people/users.ts';
+import { changeUser, insertUser, type LockedUser, lockUser } from '../../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
-import { mintHashedToken } from '../start-session.ts';
+import { findAccessLinkByHash } from '../../../store/unscoped/people.ts';
+import { mintHashedToken, startSession } from '../sessions.ts';
 import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,
@@ -24,9 +32,7 @@ import {
   type SignedInByProvider,
   type ToConfirm,
 } from './completion.ts';
-import { findLink, useLink } from './from-access-link.ts';
-import { type Connection, shareConnection } from './scope.ts';
-import { linkUser, signInLinked } from './sign-in-linked.ts';
+import { type Connection, shareConnection } from './connection.ts';
 
 type Arrival = {
   readonly person: Person;
@@ -154,4 +160,109 @@ async function isByLink(
   { user, link, ...given }: Given & { readonly user: LockedUser },
 ): Promise<boolean> {
   return link !== null && user.totpSince === null && useLink(tx, scope, { ...given, link, user });
+}
+
+type Linking = {
+  readonly userId: string;
+  readonly person: Pick<Person, 'issuer' | 'subject'>;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/** Throws a unique violation if the user or the person has been linked meanwhile. */
+export async function linkUser(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { userId, person: { issuer, subject }, auditSource, now }: Linking,
+): Promise<void> {
+  await insertSsoIdentity(tx, scope, { userId, issuer, subject, linkedAt: now });
+  // A link that somebody kept would set a password, with which the user signs in without the provider.
+  await voidAccessLinksOf(tx, scope, userId);
+  await recordAudit(tx, scope, {
+    action: 'user.sso_linked',
+    actorUserId: userId,
+    targetUserId: userId,
+    detail: { issuer },
+    auditSource,
+  });
+}
+
+type LinkedSignIn = {
+  readonly user: Pick<LockedUser, 'id' | 'role' | 'email'>;
+  /** The provider's id of the session; empty if it gave none. */
+  readonly sid: string;
+  /** The role by the person's groups; `null` if it stays as it is. */
+  readonly groupRole: GroupRole | null;
+  /** Roles follow groups, and the provider sent none: the role stays as it is. */
+  readonly lacksGroups: boolean;
+  /** When the person proved who they are; `null` if nobody knows. */
+  readonly provedAt: Date | null;
+  readonly signIn: Pick<SsoSignInRecord, 'next'>;
+  readonly auditSource: AuditSource;
+  readonly now: Date;
+};
+
+/**
+ * Starts a session of a linked user, who is active, with the role by their groups. Lock the organization before the user: a
+ * change of the role locks it, too.
+ */
+export async function signInLinked(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, sid, groupRole, lacksGroups, provedAt, signIn, auditSource, now }: LinkedSignIn,
+): Promise<SignedInByProvider> {
+  await followGroups(tx, scope, { user, groupRole, auditSource });
+  await recordAudit(tx, scope, {
+    action: 'user.signed_in',
+    actorUserId: user.id,
+    targetUserId: user.id,
+    detail: { by: BY_SINGLE_SIGN_ON, ...(lacksGroups && { groups: 'not sent' }) },
+    auditSource,
+  });
+  const session = { userId: user.id, isComplete: true, at: now, provedAt, auditSource, ssoSid: sid };
+  const token = await startSession(tx, scope, session);
+  return { kind: 'signed-in', email: user.email, token, next: signIn.next };
+}
+
+/** Groups never make or unmake an administrator. */
+async function followGroups(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { user, groupRole, auditSource }: Pick<LinkedSignIn, 'user' | 'groupRole' | 'auditSource'>,
+): Promise<void> {
+  if (groupRole === null || user.role === 'administrator' || user.role === groupRole) return;
+  await changeUser(tx, scope, user.id, { role: groupRole });
+  // As for every promotion: nobody who is in one of the sessions gains its permissions.
+  if (isAbove(groupRole, user.role)) await endSessionsOf(tx, scope, user.id);
+  await recordAudit(tx, scope, {
+    action: 'user.role_changed',
+    actorUserId: null,
+    targetUserId: user.id,
+    detail: { before: user.role, after: groupRole, by: BY_SINGLE_SIGN_ON },
+    auditSource,
+  });
+}
+
+// A sign-in that begins from an access link shows whose account it is, as the link does where it sets a password.
+
+type FromLink = { readonly signIn: Pick<SsoSignInRecord, 'linkHash'>; readonly now: Date };
+
+/** The link from which the sign-in began; `null` if there is none, or it is no longer open. */
+export async function findLink(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  { signIn, now }: FromLink,
+): Promise<AccessLinkRecord | null> {
+  const link = signIn.linkHash === null ? null : await findAccessLinkByHash(db, signIn.linkHash);
+  return link !== null && link.organizationId === organizationId && isLinkOpen(link, now) ? link : null;
+}
+
+/** Of concurrent calls, one returns true. `user`: locked, because the role may have changed since the link was found. */
+export async function useLink(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { signIn: { linkHash }, link, user, now }: FromLink & { readonly link: AccessLinkRecord; readonly user: LockedUser },
+): Promise<boolean> {
+  if (linkHash === null || link.userId !== user.id || !mayMakerManage(link.maker, user.role)) return false;
+  return useAccessLink(tx, scope, { tokenHash: linkHash, at: now });
 }

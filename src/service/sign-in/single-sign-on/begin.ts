@@ -5,11 +5,11 @@ import { insertSsoSignIn } from '../../../store/people/sso-sign-ins.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import type { RateLimited } from '../../outcome.ts';
 import { type Attempt, consumeAttempt } from '../attempt-limits.ts';
-import { mintHashedToken } from '../start-session.ts';
+import { mintHashedToken } from '../sessions.ts';
 import { LOST, type Lost } from './completion.ts';
+import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
-import { type Connection, connectionUrls, shareConnection } from './scope.ts';
 
 /** Runs what needs the database. The provider is asked in between, and may be slow. */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;

@@ -3,13 +3,17 @@ import type { OrganizationScope } from '../../../domain/organizations/organizati
 import { hashToken } from '../../../domain/people/session.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
+import { recordProof } from '../../../store/people/sessions.ts';
+import { findSsoUser } from '../../../store/people/sso-identities.ts';
 import { deleteSsoSignIn, findSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
+import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
+import { findSessionByHash } from '../../../store/unscoped/people.ts';
 import { unlessMoving } from '../../outcome.ts';
 import { clearAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
-import { claimsFor, type Person, personOf } from './claims.ts';
+import { claimsFor, type Person, personOf, provedAtOf } from './claims.ts';
 import {
   type AfterProof,
   BY_SINGLE_SIGN_ON,
@@ -18,11 +22,13 @@ import {
   type Lost,
   type NotAdmitted,
   type NotProven,
+  type NotProvenReason,
+  type ProvenByProvider,
   type SignedInByProvider,
 } from './completion.ts';
-import { provePerson, recordFailedProof } from './prove-person.ts';
+import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
-import { type Connection, connectionUrls } from './scope.ts';
+import { CLOCK_SECONDS } from './provider-access.ts';
 
 type Response = {
   readonly origin: string;
@@ -187,4 +193,54 @@ export async function countSignIn(
 /** Takes the attempt back from the limits, under which it was counted when it began. */
 async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
   await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
+}
+
+type Proving = {
+  readonly person: Person;
+  readonly signIn: SsoSignInRecord;
+  /** Of the browser's session; `null` if it has none. */
+  readonly token: string | null;
+  readonly now: Date;
+};
+
+/** Whether the person is the user of the browser's session, whose proof is then as old as their sign-in there. */
+export async function provePerson(
+  db: Database,
+  connection: Connection,
+  { person, signIn, token, now }: Proving,
+): Promise<ProvenByProvider | NotProven | Lost> {
+  const { scope } = connection;
+  const notProven = (reason: NotProvenReason): NotProven => ({ kind: 'not-proven', reason });
+  const at = provedAtOf(person, now);
+  if (at === null) return notProven('no-time');
+  if (at.getTime() < signIn.createdAt.getTime() - CLOCK_SECONDS * 1000) return notProven('not-anew');
+  const tokenHash = hashToken(token ?? '');
+  return transaction(db, async (tx) => {
+    const userId = await findSsoUser(tx, scope, person);
+    if (userId === null || tokenHash === null) return notProven('other-session');
+    await lockUser(tx, scope, userId);
+    if ((await shareConnection(tx, connection)) === null) return LOST;
+    const isProven = await recordProof(tx, scope, { userId, tokenHash, at });
+    return isProven ? { kind: 'proven' } : notProven('other-session');
+  });
+}
+
+/** With the user of the browser's session, if it still has one in this organization. */
+export async function recordFailedProof(
+  db: Database,
+  scope: OrganizationScope,
+  { token, why, auditSource }: { token: string | null; why: string; auditSource: AuditSource },
+): Promise<void> {
+  const tokenHash = hashToken(token ?? '');
+  const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
+  const userId = session?.organizationId === scope.organizationId ? session.userId : null;
+  const detail = { with: BY_SINGLE_SIGN_ON, why };
+  const event = {
+    action: 'user.proof_failed',
+    actorUserId: userId,
+    targetUserId: userId,
+    detail,
+    auditSource,
+  } as const;
+  await transaction(db, (tx) => recordAudit(tx, scope, event));
 }

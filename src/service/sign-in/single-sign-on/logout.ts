@@ -18,6 +18,7 @@ import { claimIdempotencyKey } from '../../../store/resources/idempotency-keys.t
 import { type Transaction, transaction } from '../../../store/sql/database.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
+import type { Connection } from './connection.ts';
 import {
   findProvider,
   logoutMetadata,
@@ -27,7 +28,6 @@ import {
   RETRY_SECONDS,
 } from './provider.ts';
 import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
-import type { Connection } from './scope.ts';
 
 // OpenID Connect Back-Channel Logout 1.0.
 

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as newId } from 'uuid';
+import type { Actor } from '../../domain/audit/actor.ts';
+import { HOUR_MS } from '../../domain/duration.ts';
+import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
+import {
+  MAX_ENDPOINTS,
+  PREVIOUS_SECRET_HOURS,
+  parseEndpointUrl,
+  parseEventTypes,
+} from '../../domain/webhooks/webhook-endpoint.ts';
+import { SECRET_BYTES, secretText } from '../../domain/webhooks/webhook-signature.ts';
+import { recordAudit } from '../../store/audit/audit.ts';
+import { lockOrganization } from '../../store/organizations/organizations.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
+import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../store/sql/secrets.ts';
+import {
+  changeWebhookEndpoint,
+  countWebhookEndpoints,
+  deleteDeliveriesOf,
+  deleteWebhookEndpoint,
+  disableWebhookEndpoint,
+  insertWebhookEndpoint,
+} from '../../store/webhooks/webhook-endpoints.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from '../authority/webhooks.ts';
+import {
+  ALREADY_SENT,
+  type AlreadySent,
+  type Conflict,
+  catchInvalid,
+  claimForm,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  joinInvalid,
+  type OneTimeForm,
+  runAction,
+} from '../outcome.ts';
+
+/** What people choose of an endpoint, as they typed it. */
+export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };
+
+/** Adds an enabled endpoint. The limit of ten holds under concurrent creations. */
+export async function createWebhookEndpoint(
+  db: Database,
+  actor: Actor,
+  { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
+): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
+  const { scope, auditSource } = actor;
+  const content = parseContent({ url, eventTypes }, targets);
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
+    await lockOrganization(tx, scope);
+    const current = await lockWebhookAdministrator(tx, actor);
+    if (content.kind === 'invalid') return content;
+    if ((await countWebhookEndpoints(tx, scope)) >= MAX_ENDPOINTS)
+      return conflict(
+        `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
+      );
+    const id = newId();
+    const secret = mintWebhookSecret(db, { organizationId: scope.organizationId, id });
+    await insertWebhookEndpoint(tx, scope, {
+      id,
+      url: content.url,
+      eventTypes: content.eventTypes,
+      secret: secret.encrypted,
+      createdByUserId: current.id,
+      createdAt: new Date(),
+    });
+    await recordAudit(tx, scope, {
+      action: 'webhook.created',
+      actorUserId: current.id,
+      detail: { url: content.url, endpoint: id, events: content.eventTypes.join(', ') },
+      auditSource,
+    });
+    return { kind: 'issued', id, url: content.url, secret: secret.text, previousUntil: null };
+  });
+}
+
+/** The normal forms of what was typed, or every mistake in it. */
+export function parseContent(
+  { url, eventTypes }: WebhookContent,
+  targets: WebhookTargets,
+): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
+  const parsedUrl = catchInvalid(() => parseEndpointUrl(url, targets));
+  const parsedTypes = catchInvalid(() => parseEventTypes(eventTypes));
+  if (parsedUrl.kind === 'invalid' || parsedTypes.kind === 'invalid') return joinInvalid([parsedUrl, parsedTypes]);
+  return { kind: 'valid', url: parsedUrl.value, eventTypes: parsedTypes.value };
+}
+
+/** The same content again changes nothing. With another URL, the failures of the former one no longer count. */
+export async function changeWebhookContent(
+  db: Database,
+  actor: Actor,
+  {
+    endpointId,
+    url,
+    eventTypes,
+    targets,
+  }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
+): Promise<Done | Invalid> {
+  const { scope, auditSource } = actor;
+  const content = parseContent({ url, eventTypes }, targets);
+  return runAction(db, async (tx) => {
+    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    if (content.kind === 'invalid') return content;
+    const hasNewUrl = content.url !== endpoint.url;
+    const [before, after] = [endpoint.eventTypes.join(', '), content.eventTypes.join(', ')];
+    if (!hasNewUrl && before === after) return DONE;
+    await changeWebhookEndpoint(tx, scope, endpoint.id, {
+      url: content.url,
+      eventTypes: content.eventTypes,
+      ...(hasNewUrl && { failingSince: null }),
+    });
+    await recordAudit(tx, scope, {
+      action: 'webhook.changed',
+      actorUserId: current.id,
+      detail: {
+        url: content.url,
+        endpoint: endpoint.id,
+        ...(hasNewUrl && { 'former url': endpoint.url }),
+        ...(before !== after && { events: `${before} -> ${after}` }),
+      },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** A disabled endpoint gets no new deliveries. Those that are pending wait until it is enabled. */
+export async function disableWebhookByUser(
+  db: Database,
+  actor: Actor,
+  { endpointId }: { readonly endpointId: string },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { id } = endpoint;
+    const url = await disableWebhookEndpoint(tx, scope, { id, reason: 'user', at: new Date() });
+    if (url === null) return conflict('The endpoint is disabled already.');
+    await recordAudit(tx, scope, {
+      action: 'webhook.disabled',
+      actorUserId: current.id,
+      detail: { url, endpoint: id, reason: 'user' },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** Its pending deliveries are attempted when they are due, and failures count from now. */
+export async function enableWebhookEndpoint(
+  db: Database,
+  actor: Actor,
+  { endpointId }: { readonly endpointId: string },
+): Promise<Done | Conflict> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { id, url } = endpoint;
+    if (endpoint.disabledAt === null) return conflict('The endpoint is enabled already.');
+    await changeWebhookEndpoint(tx, scope, id, { disabledAt: null, disabledReason: null, failingSince: null });
+    await recordAudit(tx, scope, {
+      action: 'webhook.enabled',
+      actorUserId: current.id,
+      detail: { url, endpoint: id },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+const BATCH_ROWS = 5000;
+
+/**
+ * Deletes the endpoint with its deliveries. There may be more of them than one transaction can delete in time, so all but the
+ * last ones are deleted before it, and a failure in between leaves an endpoint with fewer deliveries.
+ */
+export async function removeWebhookEndpoint(
+  db: Database,
+  actor: Actor,
+  { endpointId }: { readonly endpointId: string },
+): Promise<Done> {
+  const { scope, auditSource } = actor;
+  await transaction(db, (tx) => lockWebhookAction(tx, actor, endpointId));
+  while ((await deleteDeliveriesOf(db, scope, { endpointId, limit: BATCH_ROWS })) === BATCH_ROWS);
+  return runAction(db, async (tx) => {
+    await lockOrganization(tx, scope);
+    const current = await lockWebhookAdministrator(tx, actor);
+    const url = await deleteWebhookEndpoint(tx, scope, endpointId);
+    if (url === null) throw noSuchEndpoint();
+    await recordAudit(tx, scope, {
+      action: 'webhook.deleted',
+      actorUserId: current.id,
+      detail: { url, endpoint: endpointId },
+      auditSource,
+    });
+    return DONE;
+  });
+}
+
+/** A new secret, which is shown only in the response to the action that made it. */
+export type WebhookSecretIssued = {
+  readonly kind: 'issued';
+  readonly id: string;
+  readonly url: string;
+  /** "whsec_..." */
+  readonly secret: string;
+  /** When the previous secret stops signing; `null` if there is none. */
+  readonly previousUntil: Date | null;
+};
+
+/** A new secret, encrypted for an endpoint, and as text for people. */
+export function mintWebhookSecret(
+  { keyring }: Pick<Database, 'keyring'>,
+  endpoint: { organizationId: string; id: string },
+) {
+  const secret = randomBytes(SECRET_BYTES);
+  return { encrypted: keyring.encrypt(secret, placeOfWebhookSecret(endpoint)), text: secretText(secret) };
+}
+
+/**
+ * Gives the endpoint a new secret. For 24 hours the previous one signs too, so that the receiver can change it without losing
+ * an event. A secret that was previous before this signs no more.
+ */
+export async function rotateWebhookSecret(
+  db: Database,
+  actor: Actor,
+  { endpointId, formId, now = new Date() }: OneTimeForm & { endpointId: string; now?: Date },
+): Promise<WebhookSecretIssued | AlreadySent> {
+  const { scope, auditSource } = actor;
+  return runAction(db, async (tx) => {
+    if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
+    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { id, url } = endpoint;
+    const place = { organizationId: scope.organizationId, id };
+    const former = db.keyring.decrypt(endpoint.secret, placeOfWebhookSecret(place));
+    const { encrypted, text } = mintWebhookSecret(db, place);
+    const previousUntil = new Date(now.getTime() + PREVIOUS_SECRET_HOURS * HOUR_MS);
+    await changeWebhookEndpoint(tx, scope, id, {
+      secret: encrypted,
+      previousSecret: db.keyring.encrypt(former, placeOfPreviousWebhookSecret(place)),
+      previousSecretUntil: previousUntil,
+    });
+    await recordAudit(tx, scope, {
+      action: 'webhook.secret_rotated',
+      actorUserId: current.id,
+      detail: { url, endpoint: id },
+      auditSource,
+    });
+    return { kind: 'issued', id, url, secret: text, previousUntil };
+  });
+}
