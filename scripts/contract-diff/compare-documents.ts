@@ -16,6 +16,7 @@ import {
   type Comparison,
   compareFields,
   type FieldRules,
+  inside,
   newComparison,
   newFindings,
   type Pair,
@@ -24,35 +25,21 @@ import {
 } from './comparison.ts';
 import { hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
-const WORDS = 'words changed';
 const DOCUMENT: FieldRules = {
-  openapi: null,
-  info: null,
-  servers: null,
-  paths: null,
-  webhooks: null,
-  components: null,
-  security: null, // compared for each operation
-  tags: WORDS,
-  externalDocs: WORDS,
+  'words changed': 'tags externalDocs',
+  // `security` is compared for each operation.
+  elsewhere: 'openapi info servers paths webhooks components security',
 };
 const INFO: FieldRules = {
-  version: null,
-  title: WORDS,
-  summary: WORDS,
-  description: WORDS,
-  termsOfService: WORDS,
-  contact: WORDS,
-  license: WORDS,
+  'words changed': 'title summary description termsOfService contact license',
+  elsewhere: 'version',
 };
 const PATH_ITEM: FieldRules = {
-  summary: WORDS,
-  description: WORDS,
-  parameters: null,
-  ...Object.fromEntries(METHODS.map((method) => [method, null])),
+  'words changed': 'summary description',
+  elsewhere: ['parameters', ...METHODS].join(' '),
 };
-const SERVER: FieldRules = { url: null, description: WORDS, variables: null };
-const SERVER_VARIABLE: FieldRules = { description: WORDS, default: 'server changed', enum: 'server changed' };
+const SERVER: FieldRules = { 'words changed': 'description', elsewhere: 'url variables' };
+const SERVER_VARIABLE: FieldRules = { 'words changed': 'description', 'server changed': 'default enum' };
 
 export function compareDocuments(before: Json, after: Json): Change[] {
   const findings = newFindings();
@@ -76,10 +63,6 @@ export function compareDocuments(before: Json, after: Json): Change[] {
 function unnumbered(document: Json): Json {
   const { version: _, ...info } = objectOf(document['info']);
   return { ...document, info };
-}
-
-function inside({ before, after, ...rest }: Pair<Json>, name: string): Pair<Json> {
-  return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
 }
 
 function compareSpecification({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {
@@ -144,14 +127,8 @@ function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths'
 // operation uses them.
 
 const SECURITY_SCHEME: FieldRules = {
-  description: 'words changed',
-  bearerFormat: 'words changed',
-  type: 'security scheme changed',
-  scheme: 'security scheme changed',
-  in: 'security scheme changed',
-  name: 'security scheme changed',
-  flows: 'security scheme changed',
-  openIdConnectUrl: 'security scheme changed',
+  'words changed': 'description bearerFormat',
+  'security scheme changed': 'type scheme in name flows openIdConnectUrl',
 };
 
 const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unknown>) => void>> = {
@@ -170,14 +147,9 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
 /** Examples are identified by their names where they are used, not by these names. */
 const NAMELESS = ['examples'];
 
-function compareComponents(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
-  const sections = namesOf(before, after).filter((section) => !NAMELESS.includes(section));
-  for (const section of sections)
-    compareSection(
-      comparison,
-      { ...rest, before: objectOf(before[section]), after: objectOf(after[section]) },
-      section,
-    );
+function compareComponents(comparison: Comparison, pair: Pair<Json>): void {
+  const sections = namesOf(pair.before, pair.after).filter((section) => !NAMELESS.includes(section));
+  for (const section of sections) compareSection(comparison, inside(pair, section), section);
 }
 
 function compareSection(comparison: Comparison, pair: Pair<Json>, section: string): void {

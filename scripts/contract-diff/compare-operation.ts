@@ -1,7 +1,6 @@
 // Compares two operations: their security, their parameters, their bodies and their responses.
 import { isObject, type Json } from '../../src/contract/document.ts';
 import { compareSchema } from './compare-schema.ts';
-import type { Resolve } from './comparison.ts';
 import {
   atPart,
   type Comparison,
@@ -9,7 +8,9 @@ import {
   compareFields,
   compareRequirement,
   type FieldRules,
+  inside,
   type Pair,
+  type Resolve,
   resolvePair,
   spotOf,
 } from './comparison.ts';
@@ -22,20 +23,11 @@ export type Operation = { readonly node: Json; readonly parameters: readonly unk
 /** The directions of its request and its response. For a webhook they are reversed: the client responds. */
 export type Travel = { readonly sent: Direction; readonly returned: Direction };
 
-const WORDS = 'words changed';
 const OPERATION: FieldRules = {
-  summary: WORDS,
-  description: WORDS,
-  externalDocs: WORDS,
-  tags: WORDS,
-  operationId: null,
-  deprecated: null,
-  parameters: null,
-  requestBody: null,
-  responses: null,
-  security: null,
+  'words changed': 'summary description externalDocs tags',
+  elsewhere: 'operationId deprecated parameters requestBody responses security',
 };
-const BODY: FieldRules = { description: WORDS, required: null, content: null };
+const BODY: FieldRules = { 'words changed': 'description', elsewhere: 'required content' };
 
 export function operationOf(document: Json, item: Json, method: string): Operation | null {
   const node = item[method];
@@ -60,12 +52,7 @@ export function compareOperation(
     before: before.node['requestBody'],
     after: after.node['requestBody'],
   });
-  compareResponses(comparison, {
-    ...pair,
-    direction: travel.returned,
-    before: objectOf(before.node['responses']),
-    after: objectOf(after.node['responses']),
-  });
+  compareResponses(comparison, { ...inside(pair, 'responses'), direction: travel.returned });
 }
 
 export function compareRequestBody(comparison: Comparison, written: Pair<unknown>): void {
@@ -133,19 +120,9 @@ function has(ways: readonly Way[], way: Way): boolean {
 }
 
 const PARAMETER: FieldRules = {
-  name: null,
-  in: null,
-  description: WORDS,
-  example: WORDS,
-  examples: WORDS,
-  required: null,
-  deprecated: null,
-  schema: null,
-  content: null,
-  style: 'serialization changed',
-  explode: 'serialization changed',
-  allowReserved: 'serialization changed',
-  allowEmptyValue: 'serialization changed',
+  'words changed': 'description example examples',
+  'serialization changed': 'style explode allowReserved allowEmptyValue',
+  elsewhere: 'name in required deprecated schema content',
 };
 
 type Parameter = { readonly written: unknown; readonly node: Json };
@@ -208,7 +185,7 @@ function withDefaults(parameter: Json, place: unknown): Json {
   return { explode: filled.style === 'form', ...filled };
 }
 
-const RESPONSE: FieldRules = { summary: 'words changed', description: 'words changed', headers: null, content: null };
+const RESPONSE: FieldRules = { 'words changed': 'summary description', elsewhere: 'headers content' };
 
 function compareResponses(comparison: Comparison, { spot, direction, before, after }: Pair<Json>): void {
   for (const status of namesOf(before, after)) {
@@ -222,11 +199,7 @@ function compareResponses(comparison: Comparison, { spot, direction, before, aft
 export function compareResponse(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
   compareFields(comparison, pair, RESPONSE);
-  compareHeaders(comparison, {
-    ...pair,
-    before: objectOf(pair.before['headers']),
-    after: objectOf(pair.after['headers']),
-  });
+  compareHeaders(comparison, inside(pair, 'headers'));
   compareContent(comparison, pair);
 }
 
@@ -265,25 +238,22 @@ function listed({ schema }: Json): Json {
   return { schema: typeof list === 'string' ? { ...others, enum: list.split(', ') } : schema };
 }
 
-const MEDIA_TYPE: FieldRules = { schema: null, examples: null, example: WORDS, encoding: 'serialization changed' };
-const EXAMPLE: FieldRules = { summary: WORDS, description: WORDS, value: WORDS, externalValue: WORDS };
+const MEDIA_TYPE: FieldRules = {
+  'words changed': 'example',
+  'serialization changed': 'encoding',
+  elsewhere: 'schema examples',
+};
+const EXAMPLE: FieldRules = { 'words changed': 'summary description value externalValue' };
 
 /** Compares the `content` of a body by media type. Places do not name application/json, the only one of this API. */
 function compareContent(comparison: Comparison, holder: Pair<Json>): void {
-  const { spot, direction } = holder;
-  const [before, after] = [objectOf(holder.before['content']), objectOf(holder.after['content'])];
+  const content = inside(holder, 'content');
+  const { spot, direction, before, after } = content;
   for (const name of namesOf(before, after)) {
+    const inner = name === 'application/json' ? spot : atPart(spot, name);
     if (!hasOwn(before, name)) comparison.report('media type added', spot, direction, { name });
     else if (!hasOwn(after, name)) comparison.report('media type removed', spot, direction, { name });
-    else {
-      const inner = name === 'application/json' ? spot : atPart(spot, name);
-      compareMediaType(comparison, {
-        direction,
-        spot: inner,
-        before: objectOf(before[name]),
-        after: objectOf(after[name]),
-      });
-    }
+    else compareMediaType(comparison, { ...inside(content, name), spot: inner });
   }
 }
 
@@ -294,11 +264,7 @@ function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: P
 
 function compareMediaType(comparison: Comparison, pair: Pair<Json>): void {
   compareFields(comparison, pair, MEDIA_TYPE);
-  compareExamples(comparison, {
-    ...pair,
-    before: objectOf(pair.before['examples']),
-    after: objectOf(pair.after['examples']),
-  });
+  compareExamples(comparison, inside(pair, 'examples'));
   compareHeldSchema(comparison, pair);
 }
 

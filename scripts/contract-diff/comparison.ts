@@ -26,8 +26,13 @@ export function newComparison(before: Json, after: Json, findings: { readonly re
 /** The old and the new value at a spot, and the direction in which they are sent. */
 export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };
 
-/** The rule for each field; null if it is compared elsewhere. A field without an entry is unknown. */
-export type FieldRules = Readonly<Record<string, RuleName | null>>;
+/** The names of fields, separated by blanks, by their rule. Those of `elsewhere` are compared elsewhere, all others are unknown. */
+export type FieldRules = Readonly<Partial<Record<RuleName | 'elsewhere', string>>>;
+
+/** The pair of the objects that both have under the name. */
+export function inside<T extends Json>({ before, after, ...rest }: Pair<T>, name: string): Pair<Json> {
+  return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
+}
 
 export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<Json> {
   const before = comparison.before(pair.before);
@@ -51,10 +56,16 @@ export function compareFields({ report }: Comparison, pair: Pair<Json>, rules: F
   for (const name of namesOf(pair.before, pair.after)) {
     const [before, after] = [member(pair.before, name), member(pair.after, name)];
     if (isSame(before, after)) continue;
-    const rule =
-      rules[name] === undefined ? (name.startsWith('x-') ? 'words changed' : 'unknown changed') : rules[name];
-    if (rule !== null) report(rule, pair.spot, pair.direction, { name, before, after });
+    const rule = ruleOf(name, rules);
+    if (rule !== 'elsewhere') report(rule, pair.spot, pair.direction, { name, before, after });
   }
+}
+
+function ruleOf(field: string, rules: FieldRules): RuleName | 'elsewhere' {
+  // The keys of the object are those of its type.
+  const entries = Object.entries(rules) as [RuleName | 'elsewhere', string][];
+  const [rule] = entries.find(([, names]) => names.split(' ').includes(field)) ?? [];
+  return rule ?? (field.startsWith('x-') ? 'words changed' : 'unknown changed');
 }
 
 export function compareDeprecation({ report }: Comparison, { spot, direction, before, after }: Pair<Json>): void {

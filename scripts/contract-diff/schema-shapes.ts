@@ -48,30 +48,12 @@ export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly t
   'x-extensible': { kind: 'extension', types: TYPES },
   'x-counts-as-requests': { kind: 'counting', types: ['array'] },
 };
-export type Kind =
-  | 'at least'
-  | 'at most'
-  | 'form'
-  | 'flag'
-  | 'schema'
-  | 'fields'
-  | 'default'
-  | 'deprecation'
-  | 'access'
-  | 'extension'
-  | 'counting'
-  | 'unknown';
+type Kind =
+  | ('at least' | 'at most' | 'form' | 'flag' | 'schema' | 'fields')
+  | ('default' | 'deprecation' | 'access' | 'extension' | 'counting' | 'unknown');
 
 /** Keywords that constrain nothing, like all others that begin with "x-". */
-export const REMARKS: readonly string[] = [
-  'title',
-  'description',
-  'examples',
-  'example',
-  'externalDocs',
-  'discriminator',
-  '$comment',
-];
+export const REMARKS = 'title description examples example externalDocs discriminator $comment'.split(' ');
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
