@@ -33,7 +33,7 @@ export async function onChange(
 }
 
 /** Repeats the work only if a file below the folder that `isWatched` accepts has changed since the work last succeeded. */
-export function whenChanged<T>(
+export function repeatWhenChanged<T>(
   folder: string,
   isWatched: (file: string) => boolean,
   work: () => Promise<T>,

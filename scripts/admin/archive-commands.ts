@@ -18,7 +18,7 @@ import { MoveEndedError, type Sink } from '../../src/service/organizations/expor
 import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
 import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
 import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
-import { type Context, uuid } from './context.ts';
+import { type Context, readUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
@@ -31,7 +31,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')
-    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--id <uuid>', "the organization's id", readUuid)
     .requiredOption('--file <path>', 'is replaced once the export is complete')
     .option(
       '--move',
@@ -40,7 +40,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .action(({ id, file, move = false }: { id: string; file: string; move?: boolean }) =>
       execute(async (db) => {
         const kind = move ? 'move' : 'data';
-        await refuseOtherArchive(file, { id, kind });
+        await requireOwnArchive(file, { id, kind });
         let isStopped = false;
         const { name, moveId, rows } = await writeWhole(file, { isExclusive: true }, ({ write, publish }) =>
           exportOrganizationById(db, id, {
@@ -50,7 +50,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
               return write(text);
             },
             publish: async () => {
-              await refuseOtherArchive(file, { id, kind });
+              await requireOwnArchive(file, { id, kind });
               await publish();
             },
           }),
@@ -93,11 +93,11 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .description(
       'write what activate-organization needs: the revocations since export-organization --move, and that no more follow',
     )
-    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--id <uuid>', "the organization's id", readUuid)
     .requiredOption('--file <path>', 'is replaced once it is complete')
     .action(({ id, file }: { id: string; file: string }) =>
       execute(async (db) => {
-        await refuseOtherArchive(file, { id, kind: 'completion' });
+        await requireOwnArchive(file, { id, kind: 'completion' });
         const { name, revocations } = await writeWhole(file, { isExclusive: true }, (sink) =>
           completeMoveById(db, id, sink),
         );
@@ -144,7 +144,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('cancel-move')
     .description('end the move that export-organization --move has begun; delete the file of the move then')
-    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--id <uuid>', "the organization's id", readUuid)
     .requiredOption(
       '--imported-nowhere',
       'confirms that no other installation has activated the organization, or will: two would serve it',
@@ -159,7 +159,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('delete-organization')
     .description('delete an organization and all its data, irrevocably')
-    .requiredOption('--id <uuid>', "the organization's id", uuid)
+    .requiredOption('--id <uuid>', "the organization's id", readUuid)
     .requiredOption('--name <text>', "the organization's name, as a confirmation")
     .option('--erase', 'confirms that the organization is to be deleted here although it has not moved away')
     .action(({ id, name, erase = false }: { id: string; name: string; erase?: boolean }) =>
@@ -240,7 +240,7 @@ async function writeWhole<T>(
 }
 
 /** The file of a move can be the only copy of its organization. */
-async function refuseOtherArchive(path: string, { id, kind }: { id: string; kind: ArchiveKind }): Promise<void> {
+async function requireOwnArchive(path: string, { id, kind }: { id: string; kind: ArchiveKind }): Promise<void> {
   const other = await headIn(path).catch(() => null);
   if (other === null || (other.organization.id === id && other.kind === kind)) return;
   const what =

@@ -8,7 +8,7 @@ import {
   revokeKeyByText,
 } from '../../src/service/operator/keys.ts';
 import { rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
-import { type Context, uuid } from './context.ts';
+import { type Context, readUuid } from './context.ts';
 
 type IssueOptions = {
   readonly user?: string;
@@ -24,15 +24,17 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
     .description('issue an API key for a user or an integration and print it once')
     .option('--user <email>', 'the user for whom the key acts')
     .addOption(
-      new Option('--integration <uuid>', 'the integration for which the key acts').argParser(uuid).conflicts('user'),
+      new Option('--integration <uuid>', 'the integration for which the key acts')
+        .argParser(readUuid)
+        .conflicts('user'),
     )
     .requiredOption('--name <text>', "the key's name, unique among the keys of the user or integration")
     .addOption(
       new Option('--permissions <list>', 'separated by commas, without blanks')
         .default([...PERMISSIONS], PERMISSIONS.join(','))
-        .argParser(permissions),
+        .argParser(readPermissions),
     )
-    .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, lifeDays, DEFAULT_LIFE_DAYS)
+    .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, readLifeDays, DEFAULT_LIFE_DAYS)
     .allowExcessArguments()
     .action(({ user, integration, ...options }: IssueOptions, command: Command) => {
       if (command.args.length > 0)
@@ -61,11 +63,12 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
   program
     .command('revoke-key')
     .description('revoke an API key; its next request gets 401')
-    .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(uuid).conflicts('key'))
+    .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(readUuid).conflicts('key'))
     .option('--key <text>', 'the key itself, or its prefix if no other key has it; a prefix of several keys lists them')
     .action(({ id, key }: { id?: string; key?: string }, command: Command) => {
-      if (id !== undefined) return execute((db) => revokeKeyById(db, id).then((done) => revoked({ id, ...done })));
-      if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then(revoked));
+      if (id !== undefined)
+        return execute((db) => revokeKeyById(db, id).then((done) => resultOfRevocation({ id, ...done })));
+      if (key !== undefined) return execute((db) => revokeKeyByText(db, key).then(resultOfRevocation));
       return command.error("error: required option '--id <uuid>' or '--key <text>' not specified");
     });
 
@@ -85,20 +88,20 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
     );
 }
 
-function revoked({ id, isMoving }: { readonly id: string; readonly isMoving: boolean }) {
+function resultOfRevocation({ id, isMoving }: { readonly id: string; readonly isMoving: boolean }) {
   const note =
     'Its organization moves. The other installation revokes the key, too, before it serves the organization.';
   return isMoving ? { revoked: id, note } : { revoked: id };
 }
 
-function permissions(text: string): Permission[] {
+function readPermissions(text: string): Permission[] {
   const given = text.split(',').map((each) => each.trim());
   if (!given.every(isPermission)) throw new InvalidArgumentError(`There are: ${PERMISSIONS.join(', ')}.`);
   return given;
 }
 
 /** "never" rather than null, because Commander takes null for an option without a value. */
-function lifeDays(text: string): number | 'never' {
+function readLifeDays(text: string): number | 'never' {
   if (text === 'never') return text;
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);
   return Number(text);

@@ -77,12 +77,12 @@ export async function measureCases(cases: readonly Case[], { pace, client, repor
 }
 
 async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
-  await checkResponses(measured);
+  await requireRightResponses(measured);
   return { subject: await warmUp(measured.subject, pace), base: await warmUp(measured.base.load, pace) };
 }
 
 /** Throws if a case would measure wrong responses. */
-async function checkResponses({ title, subject, base, firstId, sameRows }: Case): Promise<void> {
+async function requireRightResponses({ title, subject, base, firstId, sameRows }: Case): Promise<void> {
   const [ours, expected] = [await fetchFirst(subject), await fetchFirst(base.load)];
   if (Array.isArray(ours.data) && ours.data.length === 0) throw new Error(`${title}: no rows.`);
   if (firstId !== undefined && ours.data[0]?.id !== firstId)

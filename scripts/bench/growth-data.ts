@@ -2,7 +2,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { fillOrganizations, fillPrograms, isFilled, issueKeys, type Organization, WORDS } from './data.ts';
-import { grouped } from './report.ts';
+import { withThousands } from './report.ts';
 
 export type Size = {
   /** Of the large organization. */
@@ -49,7 +49,7 @@ export async function prepareGrownData({ admin, url, dataDir, report }: Preparin
     const isComplete = await isFilled(admin, { database: name, version: DATA_VERSION });
     if (!isComplete) {
       await requireFreeDisk(dataDir);
-      report(`creating ${grouped(size.rows)} rows, and ${grouped(size.organizations)} organizations`);
+      report(`creating ${withThousands(size.rows)} rows, and ${withThousands(size.organizations)} organizations`);
       await admin.query(`drop database if exists ${name} with (force)`);
       await admin.query(`create database ${name}`);
       await migrate(own);

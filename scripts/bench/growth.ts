@@ -9,7 +9,7 @@ import { KEYRING } from './data.ts';
 import { CONNECTIONS, GROWTH_CASES, type GrowthCase } from './growth-cases.ts';
 import { type GrownData, SIZES, type Size, SMALL_ROWS } from './growth-data.ts';
 import { type Drive, prepareWithoutWaking } from './load.ts';
-import { grouped, markdownTable } from './report.ts';
+import { markdownTable, withThousands } from './report.ts';
 import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { privateBytes, residentBytes } from './servers.ts';
@@ -202,8 +202,8 @@ const COSTS: readonly (readonly [name: string, cell: (costs: SizeCosts) => strin
 ];
 
 export function growthTables({ growths, costs, rows }: GrowthRun): string {
-  const sizes = SIZES.map((size) => grouped(size.rows));
-  const organizations = SIZES.map((size) => grouped(size.organizations));
+  const sizes = SIZES.map((size) => withThousands(size.rows));
+  const organizations = SIZES.map((size) => withThousands(size.organizations));
   const latencies = (of: Growth['of']) =>
     growths
       .filter((growth) => growth.of === of)
@@ -220,7 +220,7 @@ export function growthTables({ growths, costs, rows }: GrowthRun): string {
     ),
     markdownTable(
       ['bytes in the largest database', ''],
-      rows.map(({ name, bytes }) => [name, grouped(bytes)]),
+      rows.map(({ name, bytes }) => [name, withThousands(bytes)]),
     ),
   ].join('\n');
 }

@@ -7,7 +7,7 @@ import { quantile, rateOf } from './compare.ts';
 import type { Data, Organization } from './data.ts';
 import { WRITTEN } from './data.ts';
 import { encode, keepBusy, merge, type Next, type Sample } from './load.ts';
-import { grouped, markdownTable } from './report.ts';
+import { markdownTable, withThousands } from './report.ts';
 import { authorized, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { residentBytes } from './servers.ts';
@@ -53,7 +53,7 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
       { p50: 2, p99: 4 },
     ),
     await besides(
-      `another organization sends ${grouped(PIPELINED)} requests at a time over one connection`,
+      `another organization sends ${withThousands(PIPELINED)} requests at a time over one connection`,
       pipeline(server, pages),
       { p50: 2 },
     ),
@@ -153,10 +153,10 @@ async function crowd(
   const p99 = quantile(many.milliseconds, 0.99);
   const slowest = Math.max(...nextMs);
   return {
-    load: `${grouped(CROWD.connections)} connections ${kind}`,
+    load: `${withThousands(CROWD.connections)} connections ${kind}`,
     promise: `successes at least 0.9 of the rate of ${FEW.connections} connections, p99 of them below 2 s, the next request within 100 ms`,
     value:
-      `${share.toFixed(2)} (${grouped(rateOf(many))} of ${grouped(rateOf(few))} a second), ` +
+      `${share.toFixed(2)} (${withThousands(rateOf(many))} of ${withThousands(rateOf(few))} a second), ` +
       `p99 ${(p99 / 1000).toFixed(2)} s, ${slowest.toFixed(0)} ms; ` +
       `memory ${(before / MIB).toFixed(0)} to ${(after / MIB).toFixed(0)} MiB`,
     isMissed: !(share >= 0.9 && p99 < 2000 && slowest < 100),

@@ -28,10 +28,10 @@ function rowOf(result: Result): string[] {
   const range = lowest === highest ? '' : ` (${lowest.toFixed(digits)} to ${highest.toFixed(digits)})`;
   return [
     measured.title,
-    grouped(rate),
+    withThousands(rate),
     ...[p50Ms, p99Ms].map((number) => number.toFixed(1)),
     ...[serverCpuMs, postgresCpuMs].map((number) => number.toFixed(0)),
-    `${comparison.ratio.toFixed(digits)}${range} of ${measured.base.title} (${grouped(comparison.base.rate)})`,
+    `${comparison.ratio.toFixed(digits)}${range} of ${measured.base.title} (${withThousands(comparison.base.rate)})`,
     `${measured.floor}${isBelowFloor(result) ? ', **MISSED**' : ''}`,
   ];
 }
@@ -53,6 +53,6 @@ export function heading(): string {
 }
 
 /** A whole number as people read it: 17,696. */
-export function grouped(number: number): string {
+export function withThousands(number: number): string {
   return Math.round(number).toLocaleString('en');
 }

@@ -54,13 +54,13 @@ export function compareDocuments(before: Json, after: Json): Change[] {
   comparePaths(comparison, pair, 'webhooks', { sent: 'response', returned: 'request' });
   compareComponents(comparison, inside(pair, 'components'));
 
-  if (findings.changes().length === 0 && !isSame(unnumbered(before), unnumbered(after)))
+  if (findings.changes().length === 0 && !isSame(withoutNumber(before), withoutNumber(after)))
     findings.report('writing changed', pair.spot, pair.direction);
   return findings.changes();
 }
 
 /** The document without its version number, which every release changes. */
-function unnumbered(document: Json): Json {
+function withoutNumber(document: Json): Json {
   const { version: _, ...info } = objectOf(document['info']);
   return { ...document, info };
 }

@@ -230,10 +230,15 @@ function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): v
   const pair = resolvePair(comparison, written);
   const { before, after } = pair;
   compareParameter(comparison, { ...pair, after: { ...after, schema: before['schema'] } });
-  compareHeldSchema(comparison, { ...pair, direction: 'request', before: listed(before), after: listed(after) });
+  compareHeldSchema(comparison, {
+    ...pair,
+    direction: 'request',
+    before: withListedValues(before),
+    after: withListedValues(after),
+  });
 }
 
-function listed({ schema }: Json): Json {
+function withListedValues({ schema }: Json): Json {
   const { const: list, ...others } = objectOf(schema);
   return { schema: typeof list === 'string' ? { ...others, enum: list.split(', ') } : schema };
 }

@@ -49,7 +49,7 @@ function compareResolved(comparison: Comparison, schemas: Schemas, within: reado
   for (const type of TYPES) {
     const [left, right] = [before, after].map((shapes) => shapes.filter((shape) => shape.type === type));
     if (left === undefined || right === undefined || left.length === 0 || right.length === 0) continue;
-    const { pairs, removed, added } = matched(left, right);
+    const { pairs, removed, added } = matchShapes(left, right);
     for (const { component } of removed) report('alternative removed', spot, direction, { name: component ?? type });
     for (const { component } of added) report('alternative added', spot, direction, { name: component ?? type });
     for (const [one, other] of pairs)
@@ -82,7 +82,7 @@ function typeWords(shapes: readonly Shape[]): string {
 }
 
 /** Matches alternatives of one type: equal ones, then those of one name, then the rest in order if their numbers agree. */
-function matched(before: readonly Shape[], after: readonly Shape[]) {
+function matchShapes(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
   let [removed, added] = [before, after];
   const isNamesake = (one: Shape, other: Shape) => one.component !== null && one.component === other.component;
@@ -296,11 +296,11 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
 
 /** Whether the second pattern is the first one, spelled without escapes that not every language has. */
 function isRespelled(before: unknown, after: unknown): boolean {
-  return typeof before === 'string' && spelledOut(before) === after;
+  return typeof before === 'string' && spellOut(before) === after;
 }
 
 /** In ECMA 262, `\d` is `[0-9]`, and `\x21` is "!". */
-function spelledOut(pattern: string): string {
+function spellOut(pattern: string): string {
   return pattern
     .replaceAll(String.raw`\d`, '[0-9]')
     .replaceAll(/\\x([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

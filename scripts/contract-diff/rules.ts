@@ -34,8 +34,8 @@ const afterDeprecation = (rule: Rule): Rule => ({ ...rule, needsDeprecation: tru
 const REFUSED = breaking('Requests that were valid are now refused.');
 const UNEXPECTED = breaking('Responses may contain values that clients do not expect.');
 const TYPE_NAME = breaking('Clients may have a type of this name.');
-const narrowed = (says: string) => byDirection(says, REFUSED, ADDITIVE);
-const widened = (says: string) => byDirection(says, ADDITIVE, UNEXPECTED);
+const whenNarrower = (says: string) => byDirection(says, REFUSED, ADDITIVE);
+const whenWider = (says: string) => byDirection(says, ADDITIVE, UNEXPECTED);
 
 const change = '{name} changed from {before} to {after}';
 
@@ -115,16 +115,16 @@ export const RULES = {
     breaking('Clients that request it from the mock (Prefer: example={name}) get an error.'),
   ),
 
-  'constraint narrowed': narrowed(change),
-  'constraint widened': widened(change),
+  'constraint narrowed': whenNarrower(change),
+  'constraint widened': whenWider(change),
   'constraint changed': always(
     change,
     breaking('It cannot be told whether the new one allows all that the old one did.'),
   ),
   'pattern respelled': always(`${change}, which allows the same values`, ADDITIVE),
   'type changed': always(change, breaking('Values of the old type are not of the new type.')),
-  'value removed': narrowed('value {before} removed'),
-  'value added': widened('new value {after}'),
+  'value removed': whenNarrower('value {before} removed'),
+  'value added': whenWider('new value {after}'),
   'extensible value added': always('new value {after}', ADDITIVE),
   'extensible items added': always(change, ADDITIVE),
   'enumeration opened': always('new values may follow', ADDITIVE),
@@ -136,8 +136,8 @@ export const RULES = {
   ),
   'default changed': always(change, breaking('Clients that leave it out mean the old value.')),
   'access changed': always(change, breaking('Clients send it or read it.')),
-  'alternative removed': narrowed('alternative {name} removed'),
-  'alternative added': widened('new alternative {name}'),
+  'alternative removed': whenNarrower('alternative {name} removed'),
+  'alternative added': whenWider('new alternative {name}'),
   'alternative of new values added': always('new alternative {name}', ADDITIVE),
 
   'changes described': always(
@@ -153,7 +153,7 @@ export const RULES = {
     ADDITIVE,
   ),
   'field removed': afterDeprecation(always('removed', breaking('Clients send it or read it.'))),
-  'object closed': narrowed('additional fields are no longer allowed'),
+  'object closed': whenNarrower('additional fields are no longer allowed'),
   'object opened': always('additional fields are now allowed', ADDITIVE),
 } satisfies Record<string, Rule>;
 

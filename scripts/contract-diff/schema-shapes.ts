@@ -65,7 +65,7 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
   if (expanding.includes(itself)) throw new Error(`This schema consists of itself: ${itself}`);
   const within = [...expanding, itself];
   const expand = (part: unknown) => shapesOf(part, resolve, within);
-  if (hasOwn(node, '$ref')) return named(resolve({ $ref: node['$ref'] }), node, expand);
+  if (hasOwn(node, '$ref')) return shapesOfReference(resolve({ $ref: node['$ref'] }), node, expand);
 
   const oneOf = listOf(node['oneOf']).map(expand);
   const parts = [
@@ -89,7 +89,7 @@ function both(one: unknown, other: unknown): unknown {
   return unique.length > 1 ? { allOf: unique } : (unique[0] ?? true);
 }
 
-function named(
+function shapesOfReference(
   { node, component }: ReturnType<Resolve>,
   { $ref: _, ...beside }: Json,
   expand: (part: unknown) => readonly Shape[],

@@ -42,7 +42,7 @@ export function addressOf({ address }: Site, name: string): string {
   return name === 'index' ? address : `${address}/${name}`;
 }
 
-export function framed(site: Site, page: Page): string {
+export function renderPage(site: Site, page: Page): string {
   const { name, title, description, markdown, content, head, isScripted = true } = page;
   const brand = nameOf(site);
   const { info } = site.source.contract;

@@ -49,8 +49,8 @@ async function build(options: Options): Promise<void> {
   const support = options.server === undefined ? EXAMPLE_SUPPORT : (supportUrl('--support', options.support) ?? null);
   const [site, client, mock, ...documents] = await Promise.all([
     readSource(root, contract).then((source) => readSite(root, source, { server, address, support })),
-    packed(buildPackage),
-    packed(buildMockPackage),
+    readPacked(buildPackage),
+    readPacked(buildMockPackage),
     ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),
   ]);
   const [json = '', yaml = '', postman = ''] = documents;
@@ -79,7 +79,7 @@ function urlOf(text: string, option: string): string {
   return text.replace(/\/+$/, '');
 }
 
-async function packed(buildInto: (folder: string) => Promise<void>): Promise<Buffer> {
+async function readPacked(buildInto: (folder: string) => Promise<void>): Promise<Buffer> {
   const temporary = await mkdtemp(join(tmpdir(), 'charter-package-'));
   try {
     const built = join(temporary, 'package');

@@ -3,9 +3,9 @@ import { raw } from 'hono/html';
 import type { Json, Operation, Webhook } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { exampleUrlOf, introductionOf, originOf } from './contract.ts';
-import { contentsOf, framed, nameOf, type Site } from './frame.ts';
+import { contentsOf, nameOf, renderPage, type Site } from './frame.ts';
 import type { Guide } from './guides.ts';
-import { guidePlace, linked, ON_ONE_PAGE, ON_PAGES, operationPlace, schemaPlace, tagPlace } from './places.ts';
+import { guidePlace, ON_ONE_PAGE, ON_PAGES, operationPlace, schemaPlace, tagPlace, withLinks } from './places.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
 import { LANGUAGES, samplesOf } from './samples/languages.ts';
 import { plain, text } from './text.ts';
@@ -34,13 +34,13 @@ ${
       html`<li class="level-${level}"><a href="#${anchor}">${plain(`# ${words}`)}</a></li>`,
   )}</ul></details>`
 }
-<div>${text(linked(guide, site.source, ON_PAGES), { idOf: (anchor) => anchor })}
+<div>${text(withLinks(guide, site.source, ON_PAGES), { idOf: (anchor) => anchor })}
 <nav class="neighbours" aria-label="Previous and next">${neighbour('Previous', guides[at - 1])}${neighbour('Next', guides[at + 1])}</nav>
 <footer><a href="${guide.slug}.md">This page as Markdown</a></footer></div>
 </main>
 </div>`;
   const { slug, title } = guide;
-  return framed(site, { name: slug, title, description: summaryOf(guide), markdown: `${slug}.md`, content });
+  return renderPage(site, { name: slug, title, description: summaryOf(guide), markdown: `${slug}.md`, content });
 }
 
 /** What a reader needs first: a key, the first call and the guides by task. */
@@ -87,7 +87,7 @@ ${text(before)}
 </main>
 </div>`;
   const title = `${info.title} documentation`;
-  return framed(site, { name: 'index', title, description: info.summary, markdown: 'index.md', content });
+  return renderPage(site, { name: 'index', title, description: info.summary, markdown: 'index.md', content });
 }
 
 /** Redoc's page. Without JavaScript it lists the operations. */
@@ -106,7 +106,14 @@ export function referencePage(site: Site): string {
 <script type="module" src="${site.assets.get('reference.js')}" data-redoc="${site.assets.get('redoc.js')}" data-languages="${LANGUAGES.map(({ label }) => label).join()}"></script>
 `;
   const description = `Every operation and webhook of the ${contract.info.title}, with parameters, responses and code samples.`;
-  return framed(site, { name: 'reference', title: 'Reference', description, markdown: 'reference.md', content, head });
+  return renderPage(site, {
+    name: 'reference',
+    title: 'Reference',
+    description,
+    markdown: 'reference.md',
+    content,
+    head,
+  });
 }
 
 /** The guides and the reference on one page without scripts, for any browser, for printing and for its search. */
@@ -127,7 +134,7 @@ ${contract.tags.map(({ name }) => html`<h2><a href="#${tagPlace(name)}">${name}<
 <h1>${contract.info.title} <span class="version">${contract.info.version}</span></h1>
 ${text(introductionOf(contract))}
 <p>Server: <code>${site.server}</code></p>
-${guides.map((guide) => article(guidePlace(guide.slug), guide.title, text(linked(guide, site.source, ON_ONE_PAGE), inside(guidePlace(guide.slug)))))}
+${guides.map((guide) => article(guidePlace(guide.slug), guide.title, text(withLinks(guide, site.source, ON_ONE_PAGE), inside(guidePlace(guide.slug)))))}
 ${contract.tags.map(({ name, description }) =>
   article(
     tagPlace(name),
@@ -141,7 +148,7 @@ ${article('/headers', 'Response headers', text(headersMarkdown(contract), inside
 </div>`;
   const description = `All guides and the whole reference of the ${contract.info.title} on one page without JavaScript, for printing.`;
   const page = { name: 'all', title: `${nameOf(site)} on one page`, description, markdown: 'llms-full.txt', content };
-  return framed(site, { ...page, isScripted: false });
+  return renderPage(site, { ...page, isScripted: false });
 }
 
 function article(place: string, title: string, content: Html): Html {

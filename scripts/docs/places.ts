@@ -50,7 +50,7 @@ export function schemaPlace(name: string): string {
 }
 
 /** The guide's Markdown, with its links as `places` writes them. */
-export function linked({ file, slug, text }: Guide, source: Source, places: Places): string {
+export function withLinks({ file, slug, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
   const written = withTargets(text, ({ target, line, isImage }) => {
     if (/^(https?:\/\/|mailto:)/.test(target)) return target;

@@ -2,7 +2,7 @@
 import { addressOf, type Site } from './frame.ts';
 import type { Guide } from './guides.ts';
 import { startMarkdown, summaryOf } from './pages.ts';
-import { IN_MARKDOWN, linked, type Places } from './places.ts';
+import { IN_MARKDOWN, type Places, withLinks } from './places.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
 
 /** The Markdown files and the indexes of the site, by path. */
@@ -23,7 +23,9 @@ export function filesForPrograms(site: Site): ReadonlyMap<string, () => string> 
     ...operations.map((each): [string, () => string] => [
       `reference/${each.operationId}.md`,
       () =>
-        published(`# ${each.summary}\n\n${operationMarkdown(each, (name) => `schemas.md#${name.toLowerCase()}`)}\n`),
+        withoutLabels(
+          `# ${each.summary}\n\n${operationMarkdown(each, (name) => `schemas.md#${name.toLowerCase()}`)}\n`,
+        ),
     ]),
     ['reference/schemas.md', () => schemasMarkdown(site)],
     ['reference/headers.md', () => `# Response headers\n\n${headersMarkdown(contract)}\n`],
@@ -36,18 +38,18 @@ export function filesForPrograms(site: Site): ReadonlyMap<string, () => string> 
 }
 
 function guideMarkdown(site: Site, guide: Guide, places: Places): string {
-  return published(`# ${guide.title}\n${linked(guide, site.source, places)}`);
+  return withoutLabels(`# ${guide.title}\n${withLinks(guide, site.source, places)}`);
 }
 
 function schemasMarkdown({ source: { contract } }: Site): string {
   const sections = Object.entries(contract.schemas).map(
     ([name, schema]) => `## ${name}\n\n${schemaMarkdown(schema, (other) => `#${other.toLowerCase()}`)}\n`,
   );
-  return published(`# Schemas\n\n${sections.join('\n')}`);
+  return withoutLabels(`# Schemas\n\n${sections.join('\n')}`);
 }
 
 /** Without the labels of code blocks that the tests read. */
-function published(markdown: string): string {
+function withoutLabels(markdown: string): string {
   return markdown.replace(/^( *```\w+) .*$/gm, '$1');
 }
 
@@ -87,7 +89,7 @@ function llmsFull(site: Site): string {
     `# ${contract.info.title}\n\n${contract.info.summary} Server: ${site.server}`,
     ...guides.map((guide) => guideMarkdown(site, guide, places).trim()),
     ...[...contract.operations, ...contract.webhooks].map((each) =>
-      published(`# ${each.summary}\n\n${operationMarkdown(each, schemas)}`),
+      withoutLabels(`# ${each.summary}\n\n${operationMarkdown(each, schemas)}`),
     ),
     schemasMarkdown(site),
     `# Response headers\n\n${headersMarkdown(contract)}\n`,

@@ -74,12 +74,12 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   return [...byPlace.values()].flatMap(([first, ...more]) => {
     if (first === undefined) return [];
     if (!first.rule.endsWith('-examples')) return [first, ...more.filter(({ message }) => message !== first.message)];
-    return [{ ...first, message: [first, ...more].map(({ message }) => message).reduce(joined) }];
+    return [{ ...first, message: [first, ...more].map(({ message }) => message).reduce(joinMessages) }];
   });
 }
 
 /** Two messages that begin alike, up to a colon, in one. */
-function joined(one: string, other: string): string {
+function joinMessages(one: string, other: string): string {
   const [start = '', reason = ''] = other.split(/: (.*)/s);
   return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;
 }

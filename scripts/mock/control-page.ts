@@ -45,7 +45,7 @@ ${requestsSection(requests)}
 <h2 id="active">Forced responses</h2>
 <p>The mock sends these in place of its usual responses, unless a request chooses its response by <code>Prefer</code>.
 ${isStateful ? 'Other requests read and change the data that the mock keeps.' : 'The mock keeps no data; start it with --stateful if it should.'}</p>
-${overrides.length === 0 ? html`<p class="none">None. Every request gets its usual response.</p>` : activeOverrides(overrides)}
+${overrides.length === 0 ? html`<p class="none">None. Every request gets its usual response.</p>` : overrideList(overrides)}
 </section>
 <section aria-labelledby="new">
 <h2 id="new">Force a response</h2>
@@ -77,11 +77,11 @@ function requestsSection(requests: readonly MockRequest[]): Html {
     html`<p class="hint">The latest ${SHOWN_REQUESTS} of ${requests.length}. All: <a href="/__mock/requests">/__mock/requests</a></p>`;
   return html`<section aria-labelledby="requests">
 <h2 id="requests">Requests</h2>
-${latest.length === 0 ? html`<p class="none">None. <a href="/__mock">Reload</a> after your app has sent some.</p>` : html`<ol class="requests">${latest.map(loggedRequest)}</ol>${more}<p class="again"><a href="/__mock">Reload</a></p>`}
+${latest.length === 0 ? html`<p class="none">None. <a href="/__mock">Reload</a> after your app has sent some.</p>` : html`<ol class="requests">${latest.map(requestItem)}</ol>${more}<p class="again"><a href="/__mock">Reload</a></p>`}
 </section>`;
 }
 
-function loggedRequest({ at, method, path, query, headers, body, status, problems }: MockRequest): Html {
+function requestItem({ at, method, path, query, headers, body, status, problems }: MockRequest): Html {
   const details = { query, headers, body };
   const isFine = problems.length === 0 && status < 400;
   return html`<li class="${isFine ? 'fine' : 'wrong'}">
@@ -93,12 +93,12 @@ ${problems.length > 0 && html`<ul class="problems">${problems.map((problem) => h
 </li>`;
 }
 
-function activeOverrides(overrides: readonly Override[]): Html {
-  return html`<ul class="active">${overrides.map(activeOverride)}</ul>
+function overrideList(overrides: readonly Override[]): Html {
+  return html`<ul class="active">${overrides.map(overrideItem)}</ul>
 <form method="post" action="/__mock/clear"><button class="second">Clear all</button></form>`;
 }
 
-function activeOverride(override: Override): Html {
+function overrideItem(override: Override): Html {
   const { id, operation, status, example, match, delay_ms: delay, left } = override;
   const name = operation === ALL_OPERATIONS ? 'Every operation' : operation;
   const response = [status, example].filter((part) => part !== null).join(' ') || 'usual response';

@@ -120,8 +120,8 @@ function readOverrides(value: Json, contract: Contract): NewOverride[] {
 
 function readStep(step: Json, target: Target): NewOverride {
   const { operation, fitting, prefix } = target;
-  const code = given(step['status']);
-  const example = given(step['example']);
+  const code = textOf(step['status']);
+  const example = textOf(step['example']);
   const hasBody = Object.hasOwn(step, 'body');
   const { body, allowInvalid = false } = step;
   const delayMs = Number(step['delay_ms'] ?? 0);
@@ -154,7 +154,7 @@ function readStep(step: Json, target: Target): NewOverride {
   };
 }
 
-function given(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : String(value);
 }
 

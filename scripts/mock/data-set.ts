@@ -212,7 +212,7 @@ const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
 /** The first generated value that the schema allows, the same for the same seed; `undefined` if there was none. */
 function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
-  const narrow = narrowed(schema);
+  const narrow = narrowSchema(schema);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     JSONSchemaFaker.option({ alwaysFakeOptionals: true, maxItems: 10, random: randomOf(`${seed} ${attempt}`) });
     JSONSchemaFaker.format('instant', () => {
@@ -228,7 +228,7 @@ function generate(schema: Schema, { seed, validate }: { seed: string; validate: 
  * The schema for the generator. By itself, the generator writes instants without milliseconds and in any year, adds members
  * wherever a schema allows them, as those of responses do, and more of them than a high `maxProperties` allows.
  */
-function narrowed(schema: Schema): object {
+function narrowSchema(schema: Schema): object {
   return JSON.parse(JSON.stringify(schema), (_, node) => {
     if (!isObject(node)) return node;
     if (node['format'] === 'date-time') return { type: node['type'], format: 'instant' };

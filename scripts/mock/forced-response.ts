@@ -72,7 +72,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
-  const response = isInvalid ? invalidResponse(override) : chosenResponse(request, { operation, rateLimits });
+  const response = isInvalid ? invalidResponse(override) : readChosenResponse(request, { operation, rateLimits });
   notes.add(request.res, { preferences, response });
   if (response === undefined) return false;
   const own = override !== undefined && 'body' in override ? { body: override.body } : undefined;
@@ -149,7 +149,7 @@ function isFor(operation: Operation, override: Override): boolean {
 }
 
 /** Throws a 422, with the limits of a key, for a response that the operation does not have. */
-function chosenResponse(
+function readChosenResponse(
   request: ApiRequest,
   { operation, rateLimits }: { operation: Operation; rateLimits: MockRateLimits },
 ): Preference | undefined {

@@ -9,7 +9,7 @@ import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { linkTo, pageOf } from './list-page.ts';
 import type { OwnBodies } from './overrides.ts';
 import { preferenceOf } from './prefer.ts';
-import { createdBody, requireValid, schemaOfMember, updatedBody } from './written-body.ts';
+import { bodyOfCreation, bodyOfUpdate, requireValid, schemaOfMember } from './written-body.ts';
 
 export type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
 
@@ -48,7 +48,7 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
     // An example that the request names is sent as it is, as is a body that was given to the mock.
     if (isChosen || !isObject(body)) return respond(path, { headers, body });
     const item = (collection && findItem(collection, id)) ?? withPathParameters(body, input, schema);
-    const changed = isObject(input.body) ? changedBody(item, { operation, sent: input.body, schema }) : item;
+    const changed = isObject(input.body) ? bodyOfChange(item, { operation, sent: input.body, schema }) : item;
     requireValid(changed, compiled());
     return respond(path, { headers, body: changed });
   };
@@ -66,8 +66,8 @@ function withPathParameters(example: Json, { path }: HandlerInput, schema: Schem
   return { ...example, ...Object.fromEntries(members.map(([name, value]) => [name, canonicalId(value)])) };
 }
 
-function changedBody(current: Json, write: { operation: Operation; sent: Json; schema: Schema }): Json {
-  return write.operation.method === 'post' ? createdBody(current, write) : updatedBody(current, write);
+function bodyOfChange(current: Json, write: { operation: Operation; sent: Json; schema: Schema }): Json {
+  return write.operation.method === 'post' ? bodyOfCreation(current, write) : bodyOfUpdate(current, write);
 }
 
 /** Rendering and sending add these to every response. */

@@ -42,12 +42,13 @@ export function responseOf(
   words: ChoiceWords = OF_HEADER,
 ): Preference | undefined {
   const { code, example } = choice;
-  if (code !== undefined && !statusesOf(operation).includes(Number(code))) throw unknownStatus(code, operation, words);
+  if (code !== undefined && !statusesOf(operation).includes(Number(code)))
+    throw unknownStatusError(code, operation, words);
   if (example === undefined) return code === undefined ? undefined : { status: Number(code), example };
   const status = statusesToSearch(code, operation).find((each) =>
     examplesOf(operation, each).some(([name]) => name === example),
   );
-  if (status === undefined) throw unknownExample({ code, example }, operation, words);
+  if (status === undefined) throw unknownExampleError({ code, example }, operation, words);
   return { status, example };
 }
 
@@ -55,12 +56,12 @@ function statusesToSearch(code: string | undefined, operation: Operation): numbe
   return code === undefined ? [successOf(operation), ...statusesOf(operation)] : [Number(code)];
 }
 
-function unknownStatus(code: string, operation: Operation, { code: [field, words] }: ChoiceWords): DomainError {
+function unknownStatusError(code: string, operation: Operation, { code: [field, words] }: ChoiceWords): DomainError {
   const problem = `${words} ${clip(code, MAX_QUOTED_CHARACTERS)}, which ${operation.operationId} does not have.`;
   return invalidField(field, `${problem} It has: ${statusesOf(operation).join(', ')}.`);
 }
 
-function unknownExample(
+function unknownExampleError(
   { code, example }: { readonly code: string | undefined; readonly example: string },
   operation: Operation,
   { example: [field, words], isOneMessage }: ChoiceWords,
@@ -75,12 +76,12 @@ function unknownExample(
   const message = `${words} ${quoted}, which ${operation.operationId} does not have${where}.`;
   if (available.length === 0) return invalidField(field, `${message} It has none.`);
   if (isOneMessage) return invalidField(field, `${message} It has ${available.join('; ')}.`);
-  const lines = joined(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
+  const lines = joinNeighbours(available, MAX_MESSAGES - 1).map((line) => `It has ${line}.`);
   return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 
 /** Joins neighbours until at most `maxLines` are left. */
-function joined(texts: readonly string[], maxLines: number): string[] {
+function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
   const size = Math.ceil(texts.length / maxLines);
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
     texts.slice(i * size, (i + 1) * size).join('; '),
@@ -199,7 +200,7 @@ export function createPreferenceNotes(onWarning: (warning: string) => void): Pre
     sendWith: (send) => (exchange, response) => {
       const note = notes.get(exchange.res);
       if (note !== undefined) {
-        const { applied, warnings } = outcomeOf(note, response.status);
+        const { applied, warnings } = shownOf(note, response.status);
         if (applied.length > 0) exchange.res.setHeader(APPLIED_HEADER, applied.join(', '));
         if (warnings.length > 0) exchange.res.setHeader(WARNING_HEADER, warnings.join(' '));
         for (const warning of warnings) onWarning(warning);
@@ -209,9 +210,9 @@ export function createPreferenceNotes(onWarning: (warning: string) => void): Pre
   };
 }
 
-type Outcome = { readonly applied: readonly string[]; readonly warnings: readonly string[] };
+type Shown = { readonly applied: readonly string[]; readonly warnings: readonly string[] };
 
-function outcomeOf({ preferences, response }: Note, status: number): Outcome {
+function shownOf({ preferences, response }: Note, status: number): Shown {
   const { code, example, applied, warnings } = preferences;
   if (code === undefined && example === undefined) return { applied, warnings };
   // A 304 is a success that the client has already.

@@ -84,7 +84,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
       return {};
     }
     // One millisecond after the other, so that lists have the items in the order of the seed.
-    const item = completed(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
+    const item = complete(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
     if (!validate(item)) add(validate);
     // A request is refused for more than a response can show, such as blank names.
     if (!validateCreation(writablePart(sent, creation))) add(validateCreation);
@@ -101,7 +101,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
 }
 
 /** With what the server adds to an item: its id, its times, and empty values for the fields that a creation can omit. */
-function completed(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
+function complete(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});
   const isTime = ({ format }: Schema) => format === 'date-time';

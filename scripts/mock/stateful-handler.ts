@@ -10,7 +10,7 @@ import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { pageOf } from './list-page.ts';
 import { compileLater, idIn, pathOf, requireCurrent, resultOf } from './operation-handler.ts';
 import { recordEvent, removeWithReferring, requireReferences, type Store, UniqueField } from './store.ts';
-import { createdBody, requireValid, updatedBody } from './written-body.ts';
+import { bodyOfCreation, bodyOfUpdate, requireValid } from './written-body.ts';
 
 export type StatefulDeps = {
   readonly ajv: Ajv2020;
@@ -64,15 +64,15 @@ const listItems: Action = async (input, kept) => {
   return resultOf('', successOf(operation), page);
 };
 
-const getItem: Action = async (input, kept) => respond(input, kept, find(input, kept));
+const getItem: Action = async (input, kept) => respond(input, kept, getCurrent(input, kept));
 
 const createItem: Action = async (input, kept) => {
   const { operation, store, list, now, compiled } = kept;
   const { body: example } = kept.example();
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const sent = isObject(input.body) ? input.body : {};
-  const content = createdBody(isObject(example) ? example : {}, { operation, sent, schema });
-  const request = `${operation.operationId} ${sortedText({ ...content, id: null })}`;
+  const content = bodyOfCreation(isObject(example) ? example : {}, { operation, sent, schema });
+  const request = `${operation.operationId} ${sortedTextOf({ ...content, id: null })}`;
   const idempotencyKey = idempotencyKeyOf(input, operation);
   const before = store.findCreation(idempotencyKey, request);
   if (before !== undefined) return respond(input, kept, before);
@@ -81,7 +81,7 @@ const createItem: Action = async (input, kept) => {
   requireUnique(content, kept);
   const at = now();
   const time = at.toISOString();
-  const item = replaced(content, { id: newId(), created_at: time, updated_at: time });
+  const item = replaceMembers(content, { id: newId(), created_at: time, updated_at: time });
   requireValid(item, compiled());
   store.put(list, item);
   recordEvent(kept, list, { kind: 'created', item, at });
@@ -91,31 +91,31 @@ const createItem: Action = async (input, kept) => {
 
 const updateItem: Action = async (input, kept) => {
   const { operation, store, list, now, compiled } = kept;
-  const current = find(input, kept);
+  const current = getCurrent(input, kept);
   requireUnchanged(input, kept, current);
   const schema = schemaOf(operation, successOf(operation)) ?? {};
-  const changed = updatedBody(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
+  const changed = bodyOfUpdate(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
   requireValid(changed, compiled());
-  if (sortedText(changed) === sortedText(current)) return respond(input, kept, current);
+  if (sortedTextOf(changed) === sortedTextOf(current)) return respond(input, kept, current);
   requireReferences(changed, operation, kept);
   requireUnique(changed, kept);
   const earliest = Date.parse(String(current['updated_at'])) + 1;
   const at = new Date(Math.max(now().getTime(), earliest));
-  const item = replaced(changed, { updated_at: at.toISOString() });
+  const item = replaceMembers(changed, { updated_at: at.toISOString() });
   store.put(list, item);
   recordEvent(kept, list, { kind: 'updated', item, at });
   return respond(input, kept, item);
 };
 
 const deleteItem: Action = async (input, kept) => {
-  const current = find(input, kept);
+  const current = getCurrent(input, kept);
   requireUnchanged(input, kept, current);
   removeWithReferring(kept, { list: kept.list, item: current, at: kept.now() });
   return respond(input, kept, null);
 };
 
 /** Throws the contract's 404 where there is no such item. */
-function find(input: HandlerInput, { operation, store, list }: Kept): Json {
+function getCurrent(input: HandlerInput, { operation, store, list }: Kept): Json {
   const item = store.find(list, idIn(input));
   if (item === undefined) throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');
   return item;
@@ -141,12 +141,12 @@ function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operat
 }
 
 /** Replaces members that the item has, and adds none. */
-function replaced(item: Json, values: Json): Json {
+function replaceMembers(item: Json, values: Json): Json {
   return { ...item, ...Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(item, name))) };
 }
 
 /** Equal texts for equal values, whatever the order of their members. */
-function sortedText(value: unknown): string {
+function sortedTextOf(value: unknown): string {
   return JSON.stringify(value, (_, member) =>
     isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );

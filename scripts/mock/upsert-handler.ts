@@ -51,14 +51,14 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];
     const found = items.find((item) => item[name] === ownId);
     if (found === undefined && store !== undefined) {
-      if (ifMatch !== undefined) throw unmet(operation, 'without If-Match');
+      if (ifMatch !== undefined) throw unmetError(operation, 'without If-Match');
       return create({ ...input, headers, path: {}, body });
     }
     const id = String(found?.['id'] ?? uuidOf(`${list} ${ownId}`));
     const made = found === undefined ? await create({ ...input, headers, path: {}, body }) : undefined;
     const isCurrent = (tag: string) =>
       store === undefined ? isTagFor(id, tag) : tag === entityTagOf(stringifyJson(found));
-    if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmet(operation, 'without If-None-Match');
+    if (matchesIfNoneMatch(ifNoneMatch, isCurrent)) throw unmetError(operation, 'without If-None-Match');
     if (made !== undefined) {
       requireCurrent(operation, ifMatch, isCurrent);
       const item = { ...Object(made.body), id };
@@ -83,7 +83,7 @@ function patchTo(content: Json, { operation, current }: { operation: Operation; 
 }
 
 /** The contract's 412 whose message has these words. */
-function unmet(operation: Operation, words: string): DomainError {
+function unmetError(operation: Operation, words: string): DomainError {
   const messages = examplesOf(operation, 412).map(([, { value }]) => String(Object(value).message));
   return new DomainError('precondition_failed', messages.find((message) => message.includes(words)) ?? words);
 }

@@ -9,7 +9,7 @@ import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
 
 /** The example with the fields that were sent; fields that could have been sent and were not are empty. */
-export function createdBody(example: Json, { operation, sent, schema }: Write): Json {
+export function bodyOfCreation(example: Json, { operation, sent, schema }: Write): Json {
   const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const empty = Object.keys(writable).flatMap((name) => {
     const value = emptyValueOf(schemaOfMember(schema, name) ?? {});
@@ -21,7 +21,7 @@ export function createdBody(example: Json, { operation, sent, schema }: Write): 
 }
 
 /** Moves updated_at where the change changes something, as the contract says. */
-export function updatedBody(current: Json, { sent, schema }: Write): Json {
+export function bodyOfUpdate(current: Json, { sent, schema }: Write): Json {
   const body = inServerOrder(mergePatch(current, sent, schema), schema);
   const updatedAt = current['updated_at'];
   if (typeof updatedAt !== 'string' || JSON.stringify(body) === JSON.stringify(current)) return body;

@@ -95,7 +95,7 @@ ${before}  return respondWithPage(
     names: { type, variable, constant },
     fields,
   }) => `export const create${type}: Handler<'create${type}'> = async ({ body, headers, caller }, deps) => {
-  const { ${fields.map((field) => created(field, variable)).join(', ')} } = body;
+  const { ${fields.map((field) => bindingWithDefaultOf(field, variable)).join(', ')} } = body;
   const content = { ${properties(fields, variable)} };
   const idempotencyKey = headers['idempotency-key'];
   const ${variable} = await createRow({ ...deps, caller }, ${constant}, { content, idempotencyKey });
@@ -113,7 +113,7 @@ ${before}  return respondWithPage(
     names: { type, variable, constant },
     fields,
   }) => `export const update${type}: Handler<'update${type}'> = async ({ path, body, headers, caller }, deps) => {
-  const { ${fields.map((field) => received(field, variable)).join(', ')} } = body;
+  const { ${fields.map((field) => bindingOf(field, variable)).join(', ')} } = body;
   const patch = { ${properties(fields, variable)} };
   const precondition = unchangedSince(headers['if-match'], SHOWN);
   const ${variable} = await updateRow({ ...deps, caller }, ${constant}, { id: path.id, patch, precondition });
@@ -140,16 +140,16 @@ function localOf({ property }: Field, variable: string): string {
   return property === variable || LOCALS.includes(property) ? `${property}Value` : property;
 }
 
-function received(field: Field, variable: string): string {
+function bindingOf(field: Field, variable: string): string {
   return pair(field.name, localOf(field, variable));
 }
 
 /** With the value that an omitted field has. */
-function created(field: Field, variable: string): string {
+function bindingWithDefaultOf(field: Field, variable: string): string {
   const value = field.default ?? null;
   return isRequired(field)
-    ? received(field, variable)
-    : `${received(field, variable)} = ${typeof value === 'string' ? `'${value}'` : value}`;
+    ? bindingOf(field, variable)
+    : `${bindingOf(field, variable)} = ${typeof value === 'string' ? `'${value}'` : value}`;
 }
 
 function properties(fields: readonly Field[], variable: string): string {

@@ -75,8 +75,8 @@ export function model(resource: Resource): string {
     .map(({ property }) => `  @@unique([organizationId, ${property}])\n`);
   const indexes = indexesOf(resource).map((columns) => `  @@index([${columns.join(', ')}])\n`);
   return `model ${names.type} {
-${aligned(columnsOf(resource).map(({ field, prisma, attributes }) => [field, prisma, attributes]))}
-${aligned(relations)}
+${alignColumns(columnsOf(resource).map(({ field, prisma, attributes }) => [field, prisma, attributes]))}
+${alignColumns(relations)}
   @@id([organizationId, id])
 ${[...unique, ...indexes].join('')}  @@map("${names.plural}")
 }
@@ -84,7 +84,7 @@ ${[...unique, ...indexes].join('')}  @@map("${names.plural}")
 `;
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
+function alignColumns(rows: readonly (readonly string[])[]): string {
   const widthOf = (i: number) => Math.max(...rows.map((row) => row[i]?.length ?? 0));
   const [first, second] = [widthOf(0), widthOf(1)];
   return rows
@@ -111,7 +111,7 @@ export function migration(resource: Resource, permissions: readonly string[]): s
     })),
   ].map(
     ({ columns: own, target, referred, action }) =>
-      `-- AddForeignKey\nALTER TABLE "${table}" ADD CONSTRAINT "${nameOf(table, own, 'fkey')}" FOREIGN KEY (${quoted(own)}) REFERENCES "${target}"(${referred}) ON DELETE ${action} ON UPDATE CASCADE;\n\n`,
+      `-- AddForeignKey\nALTER TABLE "${table}" ADD CONSTRAINT "${nameOf(table, own, 'fkey')}" FOREIGN KEY (${quote(own)}) REFERENCES "${target}"(${referred}) ON DELETE ${action} ON UPDATE CASCADE;\n\n`,
   );
   return `-- CreateTable
 CREATE TABLE "${table}" (
@@ -120,7 +120,7 @@ ${columns.join('')}
 );
 
 ${indexes.join('')}${foreignKeys.join('')}-- By hand
-${fields.map((field) => check(table, field)).join('')}${triggers(resource)}-- NOT VALID: the keys that exist fulfil the old check, which was stricter, so they need not be read.
+${fields.map((field) => checkConstraintOf(table, field)).join('')}${triggers(resource)}-- NOT VALID: the keys that exist fulfil the old check, which was stricter, so they need not be read.
 ALTER TABLE "api_keys" DROP CONSTRAINT "api_keys_permissions_check";
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_permissions_check" CHECK ("permissions" <@ ARRAY[
 ${permissions.map((permission) => `  '${permission}'`).join(',\n')}
@@ -131,7 +131,7 @@ ${permissions.map((permission) => `  '${permission}'`).join(',\n')}
 function createIndex(table: string, fields: readonly string[], kind: string): string {
   const columns = fields.map(snake);
   const name = nameOf(table, columns, kind === 'INDEX' ? 'idx' : 'key');
-  return `-- CreateIndex\nCREATE ${kind} "${name}" ON "${table}"(${quoted(columns)});\n\n`;
+  return `-- CreateIndex\nCREATE ${kind} "${name}" ON "${table}"(${quote(columns)});\n\n`;
 }
 
 /** Names of PostgreSQL have at most 63 bytes. Prisma cuts them before the suffix. */
@@ -139,7 +139,7 @@ function nameOf(table: string, columns: readonly string[], suffix: string): stri
   return `${[table, ...columns].join('_').slice(0, 63 - suffix.length - 1)}_${suffix}`;
 }
 
-function check(table: string, { name, kind, min, max, values }: Field): string {
+function checkConstraintOf(table: string, { name, kind, min, max, values }: Field): string {
   const conditions = {
     integer: `BETWEEN ${min} AND ${max}`,
     enum: `IN (${values.map((value) => `'${value}'`).join(', ')})`,
@@ -167,7 +167,7 @@ export function targetsOf(resource: Resource): string[] {
   return references(resource).map(({ model }) => model);
 }
 
-function quoted(columns: readonly string[]): string {
+function quote(columns: readonly string[]): string {
   return columns.map((column) => `"${column}"`).join(', ');
 }
 

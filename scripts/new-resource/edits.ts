@@ -1,6 +1,6 @@
 // The changes of existing files. Each has its place, and the command fails if that place is gone.
 
-import { parseVersion, successorOf, written } from '../release-contract/decide.ts';
+import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
 import { operationIds } from './code.ts';
 import { model, targetsOf } from './database.ts';
 import { capital } from './names.ts';
@@ -41,7 +41,7 @@ function version(released: string): Edit {
     change: (found) => {
       const present = parseVersion(found.replace('  version: ', ''));
       const isRaised = present !== null && (present.major > last.major || present.minor > last.minor);
-      return isRaised ? found : `  version: ${written(successorOf(last, 'additive'))}`;
+      return isRaised ? found : `  version: ${numberOf(successorOf(last, 'additive'))}`;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { problemOfPattern } from '../../openapi/lint/contract/portable.ts';
-import { camel, problemOfName, reservedIn } from './names.ts';
+import { camel, languageReserving, problemOfName } from './names.ts';
 
 export type Kind = 'string' | 'uri' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;
@@ -57,12 +57,12 @@ type Parts = {
 };
 
 /** A field such as "country:string:2..2:filter:pattern=^[A-Z]{2}$". Throws an error that names it and says what to write. */
-export function parseField(text: string): Field {
+export function readField(text: string): Field {
   try {
     // A pattern can contain colons, so it comes last.
     const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
     const [name = '', type = '', ...rest] = head.split(/:(?!\/\/)/);
-    checkName(name);
+    requireName(name);
     const [kind = '', argument] = type.split('=');
     if (!isKind(kind)) throw new Error(`"${kind}" is not a type. Use one of: ${KINDS.join(', ')}.`);
     return withExamples({ name, kind, argument, pattern, ...partsOf(rest) });
@@ -71,11 +71,11 @@ export function parseField(text: string): Field {
   }
 }
 
-function checkName(name: string): void {
+function requireName(name: string): void {
   const problem = problemOfName(name);
   if (problem !== null) throw new Error(`The name "${name}" ${problem}.`);
   if (TAKEN.includes(name)) throw new Error(`"${name}" has a meaning of its own in Charter. Choose another name.`);
-  const language = reservedIn(name);
+  const language = languageReserving(name);
   if (language !== null) throw new Error(`The name "${name}" is a reserved word of ${language}. Choose another name.`);
 }
 
@@ -109,7 +109,7 @@ function withExamples(written: Written): Field {
   const field = fieldOf(written);
   const read = (key: string) => {
     const text = given.get(key);
-    return text === undefined ? undefined : parsedValue(field, key, text);
+    return text === undefined ? undefined : readValue(field, key, text);
   };
   const first = read('example') ?? exampleOf(field, 0);
   const isOne = kind === 'string' && given.has('example') && !field.isUnique;
@@ -130,7 +130,7 @@ function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfi
   const [isNullable, isUnique, isFilter] = [has('nullable'), has('unique'), has('filter')];
   if ((isUnique || isFilter || name === 'name') && kind !== 'integer' && max > MAX_INDEXED)
     throw new Error(`It gets an index, so it needs bounds with a maximum of at most ${MAX_INDEXED}, such as 1..200.`);
-  if (pattern !== undefined) checkPattern(kind, pattern);
+  if (pattern !== undefined) requirePattern(kind, pattern);
   const target = targetOf(name, kind, argument);
   return { name, property: camel(name), kind, min, max, values, pattern, target, isNullable, isUnique, isFilter };
 }
@@ -156,7 +156,7 @@ function targetOf(name: string, kind: Kind, target: string | undefined): string 
   return target;
 }
 
-function checkPattern(kind: Kind, pattern: string): void {
+function requirePattern(kind: Kind, pattern: string): void {
   if (kind !== 'string') throw new Error(`Only a string can have a pattern, and this is of the type "${kind}".`);
   if (!pattern.startsWith('^') || !pattern.endsWith('$'))
     throw new Error('The pattern must begin with "^" and end with "$".');
@@ -165,7 +165,7 @@ function checkPattern(kind: Kind, pattern: string): void {
 }
 
 /** The value that a part such as "default=true" has. Throws if the field does not allow it. */
-function parsedValue(field: Unfinished, key: string, text: string): Value {
+function readValue(field: Unfinished, key: string, text: string): Value {
   const value =
     field.kind === 'boolean' ? { true: true, false: false }[text] : field.kind === 'integer' ? Number(text) : text;
   if (value !== undefined && isAllowed(field, value)) return value;

@@ -14,12 +14,12 @@ import { listPath, print, rowPath } from './paths.ts';
 import { isChangeable, type Resource, rights } from './resource.ts';
 import { type Samples, samplesOf } from './samples.ts';
 import { createSchema, rowSchema, updateSchema } from './schemas.ts';
-import { type Change, changesOf, newFile } from './tree.ts';
+import { applyEdits, type Change, newFile } from './tree.ts';
 
-export async function filesOf(given: Resource): Promise<Change[]> {
+export async function prepareFiles(given: Resource): Promise<Change[]> {
   const resource = { ...given, fields: await Promise.all(given.fields.map(withReferredId)) };
   const { names } = resource;
-  const contract = await contractFiles(resource);
+  const contract = await prepareContractFiles(resource);
   const permissions = [...PERMISSIONS, ...rights(resource)];
   const code = {
     [`prisma/migrations/${await nextMigrationTime()}_${names.plural}/migration.sql`]: migration(resource, permissions),
@@ -27,7 +27,7 @@ export async function filesOf(given: Resource): Promise<Change[]> {
     [`src/api/handlers/${names.file}.ts`]: handlersFile(resource),
   };
   const created = Object.entries({ ...contract, ...code }).map(([path, text]) => newFile(path, text));
-  return [...created, ...(await changesOf(editsOf(resource, await lastReleased())))];
+  return [...created, ...(await applyEdits(editsOf(resource, await readLastReleased())))];
 }
 
 /** A reference has the id of the demonstration's row as its example, so that the samples of the documentation work. */
@@ -44,7 +44,7 @@ async function withReferredId(field: Field): Promise<Field> {
   return { ...field, examples: [id, id] };
 }
 
-async function contractFiles(resource: Resource): Promise<Record<string, string>> {
+async function prepareContractFiles(resource: Resource): Promise<Record<string, string>> {
   const { names, operations } = resource;
   const { type, plural } = names;
   const samples = samplesOf(resource);
@@ -73,7 +73,7 @@ async function contractFiles(resource: Resource): Promise<Record<string, string>
     }),
     [`components/examples/NotFound${type}`]: await copy('components/examples/NotFoundParentProgram'),
   };
-  const events = resource.hasEvents ? await eventFiles(resource, copy) : {};
+  const events = resource.hasEvents ? await copyEventFiles(resource, copy) : {};
   const printed = Object.entries(values).map(([name, value]): [string, string] => [name, print(value)]);
   return Object.fromEntries(
     [...Object.entries({ ...texts, ...events }), ...printed].map(([name, text]) => [`openapi/${name}.yaml`, text]),
@@ -81,7 +81,7 @@ async function contractFiles(resource: Resource): Promise<Record<string, string>
 }
 
 /** The schemas and the webhooks of the events. Their examples are in `components.ts`. */
-async function eventFiles(
+async function copyEventFiles(
   { names }: Resource,
   copy: (path: string) => Promise<string>,
 ): Promise<Record<string, string>> {
@@ -99,7 +99,7 @@ function inFolder(folder: string, files: Readonly<Record<string, unknown>>): Rec
   return Object.fromEntries(Object.entries(files).map(([name, value]) => [`${folder}/${name}`, value]));
 }
 
-async function lastReleased(): Promise<string> {
+async function readLastReleased(): Promise<string> {
   const names = await readdir(join(root, 'openapi/released'));
   return (
     names

@@ -1,8 +1,8 @@
 // Adds a resource to the tree: what a developer would write by hand, as ordinary files. See --help.
 import { parseArgs } from 'node:util';
-import { filesOf } from './files.ts';
+import { prepareFiles } from './files.ts';
 import { HELP, resourceOf } from './resource.ts';
-import { type Change, refuseToOverwrite, write } from './tree.ts';
+import { type Change, requireNew, write } from './tree.ts';
 
 const REMAINING = `What remains:
   1. Replace the descriptions and the examples of the fields in openapi/components/, which are made of their names.
@@ -29,10 +29,10 @@ async function main(): Promise<number> {
   const { field: fields, operations, singular, events: hasEvents } = values;
   const [plural, ...others] = positionals;
   if (others.length > 0) throw new Error(`Only one name is expected. Remove: ${others.join(' ')}`);
-  const changes = await filesOf(resourceOf({ plural, singular, fields, operations, hasEvents }));
-  refuseToOverwrite(changes);
+  const changes = await prepareFiles(resourceOf({ plural, singular, fields, operations, hasEvents }));
+  requireNew(changes);
   if (!values['dry-run']) await write(changes);
-  process.stdout.write(described(changes, values['dry-run']));
+  process.stdout.write(describe(changes, values['dry-run']));
   return 0;
 }
 
@@ -54,7 +54,7 @@ function readCommandLine() {
   }
 }
 
-function described(changes: readonly Change[], isDry: boolean): string {
+function describe(changes: readonly Change[], isDry: boolean): string {
   const listed = (isNew: boolean) =>
     changes
       .filter(({ previous }) => (previous === null) === isNew)

@@ -79,7 +79,7 @@ const SQL = new Set(
 );
 
 /** The language that reserves the name as a column or as a variable; null if none does. */
-export function reservedIn(name: string): 'SQL' | 'JavaScript' | null {
+export function languageReserving(name: string): 'SQL' | 'JavaScript' | null {
   if (SQL.has(name)) return 'SQL';
   return isVariable(camel(name)) ? null : 'JavaScript';
 }

@@ -1,5 +1,5 @@
-import { type Field, parseField } from './field.ts';
-import { type Names, namesOf, pascal, problemOfName, reservedIn, singularOf } from './names.ts';
+import { type Field, readField } from './field.ts';
+import { languageReserving, type Names, namesOf, pascal, problemOfName, singularOf } from './names.ts';
 
 const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -32,7 +32,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   if (one === null) throw new Error(`The singular of "${plural}" is not known. Add it: --singular WORD`);
   const wrong = problemOfName(one);
   if (wrong !== null) throw new Error(`--singular ${one}: The name ${wrong}.`);
-  const language = reservedIn(one);
+  const language = languageReserving(one);
   if (language === 'JavaScript')
     throw new Error(`The singular "${one}" is a reserved word of ${language}. Choose another one: --singular WORD`);
   if (one === plural) throw new Error(`--singular ${one}: The singular must differ from the plural.`);
@@ -54,7 +54,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
 
 function fieldsOf(texts: readonly string[]): Field[] {
   if (texts.length === 0) throw new Error('Add at least one field, such as: --field name:string:1..200');
-  const fields = texts.map(parseField);
+  const fields = texts.map(readField);
   const names = fields.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new Error(`--field ${twice}: This name is used twice.`);

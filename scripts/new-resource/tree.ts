@@ -14,22 +14,22 @@ export type Change = {
 };
 
 export function newFile(path: string, text: string): Change {
-  return { path, text: formatted(path, text), previous: null };
+  return { path, text: format(path, text), previous: null };
 }
 
 /** Applies the edits, in their order. Throws an error that names the file and the place if an edit does not fit. */
-export async function changesOf(edits: readonly Edit[]): Promise<Change[]> {
+export async function applyEdits(edits: readonly Edit[]): Promise<Change[]> {
   const files = [...new Set(edits.map(({ file }) => file))];
   return Promise.all(
     files.map(async (path) => {
       const previous = await readFile(join(root, path), 'utf8');
-      const text = edits.filter(({ file }) => file === path).reduce(applied, previous);
-      return { path, text: formatted(path, text), previous };
+      const text = edits.filter(({ file }) => file === path).reduce(apply, previous);
+      return { path, text: format(path, text), previous };
     }),
   );
 }
 
-function applied(text: string, { file, place, change }: Edit): string {
+function apply(text: string, { file, place, change }: Edit): string {
   const times = [...text.matchAll(new RegExp(place, `${place.flags}g`))].length;
   if (times === 1) return text.replace(place, change);
   throw new Error(
@@ -39,7 +39,7 @@ function applied(text: string, { file, place, change }: Edit): string {
 }
 
 /** TypeScript as "npm run format" formats it. */
-function formatted(path: string, text: string): string {
+function format(path: string, text: string): string {
   if (!path.endsWith('.ts')) return text;
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
   const { status, stdout, stderr } = spawnSync(
@@ -52,7 +52,7 @@ function formatted(path: string, text: string): string {
 }
 
 /** Throws if a new file exists. */
-export function refuseToOverwrite(changes: readonly Change[]): void {
+export function requireNew(changes: readonly Change[]): void {
   const existing = changes.filter(({ path, previous }) => previous === null && existsSync(join(root, path)));
   if (existing.length === 0) return;
   const list = existing.map(({ path }) => `  ${path}`).join('\n');

@@ -1,7 +1,7 @@
 // The changelog of the contract, for its integrators.
 import type { Change } from '../contract-diff/comparison.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
-import { type Version, written } from './decide.ts';
+import { numberOf, type Version } from './decide.ts';
 
 export const TITLES: Readonly<Record<Verdict, string>> = {
   breaking: 'Breaking',
@@ -29,12 +29,12 @@ type Entry = { readonly version: Version; readonly date: Date; readonly changes:
 /** Adds the entry on top. Replaces an entry of the same version, which an interrupted release may have left. */
 export function withEntry(changelog: string, entry: Entry): string {
   const [, ...entries] = changelog.split(/^(?=## )/m);
-  const others = entries.filter((other) => !other.startsWith(`## ${written(entry.version)} `));
-  return [HEAD, rendered(entry), ...others].map((part) => `${part.trim()}\n`).join('\n');
+  const others = entries.filter((other) => !other.startsWith(`## ${numberOf(entry.version)} `));
+  return [HEAD, renderEntry(entry), ...others].map((part) => `${part.trim()}\n`).join('\n');
 }
 
-function rendered({ version, date, changes }: Entry): string {
-  const title = `## ${written(version)} - ${date.toISOString().slice(0, 10)}\n`;
+function renderEntry({ version, date, changes }: Entry): string {
+  const title = `## ${numberOf(version)} - ${date.toISOString().slice(0, 10)}\n`;
   if (changes.length === 0) return `${title}\nThe first version.\n`;
   const groups = Object.entries(TITLES).flatMap(([verdict, name]) => {
     const ofVerdict = changes.filter((change) => change.verdict === verdict);
@@ -61,12 +61,12 @@ function sentenceOf(changes: readonly Change[] = []): string[] {
   const places = [...new Set(changes.map(({ shortPlace }) => codeSpan(shortPlace)))];
   const more = places.length - LISTED_PLACES;
   const listed = more > 1 ? [...places.slice(0, LISTED_PLACES), `and ${more} more`] : places;
-  const what = escaped(`${first.words.slice(0, 1).toUpperCase()}${first.words.slice(1)}`);
+  const what = escapeMarkdown(`${first.words.slice(0, 1).toUpperCase()}${first.words.slice(1)}`);
   return [`- **${what}:** ${listed.join(', ')}.${first.why === '' ? '' : ` ${first.why}`}`];
 }
 
 /** Markdown that shows the text as it is. An underscore within a word is no markup. */
-function escaped(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 

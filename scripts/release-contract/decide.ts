@@ -24,24 +24,24 @@ const SET_NUMBER = 'in openapi/openapi.yaml (info.version), run "npm run generat
 export function decide({ number, last, changes }: Candidate): Decision {
   const version = parseVersion(number);
   if (version === null)
-    return refused(`The version "${number}" must be three numbers, such as 1.2.3.`, `Write one ${SET_NUMBER}.`);
+    return refusalOf(`The version "${number}" must be three numbers, such as 1.2.3.`, `Write one ${SET_NUMBER}.`);
   if (last === null) return decideFirst(version);
 
   const largest = largestOf(changes);
   if (largest === null) return decideUnchanged(version, last);
   const undeprecated = changes.filter(({ lacksDeprecation }) => lacksDeprecation);
-  if (undeprecated.length > 0) return refuseUndeprecated(undeprecated, successorOf(last, 'additive'));
+  if (undeprecated.length > 0) return refusalOfUndeprecated(undeprecated, successorOf(last, 'additive'));
 
   const right = successorOf(last, largest);
   const order = byOrder(version, right);
   if (order === 0) return { kind: 'release', version };
-  const need = `${REASONS[largest]} ${written(right)}`;
-  const remedy = `${largest === 'breaking' ? UNDO : ''}Write ${written(right)} ${SET_NUMBER}.`;
-  if (order > 0) return refused(`${number} is too large: after ${written(last)}, ${need}.`, remedy, false);
+  const need = `${REASONS[largest]} ${numberOf(right)}`;
+  const remedy = `${largest === 'breaking' ? UNDO : ''}Write ${numberOf(right)} ${SET_NUMBER}.`;
+  if (order > 0) return refusalOf(`${number} is too large: after ${numberOf(last)}, ${need}.`, remedy, false);
   // Changed wording can be merged under the published version, and published later.
   if (byOrder(version, last) === 0)
-    return refused(`${number} is published and cannot change: ${need}.`, remedy, largest !== 'words');
-  return refused(`${number} is too small: after ${written(last)}, ${need}.`, remedy);
+    return refusalOf(`${number} is published and cannot change: ${need}.`, remedy, largest !== 'words');
+  return refusalOf(`${number} is too small: after ${numberOf(last)}, ${need}.`, remedy);
 }
 
 export function largestOf(changes: readonly Change[]): Verdict | null {
@@ -59,31 +59,31 @@ const UNDO =
 
 function decideFirst(version: Version): Decision {
   if (byOrder(version, FIRST) === 0) return { kind: 'release', version };
-  return refused(
-    `Nothing is published yet, so the version must be ${written(FIRST)}, not ${written(version)}.`,
-    `Write ${written(FIRST)} ${SET_NUMBER}.`,
+  return refusalOf(
+    `Nothing is published yet, so the version must be ${numberOf(FIRST)}, not ${numberOf(version)}.`,
+    `Write ${numberOf(FIRST)} ${SET_NUMBER}.`,
   );
 }
 
 function decideUnchanged(version: Version, last: Version): Decision {
   if (byOrder(version, last) === 0) return { kind: 'nothing' };
-  return refused(
-    `Nothing has changed since ${written(last)}, so there is nothing to publish as ${written(version)}.`,
-    `Write ${written(last)} again in openapi/openapi.yaml (info.version), and run "npm run generate".`,
+  return refusalOf(
+    `Nothing has changed since ${numberOf(last)}, so there is nothing to publish as ${numberOf(version)}.`,
+    `Write ${numberOf(last)} again in openapi/openapi.yaml (info.version), and run "npm run generate".`,
     byOrder(version, last) < 0,
   );
 }
 
-function refuseUndeprecated(changes: readonly Change[], next: Version): Decision {
+function refusalOfUndeprecated(changes: readonly Change[], next: Version): Decision {
   const list = changes.map(({ place, words }) => `  ${place}: ${words}`).join('\n');
-  return refused(
+  return refusalOf(
     `These were removed without having been deprecated in a published version:\n${list}`,
     `Restore each with "deprecated: true" and a description that says what to use instead. Let a deprecated operation send
-the headers Deprecation (RFC 9745) and Sunset (RFC 8594). Publish that (as ${written(next)}), and remove it in the next major version.`,
+the headers Deprecation (RFC 9745) and Sunset (RFC 8594). Publish that (as ${numberOf(next)}), and remove it in the next major version.`,
   );
 }
 
-function refused(message: string, remedy: string, isWrong = true): Decision {
+function refusalOf(message: string, remedy: string, isWrong = true): Decision {
   return { kind: 'refused', message, remedy, isWrong };
 }
 
@@ -98,7 +98,7 @@ export function parseVersion(text: string): Version | null {
   return major === undefined ? null : { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
-export function written({ major, minor, patch }: Version): string {
+export function numberOf({ major, minor, patch }: Version): string {
   return `${major}.${minor}.${patch}`;
 }
 

@@ -9,7 +9,7 @@ import type { Change } from '../contract-diff/comparison.ts';
 import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';
 import { TITLES, withEntry } from './changelog.ts';
-import { type Decision, decide, written } from './decide.ts';
+import { type Decision, decide, numberOf } from './decide.ts';
 import { findLastReleased, publish, readChangelog, readYaml } from './released.ts';
 
 const HELP = `npm run release-contract                publishes the contract under its info.version
@@ -34,8 +34,8 @@ async function main(options: { 'dry-run': boolean; check: boolean }): Promise<nu
   const number = String(objectOf(document['info'])['version']);
   const decision = decide({ number, last: last?.version ?? null, changes });
 
-  if (options.check) return check(decision, changes);
-  if (last !== null) console.log(`Compared with ${written(last.version)}:\n\n${listed(changes)}`);
+  if (options.check) return concludeCheck(decision, changes);
+  if (last !== null) console.log(`Compared with ${numberOf(last.version)}:\n\n${listChanges(changes)}`);
   if (decision.kind === 'release') return release(decision, changes, options['dry-run']);
   return conclude(decision);
 }
@@ -50,9 +50,9 @@ async function readGenerated(): Promise<Json> {
 }
 
 /** For the tests: fails only if the document must not be merged. */
-function check(decision: Decision, changes: readonly Change[]): number {
+function concludeCheck(decision: Decision, changes: readonly Change[]): number {
   if (decision.kind !== 'refused' || !decision.isWrong) return 0;
-  console.error(listed(changes.filter(({ verdict }) => verdict !== 'words')));
+  console.error(listChanges(changes.filter(({ verdict }) => verdict !== 'words')));
   return conclude(decision);
 }
 
@@ -62,14 +62,14 @@ async function release(
   isDry: boolean,
 ): Promise<number> {
   if (isDry) {
-    console.log(`Would publish ${written(version)}. Nothing was written.`);
+    console.log(`Would publish ${numberOf(version)}. Nothing was written.`);
     return 0;
   }
   const text = await readFile(join(generated, 'openapi.yaml'), 'utf8');
   const changelog = withEntry(await readChangelog(), { version, date: new Date(), changes });
   await publish({ version, text, changelog });
   console.log(
-    `Published ${written(version)}: openapi/released/${written(version)}.yaml in the place of the previous version, and openapi/CHANGELOG.md. Commit both.`,
+    `Published ${numberOf(version)}: openapi/released/${numberOf(version)}.yaml in the place of the previous version, and openapi/CHANGELOG.md. Commit both.`,
   );
   return 0;
 }
@@ -83,7 +83,7 @@ function conclude(decision: Exclude<Decision, { kind: 'release' }>): number {
   return 1;
 }
 
-function listed(changes: readonly Change[]): string {
+function listChanges(changes: readonly Change[]): string {
   const groups = Object.entries(TITLES).flatMap(([verdict, title]) => {
     const lines = changes
       .filter((change) => change.verdict === verdict)

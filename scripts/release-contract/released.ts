@@ -6,7 +6,7 @@ import type { Json } from '../../src/contract/document.ts';
 import { bundleContract } from '../bundle.ts';
 import { objectOf } from '../contract-diff/json.ts';
 import { root } from '../tool.ts';
-import { byOrder, parseVersion, type Version, written } from './decide.ts';
+import { byOrder, numberOf, parseVersion, type Version } from './decide.ts';
 
 const openapi = join(root, 'openapi');
 const folder = join(openapi, 'released');
@@ -19,10 +19,10 @@ export async function findLastReleased(): Promise<Released | null> {
   const versions = await listReleased();
   const version = versions.sort(byOrder).at(-1);
   if (version === undefined) return null;
-  const file = `openapi/released/${written(version)}.yaml`;
+  const file = `openapi/released/${numberOf(version)}.yaml`;
   const document = await readYaml(file, `Restore ${file} with git checkout.`);
   const number = objectOf(document['info'])['version'];
-  if (number !== written(version))
+  if (number !== numberOf(version))
     throw new Error(`${file} has the version ${number} inside. Restore it with git checkout.`);
   return { version, document };
 }
@@ -69,7 +69,7 @@ export async function publish({
 }
 
 function fileOf(version: Version): string {
-  return join(folder, `${written(version)}.yaml`);
+  return join(folder, `${numberOf(version)}.yaml`);
 }
 
 /** Reads an OpenAPI document, with the files that it refers to. Throws with the remedy if it cannot be read. */

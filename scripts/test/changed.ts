@@ -22,7 +22,7 @@ const IMPORT =
   /(?:\bfrom|\bimport)\s*['"](\.[^'"]+)['"]|\bimport(?:\.meta\.resolve)?\(\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
 
 /** The files that differ from the revision, and those that git does not know yet. */
-export function changedSince(revision: string): string[] {
+export function listChangedSince(revision: string): string[] {
   const git = (...parameters: string[]) =>
     execFileSync('git', parameters, { cwd: root, encoding: 'utf8' })
       .split('\0')
@@ -31,12 +31,12 @@ export function changedSince(revision: string): string[] {
 }
 
 /** `executedBy`: the files whose functions a test file executed in its last run; null if it has not run yet. */
-export function affectedBy(changed: readonly string[], executedBy = readRecord): Affected {
+export function listAffectedBy(changed: readonly string[], executedBy = readRecord): Affected {
   const checks = Object.values<FileCheck>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
   if (changed.some((file) => AFFECTS_ALL.test(file))) return { changed, checks, tests: all };
   const graph = readGraph();
-  const sources = widened(changed, graph);
+  const sources = withImporters(changed, graph);
   return {
     changed,
     checks,
@@ -64,7 +64,7 @@ function readGraph(): Graph {
  * The changed files and, where the change may concern a value that a file computes when it is loaded, the files that import it.
  * The record says nothing about such values, because every process loads every file.
  */
-function widened(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
+function withImporters(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
   const all = new Set(changed);
   const add = (file: string) => {
     if (!isCode(file) || file.startsWith('test/') || hasOnlyFunctions(texts.get(file) ?? '')) return;
@@ -91,7 +91,7 @@ type Change = { readonly changed: ReadonlySet<string>; readonly graph: Graph };
 
 function isAffected(test: string, executed: ReadonlySet<string> | null, { changed, graph }: Change): boolean {
   // Without a record, whatever a test imports can affect it.
-  const reached = reachedFrom(test, graph, executed === null ? () => true : isOfTests);
+  const reached = filesReachedFrom(test, graph, executed === null ? () => true : isOfTests);
   const texts = [...reached].filter(isOfTests).map((file) => (graph.texts.get(file) ?? '').replace(IMPORT, ''));
   return [...changed].some((file) => {
     if (reached.has(file) || executed?.has(file)) return true;
@@ -105,7 +105,11 @@ function isAffected(test: string, executed: ReadonlySet<string> | null, { change
 
 const isOfTests = (file: string) => file.startsWith('test/');
 
-function reachedFrom(test: string, { imports }: Graph, isFollowed: (file: string) => boolean): ReadonlySet<string> {
+function filesReachedFrom(
+  test: string,
+  { imports }: Graph,
+  isFollowed: (file: string) => boolean,
+): ReadonlySet<string> {
   const reached = new Set<string>();
   const left = [test];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {

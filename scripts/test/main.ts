@@ -1,7 +1,7 @@
 // Every check, two at a time, and then every test. It stops at the first failure and says what to do. See --help.
 import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
 import { root } from '../tool.ts';
-import { affectedBy, changedSince, RECORDS } from './changed.ts';
+import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
 import { CHECKS, type Check, TESTS } from './checks.ts';
 
 const HELP = `npm test                      runs every check, then every test file *.test.ts
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
 }
 
 async function runAffected(revision: string): Promise<void> {
-  const { changed, checks, tests } = affectedBy(changedSince(revision));
+  const { changed, checks, tests } = listAffectedBy(listChangedSince(revision));
   process.stdout.write(
     `Changed files: ${changed.length}. Checks affected: ${checks.length}. Test files: ${tests.length}.\n`,
   );

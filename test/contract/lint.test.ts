@@ -23,7 +23,7 @@ function plant(sample: string, { find, replace }: Pick<Mistake, 'find' | 'replac
   return sample.replace(find, () => replace);
 }
 
-function reported(problems: readonly Problem[]): string[] {
+function reportOf(problems: readonly Problem[]): string[] {
   return problems.map(({ rule, message }) => `${rule}: ${message.replace(/\S+\.yaml(?=:\d)/, 'FILE')}`);
 }
 
@@ -162,14 +162,14 @@ describe('the contract', () => {
   test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
     expect(contractRules.filter(({ mistakes }) => mistakes.length === 0)).toEqual([]);
     const found = await Promise.all(contractMistakes.map((_, i) => problemsIn(`rule-${i}.yaml`)));
-    expect(found.map(reported)).toEqual(contractMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.map(reportOf)).toEqual(contractMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 
   test.each(MISTAKES.map(([what, , , messages], i) => ({ what, messages, i })))(
     '$what gets a plain message',
     async ({ messages, i }) => {
-      expect(reported(await problemsIn(`mistake-${i}.yaml`))).toEqual(messages);
+      expect(reportOf(await problemsIn(`mistake-${i}.yaml`))).toEqual(messages);
     },
   );
 
@@ -223,7 +223,7 @@ describe('the contract', () => {
     ],
   ])('%s that makes the YAML invalid is reported once, with its line', async (_, find, replace, message) => {
     const [problems = []] = await lintSamples([{ find, replace }]);
-    expect(reported(problems)).toEqual([`yaml: ${message}`]);
+    expect(reportOf(problems)).toEqual([`yaml: ${message}`]);
     expect(problems[0]).toMatchObject({ file: relative(root, join(folder, '0.yaml')) });
     expect(problems[0]?.line).toBeGreaterThan(2);
   });
@@ -262,7 +262,7 @@ describe('workflows', () => {
 
   test('each rule reports each of its own mistakes, and no other rule reports them', async () => {
     const found = await Promise.all(workflowMistakes.map((_, i) => problemsIn(`rule-${i}.arazzo.yaml`)));
-    expect(found.map(reported)).toEqual(workflowMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
+    expect(found.map(reportOf)).toEqual(workflowMistakes.map(({ name, mistake }) => [`${name}: ${mistake.says}`]));
     expect(found.flat().filter(({ remedy, line }) => remedy === '' || line === 1)).toEqual([]);
   });
 });
@@ -304,7 +304,7 @@ describe('pages', () => {
 
   test.each(all)('$name: $says', async ({ name, mistake }) => {
     const problems = await lintSample(mistake);
-    expect(reported(problems)).toEqual([`${name}: ${mistake.says}`]);
+    expect(reportOf(problems)).toEqual([`${name}: ${mistake.says}`]);
     expect(problems[0]?.remedy).not.toBe('');
   });
 
@@ -347,7 +347,7 @@ describe('pages', () => {
     ],
     ['HTML', 'A page without', 'A <b>page</b> without', 'MD033: This is HTML: b.'],
   ])('%s gets a plain message', async (_, find, replace, says) => {
-    expect(reported(await lintSample({ find, replace }))).toEqual([says]);
+    expect(reportOf(await lintSample({ find, replace }))).toEqual([says]);
   });
 
   test.each(['  operationId: getKey', '\toperationId: getKey', '  operationId getKey'])(

@@ -19,7 +19,7 @@ function isDeletable({ path }: Resource): boolean {
 }
 
 /** The foreign keys because of which a deletion by a client would fail, with a remedy. */
-async function refusedDeletions(): Promise<string[]> {
+async function listRefusedDeletions(): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; table: string; target: string }>(
     `select conname as name, conrelid::regclass::text as table, confrelid::regclass::text as target
      from pg_constraint where contype = 'f' and confdeltype <> 'c' and confrelid::regclass::text = any($1)`,
@@ -33,7 +33,7 @@ async function refusedDeletions(): Promise<string[]> {
 }
 
 test('every foreign key to rows that clients can delete is ON DELETE CASCADE', async () => {
-  expect(await refusedDeletions()).toEqual([]);
+  expect(await listRefusedDeletions()).toEqual([]);
 });
 
 // The attack: a foreign key that is ON DELETE RESTRICT, like most others.
@@ -43,7 +43,7 @@ test('a foreign key that would make a deletion fail is noticed', async () => {
        foreign key (organization_id, program_id) references parent_programs (organization_id, id) on delete restrict)`,
   );
   try {
-    expect(await refusedDeletions()).toEqual([
+    expect(await listRefusedDeletions()).toEqual([
       expect.stringMatching(/^trial_fkey: a row of parent_programs .*"onDelete: Cascade"/),
     ]);
   } finally {

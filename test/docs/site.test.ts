@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { readSource } from '../../scripts/docs/guides.ts';
-import { IN_MARKDOWN, linked, ON_ONE_PAGE, ON_PAGES, operationPlace, type Places } from '../../scripts/docs/places.ts';
+import {
+  IN_MARKDOWN,
+  ON_ONE_PAGE,
+  ON_PAGES,
+  operationPlace,
+  type Places,
+  withLinks,
+} from '../../scripts/docs/places.ts';
 import { readSite } from '../../scripts/docs/site.ts';
 import { plain } from '../../scripts/docs/text.ts';
 import { contract, source } from '../support/browser/docs.ts';
@@ -146,7 +153,7 @@ describe('with other guides', () => {
     const own = await readSource(root, contract);
     const guide = own.guides.find((each) => each.slug === slug);
     if (guide === undefined) throw new Error(`There is no ${slug}.`);
-    return linked(guide, own, places).trim();
+    return withLinks(guide, own, places).trim();
   }
 
   test('guides appear in the order of the list, with their titles and groups', async () => {

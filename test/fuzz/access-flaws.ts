@@ -7,7 +7,7 @@ import type { Operation } from '../support/contract/contract.ts';
 import { permissionOf } from '../support/contract/every-operation.ts';
 import { badKeys } from '../support/contract/parity-cases.ts';
 import { READ } from '../support/data/actors.ts';
-import { type Change, flawed, isSendable, OWN_ID, unchanged, withHeader } from './draft.ts';
+import { type Change, flawedDraft, isSendable, OWN_ID, unchanged, withHeader } from './draft.ts';
 
 /** A well-formed key with a correct checksum that no organization has. */
 const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
@@ -41,7 +41,7 @@ function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
         // A new last segment may form the path of another operation; the path then stays unchanged.
         return isKnown(path)
           ? draft
-          : flawed((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
+          : flawedDraft((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
       },
   );
 }
@@ -53,7 +53,7 @@ function wrongMethod({ path }: Operation, all: readonly Operation[]): fc.Arbitra
   const others = METHODS.filter((method) => !allowed.has(method) && method !== 'CONNECT');
   return fc
     .constantFrom(...others)
-    .map((method) => flawed((draft) => ({ ...draft, method }), { stage: 'address', status: 405 }));
+    .map((method) => flawedDraft((draft) => ({ ...draft, method }), { stage: 'address', status: 405 }));
 }
 
 function wrongKey(operation: Operation): fc.Arbitrary<Change> {
@@ -70,11 +70,11 @@ function wrongKey(operation: Operation): fc.Arbitrary<Change> {
   const permission = permissionOf(operation);
   const isWriting = permission !== undefined && !READ.some((name) => name === permission);
   return fc.oneof(
-    authorizations.map((value) => flawed(withKey('none')(withHeader('Authorization', value)), unauthenticated)),
-    fc.constant(flawed(withKey('revoked')(unchanged), unauthenticated)),
+    authorizations.map((value) => flawedDraft(withKey('none')(withHeader('Authorization', value)), unauthenticated)),
+    fc.constant(flawedDraft(withKey('revoked')(unchanged), unauthenticated)),
     fc.constant(
       isWriting
-        ? flawed(withKey('read-only')(unchanged), { stage: 'permission', status: 403 })
+        ? flawedDraft(withKey('read-only')(unchanged), { stage: 'permission', status: 403 })
         : withKey('read-only')(unchanged),
     ),
   );

@@ -48,7 +48,7 @@ export function withHeader(name: string, value: string | string[] | undefined): 
   return (draft) => ({ ...draft, headers: { ...draft.headers, [name]: value } });
 }
 
-export function flawed(change: Change, flaw: Flaw): Change {
+export function flawedDraft(change: Change, flaw: Flaw): Change {
   return (draft) => ({ ...change(draft), flaws: [...draft.flaws, flaw] });
 }
 

@@ -42,7 +42,7 @@ export function garbageProperty(document: Json, world: World) {
   const drafts = fc.oneof(...operations.map(validDraft));
   const texts = fc
     .tuple(drafts, fc.array(damage, { minLength: 1, maxLength: 4 }))
-    .map(([draft, damages]) => damages.reduce(damaged, textOf(draft)));
+    .map(([draft, damages]) => damages.reduce(withDamage, textOf(draft)));
   return fc.asyncProperty(texts, async (text) => {
     const ours = await world.newOrganization();
     const line = `printf ${printfOf(text)} | curl -s -m 5 "telnet\${CHARTER_URL#http}"`;
@@ -65,7 +65,7 @@ const STILL_THERE: Outgoing = {
   scheme: 'Bearer ',
 };
 
-function damaged(text: string, { at, gone, come }: Damage): string {
+function withDamage(text: string, { at, gone, come }: Damage): string {
   const from = at % (text.length + 1);
   return text.slice(0, from) + come + text.slice(from + gone);
 }

@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Operation } from '../support/contract/contract.ts';
 import { maxBodyBytesOf } from '../support/contract/every-operation.ts';
-import { type Change, encodings, flawed, isSendable, withHeader } from './draft.ts';
+import { type Change, encodings, flawedDraft, isSendable, withHeader } from './draft.ts';
 import { validText } from './texts.ts';
-import { encodedPair, filled, MADE_BY_SERVER } from './valid-requests.ts';
+import { encodePair, fillPath, MADE_BY_SERVER } from './valid-requests.ts';
 import { validValue, wrongText, wrongValue } from './values.ts';
 
 const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
@@ -23,7 +23,7 @@ export function inputFlaw(operation: Operation): fc.Arbitrary<Change> {
 
 const wrongAccept: fc.Arbitrary<Change> = fc
   .constantFrom('text/html', 'application/json;q=0', 'application/xml, application/json;q=0, */*;q=0', 'x', 'a/b/c')
-  .map((value) => flawed(withHeader('Accept', value), { stage: 'input', status: 406 }));
+  .map((value) => flawedDraft(withHeader('Accept', value), { stage: 'input', status: 406 }));
 
 function adding(pair: string): Change {
   return (draft) => ({ ...draft, query: [...draft.query, pair] });
@@ -39,11 +39,11 @@ function wrongQuery({ parameters = [] }: Operation): fc.Arbitrary<Change> {
     )
     .filter((name) => !known.has(name) && name.isWellFormed());
   const unknown = names.chain((name) =>
-    encodedPair(name, 'x').map((pair) => flawed(adding(pair), { stage: 'input', status: 422, field: name })),
+    encodePair(name, 'x').map((pair) => flawedDraft(adding(pair), { stage: 'input', status: 422, field: name })),
   );
   const broken = fc
     .tuple(fc.constantFrom(...ENCODED_WRONG), fc.boolean())
-    .map(([text, isName]) => flawed(adding(isName ? `${text}=1` : `x=${text}`), { stage: 'input', status: 400 }));
+    .map(([text, isName]) => flawedDraft(adding(isName ? `${text}=1` : `x=${text}`), { stage: 'input', status: 400 }));
   return fc.oneof(unknown, broken);
 }
 
@@ -56,20 +56,20 @@ function wrongParameters({ parameters = [] }: Operation): fc.Arbitrary<Change>[]
       return [
         wrongText(schema)
           .filter(isSendable)
-          .map((value) => flawed(withHeader(name, value), flaw)),
+          .map((value) => flawedDraft(withHeader(name, value), flaw)),
       ];
     }
     if (parameter.in !== 'query') return [];
     const wrong = wrongText(schema).filter((text) => text.isWellFormed());
     const texts = MADE_BY_SERVER.has(name) ? fc.oneof(wrong, validText(schema)) : wrong;
     const replaced = texts
-      .chain((text) => encodedPair(name, text))
-      .map((pair) => flawed((draft) => adding(pair)(without(name)(draft)), flaw));
+      .chain((text) => encodePair(name, text))
+      .map((pair) => flawedDraft((draft) => adding(pair)(without(name)(draft)), flaw));
     const doubled: Change = (draft) => {
       const [pair = `${name}=x`] = draft.query.filter((each) => nameIn(each) === name);
       return adding(pair)(adding(pair)(without(name)(draft)));
     };
-    return [replaced, fc.constant(flawed(doubled, flaw))];
+    return [replaced, fc.constant(flawedDraft(doubled, flaw))];
   });
 }
 
@@ -94,7 +94,9 @@ function wrongPath({ path, parameters = [] }: Operation): fc.Arbitrary<Change>[]
         .map((text) => ({ text, flaw: { stage: 'input', status: 400 } as const }));
       return fc
         .oneof({ weight: 3, arbitrary: misfit }, { weight: 1, arbitrary: broken })
-        .map(({ text, flaw }) => flawed((draft) => ({ ...draft, path: filled(path, new Map([[name, text]])) }), flaw));
+        .map(({ text, flaw }) =>
+          flawedDraft((draft) => ({ ...draft, path: fillPath(path, new Map([[name, text]])) }), flaw),
+        );
     });
 }
 
@@ -118,7 +120,7 @@ function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
     (body: string | Buffer | undefined): Change =>
     (draft) => ({ ...draft, body });
   const misfit = wrongValue(schema).map(({ value, path }) =>
-    flawed(sending(JSON.stringify(value)), { stage: 'input', status: 422, field: path.join('.') || 'body' }),
+    flawedDraft(sending(JSON.stringify(value)), { stage: 'input', status: 422, field: path.join('.') || 'body' }),
   );
   const unreadable = fc
     .oneof(
@@ -139,25 +141,25 @@ function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
         .uint8Array({ minLength: 1 })
         .map((bytes) => Buffer.concat([Buffer.from('{"name":"\xff'), Buffer.from([0xff]), bytes])),
     )
-    .map((body) => flawed(sending(body), { stage: 'input', status: 400 }));
+    .map((body) => flawedDraft(sending(body), { stage: 'input', status: 400 }));
   const repeated = validValue(schema)
     .filter((value) => Object.keys(Object(value)).length > 0)
     .chain((value) => fc.constantFrom(...Object.entries(Object(value))).map((member) => ({ value, member })))
     .map(({ value, member: [name, again] }) => {
       const body = `{${JSON.stringify(name)}: ${JSON.stringify(again)}, ${JSON.stringify(value).slice(1)}`;
-      return flawed(sending(body), { stage: 'input', status: 422, field: name });
+      return flawedDraft(sending(body), { stage: 'input', status: 422, field: name });
     });
   const large = fc
     .integer({ min: 1, max: 100_000 })
-    .map((more) => flawed(sending(' '.repeat(maxBodyBytesOf(operation) + more)), { stage: 'input', status: 413 }));
+    .map((more) => flawedDraft(sending(' '.repeat(maxBodyBytesOf(operation) + more)), { stage: 'input', status: 413 }));
   const unsupported = { stage: 'input', status: 415 } as const;
   const types = fc
     .constantFrom(...MEDIA_TYPES.filter((type) => requestBody?.content[type] === undefined))
-    .map((type) => flawed(withHeader('Content-Type', type), unsupported));
+    .map((type) => flawedDraft(withHeader('Content-Type', type), unsupported));
   const compressed = fc
     .constantFrom('gzip', 'br', 'x', 'gzip, identity')
     .map((encoding) =>
-      flawed(
+      flawedDraft(
         (draft) => withHeader('Content-Encoding', encoding)({ ...draft, body: draft.body && gzipSync(draft.body) }),
         unsupported,
       ),
@@ -167,7 +169,7 @@ function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
     const headers = { ...draft.headers, 'Transfer-Encoding': undefined, 'Content-Length': '0' };
     return { ...draft, body: undefined, headers };
   };
-  const none = fc.constant(flawed(nothing, { stage: 'input', status: 422, field: 'body' }));
+  const none = fc.constant(flawedDraft(nothing, { stage: 'input', status: 422, field: 'body' }));
   return [misfit, misfit, repeated, unreadable, large, types, compressed, none];
 }
 

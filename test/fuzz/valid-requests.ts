@@ -13,7 +13,7 @@ export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
   const headers = parameters.filter(({ in: where }) => where === 'header');
   const parts = fc.record({
     path: pathOf(operation, parameters),
-    query: given(parameters.filter(({ in: where }) => where === 'query')).chain(encodedPairs),
+    query: given(parameters.filter(({ in: where }) => where === 'query')).chain(encodePairs),
     headers: given(headers).map((pairs) => Object.fromEntries(pairs)),
     body: bodyOf(operation),
   });
@@ -38,14 +38,14 @@ function pathOf({ path }: Operation, parameters: readonly Parameter[]): fc.Arbit
       .chain((text) => encodings(text, { isQuery: false }))
       .map((text) => [name, text] as const),
   );
-  const unknown = fc.tuple(...texts).map((pairs) => filled(path, new Map(pairs)));
+  const unknown = fc.tuple(...texts).map((pairs) => fillPath(path, new Map(pairs)));
   return fc.oneof(
-    { weight: 3, arbitrary: fc.constant({ path: filled(path, new Map()), subject: 'own' as const }) },
+    { weight: 3, arbitrary: fc.constant({ path: fillPath(path, new Map()), subject: 'own' as const }) },
     { weight: 1, arbitrary: unknown.map((text) => ({ path: text, subject: 'unknown' as const })) },
   );
 }
 
-export function filled(template: string, values: ReadonlyMap<string, string>): string {
+export function fillPath(template: string, values: ReadonlyMap<string, string>): string {
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => values.get(name) ?? OWN_ID);
 }
 
@@ -62,11 +62,11 @@ function textOf(schema: Parameter['schema']): fc.Arbitrary<string> {
     : validValue(schema).map(String);
 }
 
-function encodedPairs(pairs: readonly [string, string][]): fc.Arbitrary<string[]> {
-  return fc.tuple(...pairs.map(([name, value]) => encodedPair(name, value)));
+function encodePairs(pairs: readonly [string, string][]): fc.Arbitrary<string[]> {
+  return fc.tuple(...pairs.map(([name, value]) => encodePair(name, value)));
 }
 
-export function encodedPair(name: string, value: string): fc.Arbitrary<string> {
+export function encodePair(name: string, value: string): fc.Arbitrary<string> {
   const [names, values] = [name, value].map((text) => encodings(text, { isQuery: true }));
   return names === undefined || values === undefined
     ? fc.constant('')
@@ -80,12 +80,12 @@ function bodyOf({ requestBody }: Operation): fc.Arbitrary<string | undefined> {
     .tuple(validValue(schema), fc.constantFrom(undefined, 2, '\t'), fc.boolean())
     .map(([value, indent, isEscaped]) => {
       const text = JSON.stringify(value, null, indent);
-      return isEscaped ? escaped(text) : text;
+      return isEscaped ? escapeCharacters(text) : text;
     });
 }
 
 /** RFC 8259 section 7: any character may be escaped without a change of meaning. */
-function escaped(text: string): string {
+function escapeCharacters(text: string): string {
   return text.replace(/[\u007f-\uffff/]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

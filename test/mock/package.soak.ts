@@ -27,7 +27,7 @@ async function runCode(name: string, code: string): Promise<string> {
 }
 
 /** What a program prints as JSON. */
-async function printedBy<T>(name: string, code: string): Promise<T> {
+async function outputOf<T>(name: string, code: string): Promise<T> {
   return JSON.parse(await runCode(name, code));
 }
 
@@ -75,7 +75,7 @@ test('it passes publint and "are the types wrong", as an ES module and with requ
 // The time that this takes depends on what else the machine does, and the processor time on the processor.
 test('it starts with less processor time than nine programs that do nothing', async () => {
   const measure = (name: string, code: string) =>
-    printedBy<number>(name, `${code}\nconst { user, system } = process.cpuUsage(before);\nconsole.log(user + system);`);
+    outputOf<number>(name, `${code}\nconst { user, system } = process.cpuUsage(before);\nconsole.log(user + system);`);
   const empty = () => measure('empty.js', 'const before = undefined;');
   const start = () =>
     measure(
@@ -94,7 +94,7 @@ test('it starts with less processor time than nine programs that do nothing', as
 });
 
 test('it begins with the seed, keeps what is written, and begins again at a reset', async () => {
-  const steps = await printedBy(
+  const steps = await outputOf(
     'seed.js',
     `${START}
     const steps = [await names()];
@@ -127,7 +127,7 @@ test('it begins with the seed, keeps what is written, and begins again at a rese
 });
 
 test('each mistake in a seed is named, and the data stay as they were', async () => {
-  const [problems, left] = await printedBy<[string[], string[]]>(
+  const [problems, left] = await outputOf<[string[], string[]]>(
     'mistakes.js',
     `${START}
     const items = [{ nam: 'x' }, { name: ' ', external_id: 3 }, { name: 'x', external_id: 'a' }, { name: 'y', external_id: 'a' }, { name: '\\ud800' }];
@@ -153,7 +153,7 @@ test('each mistake in a seed is named, and the data stay as they were', async ()
 });
 
 test('each wrong option of startMock is named, and a port that is in use', async () => {
-  const mistakes = await printedBy(
+  const mistakes = await outputOf(
     'options.js',
     `${START}
     const mistakesOf = (options) => startMock(options).then((other) => other.close(), (error) => error instanceof MockError && error.problems);
@@ -184,7 +184,7 @@ test('each wrong option of startMock is named, and a port that is in use', async
 });
 
 test('an example that does not exist is one problem, which names those that exist', async () => {
-  const problems = await printedBy(
+  const problems = await outputOf(
     'example.js',
     `${START}
     try {
@@ -202,7 +202,7 @@ test('an example that does not exist is one problem, which names those that exis
 });
 
 test('a response of one’s own is sent to the requests that match, and in sequence', async () => {
-  const steps = await printedBy(
+  const steps = await outputOf(
     'responses.js',
     `${START}
     const steps = [];
@@ -227,7 +227,7 @@ test('a response of one’s own is sent to the requests that match, and in seque
 });
 
 test('a body that the contract forbids is refused, unless allowInvalid is true', async () => {
-  const [problems, message, first, second, third] = await printedBy<[string[], string, unknown, unknown, unknown]>(
+  const [problems, message, first, second, third] = await outputOf<[string[], string, unknown, unknown, unknown]>(
     'invalid.js',
     `${START}
     let problems, message;
@@ -252,7 +252,7 @@ test('a body that the contract forbids is refused, unless allowInvalid is true',
 });
 
 test('the requests are known with what was wrong with them, even if their response was forced', async () => {
-  const requests = await printedBy(
+  const requests = await outputOf(
     'requests.js',
     `${START}
     await send('GET', LIST + '?limit=2&x=1&x=2');
@@ -331,7 +331,7 @@ test('it works in Jest as it is set up by default, and as ES modules', async () 
 
 // Such as those of Vitest and Sinon, which replace the functions of "node:timers" and "node:timers/promises", too.
 test('it answers and closes while the timers of Node are mocked', async () => {
-  const statuses = await printedBy(
+  const statuses = await outputOf(
     'timers.js',
     `${START}
     import { mock as mocks } from 'node:test';

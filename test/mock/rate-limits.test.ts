@@ -16,35 +16,35 @@ const send = (count: number) =>
 const ID = '019c2291-34b8-752e-bca9-000000000000';
 
 type Shown = { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> };
-const shown = ({ status, headers }: Shown) => [status, headers['ratelimit'], headers['retry-after']];
+const limitsShownBy = ({ status, headers }: Shown) => [status, headers['ratelimit'], headers['retry-after']];
 
 test('each request and each change of a batch counts, for its key and for all keys', async () => {
   const first = await client.get('/api/key');
   expect(first.headers['ratelimit-policy']).toBe('"key";q=100;w=1, "organization";q=150;w=1');
-  expect(shown(first)).toEqual([200, '"key";r=99;t=1', undefined]);
-  expect(shown(await client.get(`${LIST}/${ID}`))).toEqual([404, '"key";r=98;t=1', undefined]);
-  expect(shown(await send(90))).toEqual([200, '"key";r=8;t=1', undefined]);
-  expect(shown(await client.get('/api/key', other))).toEqual([200, '"organization";r=57;t=1', undefined]);
+  expect(limitsShownBy(first)).toEqual([200, '"key";r=99;t=1', undefined]);
+  expect(limitsShownBy(await client.get(`${LIST}/${ID}`))).toEqual([404, '"key";r=98;t=1', undefined]);
+  expect(limitsShownBy(await send(90))).toEqual([200, '"key";r=8;t=1', undefined]);
+  expect(limitsShownBy(await client.get('/api/key', other))).toEqual([200, '"organization";r=57;t=1', undefined]);
 });
 
 test('429 with Retry-After once they are used up, until a second has passed; a batch is never cut', async () => {
   for (let left = 99; left > 0; left -= 1) await client.get('/api/key');
-  expect(shown(await send(100))).toEqual([200, '"key";r=0;t=1', undefined]);
-  expect(shown(await client.get('/api/key'))).toEqual([429, '"key";r=0;t=1', '1']);
-  expect(shown(await client.get('/api/key', other))).toEqual([429, '"organization";r=0;t=1', '1']);
+  expect(limitsShownBy(await send(100))).toEqual([200, '"key";r=0;t=1', undefined]);
+  expect(limitsShownBy(await client.get('/api/key'))).toEqual([429, '"key";r=0;t=1', '1']);
+  expect(limitsShownBy(await client.get('/api/key', other))).toEqual([429, '"organization";r=0;t=1', '1']);
   seconds += 1;
-  expect(shown(await client.get('/api/key'))).toEqual([200, '"key";r=0;t=1', undefined]);
-  expect(shown(await client.get('/api/key'))).toEqual([429, '"key";r=0;t=1', '1']);
+  expect(limitsShownBy(await client.get('/api/key'))).toEqual([200, '"key";r=0;t=1', undefined]);
+  expect(limitsShownBy(await client.get('/api/key'))).toEqual([429, '"key";r=0;t=1', '1']);
 });
 
 test('a forced response counts and is sent even if none is left, and a reset gives all back', async () => {
   const forced = (code: number) => client.get('/api/key', { headers: { Prefer: `code=${code}` } });
-  expect(shown(await forced(406))).toEqual([406, '"key";r=99;t=1', undefined]);
-  expect(shown(await forced(429))).toEqual([429, '"key";r=0;t=1', expect.anything()]);
-  expect(shown(await send(98))).toEqual([200, '"key";r=0;t=1', undefined]);
-  expect(shown(await forced(406))).toEqual([406, '"key";r=0;t=1', undefined]);
+  expect(limitsShownBy(await forced(406))).toEqual([406, '"key";r=99;t=1', undefined]);
+  expect(limitsShownBy(await forced(429))).toEqual([429, '"key";r=0;t=1', expect.anything()]);
+  expect(limitsShownBy(await send(98))).toEqual([200, '"key";r=0;t=1', undefined]);
+  expect(limitsShownBy(await forced(406))).toEqual([406, '"key";r=0;t=1', undefined]);
   mock.control.reset({});
-  expect(shown(await client.get('/api/key'))).toEqual([200, '"key";r=99;t=1', undefined]);
+  expect(limitsShownBy(await client.get('/api/key'))).toEqual([200, '"key";r=99;t=1', undefined]);
 });
 
 test('the limits are those of a server by default, and a limit of 0 is none', async () => {

@@ -1,5 +1,5 @@
 // The arguments of `npm run new-resource`.
-import { parseField } from '../../scripts/new-resource/field.ts';
+import { readField } from '../../scripts/new-resource/field.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
@@ -55,8 +55,8 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     ],
     ['program:reference=parent_programs', 'A reference to parent_programs must have the name "parent_program_id".'],
   ])('--field %s', (text, message) => {
-    expect(() => parseField(text)).toThrow(`--field ${text}: `);
-    expect(() => parseField(text)).toThrow(message);
+    expect(() => readField(text)).toThrow(`--field ${text}: `);
+    expect(() => readField(text)).toThrow(message);
   });
 
   test.each([
@@ -73,5 +73,5 @@ test('a name that SQL reserves is refused, whatever the version of PostgreSQL re
     client.query<{ word: string }>("select word from pg_get_keywords() where catcode in ('R', 'T')"),
   );
   expect(rows.length).toBeGreaterThan(90);
-  for (const { word } of rows) expect(() => parseField(`${word}:boolean`)).toThrow('Choose another name.');
+  for (const { word } of rows) expect(() => readField(`${word}:boolean`)).toThrow('Choose another name.');
 });

@@ -1,4 +1,4 @@
-import { affectedBy } from '../../scripts/test/changed.ts';
+import { listAffectedBy } from '../../scripts/test/changed.ts';
 
 const LIST = 'test/api/list.test.ts';
 const ROLES = 'test/domain/people/role.test.ts';
@@ -18,13 +18,13 @@ test.each([
   ['what tests share', 'test/support/contract/contract.ts', [LIST], [ROLES]],
   ['the contract', 'openapi/openapi.yaml', [LIST, ROLES, GUIDES], []],
 ])('%s affects the tests that depend on it, and no others', (_, file, affected, others) => {
-  const { tests } = affectedBy([file], executedBy);
+  const { tests } = listAffectedBy([file], executedBy);
   for (const test of affected) expect(tests).toContain(test);
   for (const test of others) expect(tests).not.toContain(test);
 });
 
 test('a change affects the checks that read its file', () => {
-  const titlesOf = (file: string) => affectedBy([file], executedBy).checks.map(({ title }) => title);
+  const titlesOf = (file: string) => listAffectedBy([file], executedBy).checks.map(({ title }) => title);
   expect(titlesOf('openapi/guides/errors.md')).toEqual(['contract, guides and spelling']);
   expect(titlesOf('src/store/resources/list.ts')).toEqual(['types', 'style', 'boundaries']);
 });

@@ -75,7 +75,7 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
     return { message: 'This link begins with "/".', remedy };
   }
   const isOwn = path === '';
-  const to = isOwn ? file : posix.join(posix.dirname(file), decoded(path));
+  const to = isOwn ? file : posix.join(posix.dirname(file), decode(path));
   if (isWithin(file, GUIDES) && !isWithin(to, GUIDES)) {
     const remedy = 'Link to a guide, to an operation, or to the web address of the file.';
     return { message: `"${path}" is not published.`, remedy };
@@ -91,7 +91,7 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
 }
 
 /** A path that is not valid percent-encoding stays as it is; no file has such a name. */
-function decoded(path: string): string {
+function decode(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -11,7 +11,7 @@ import { CONTRACT, lintDocuments } from '../../lint/contract.ts';
 import { contractFiles, lintFiles, lintPages, pageFiles } from '../../lint/files.ts';
 import { inOrder, type Problem, problemsText } from '../../lint/problem.ts';
 import { lintSpelling } from '../../lint/spelling.ts';
-import { onChange, whenChanged } from '../../watch.ts';
+import { onChange, repeatWhenChanged } from '../../watch.ts';
 import { workflowFiles } from '../../workflows/run.ts';
 import { contractOf } from '../contract.ts';
 import { readSource } from '../guides.ts';
@@ -38,7 +38,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   let url = '';
 
   const isOfContract = (file: string) => /\/openapi\/(openapi\.yaml$|paths\/|webhooks\/|components\/)/.test(file);
-  const bundled = whenChanged(join(root, 'openapi'), isOfContract, async () =>
+  const bundled = repeatWhenChanged(join(root, 'openapi'), isOfContract, async () =>
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
   /** Made when it is asked for: only the pages that are open are built. A page names its own hash to the script. */
@@ -174,7 +174,7 @@ function createLinter(root: string): {
 } {
   const spelling = new Map<string, { readonly savedAt: number; readonly problems: readonly Problem[] }>();
   let ofDocuments: readonly Problem[] = [];
-  const lintChanged = whenChanged(
+  const lintChanged = repeatWhenChanged(
     join(root, 'openapi'),
     (file) => !file.includes('/openapi/guides/'),
     async () => (await lintDocuments([CONTRACT, ...workflowFiles()])).flat(),

@@ -36,14 +36,14 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
   const { stateful = true, port = 0, ...others } = options;
   const mock = await openMock(await readPackedAssets(), { ...others, port, isStateful: stateful }).catch(
     (error: unknown) => {
-      throw named(error);
+      throw mockErrorOf(error);
     },
   );
   const attempt = (work: () => void) => {
     try {
       work();
     } catch (error) {
-      throw named(error);
+      throw mockErrorOf(error);
     }
   };
   return {
@@ -56,7 +56,7 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
   };
 }
 
-function named(error: unknown): unknown {
+function mockErrorOf(error: unknown): unknown {
   if (error instanceof StartUpError) return new MockError([`${error.message} Choose another port or host.`]);
   if (error instanceof ForbiddenBodyError) return new MockError(problemsOf(error), error.hint);
   return error instanceof DomainError ? new MockError(problemsOf(error)) : error;

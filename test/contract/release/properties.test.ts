@@ -10,10 +10,10 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { contract } from './contract.ts';
 
 /** The same value with its keys in another order at every level. */
-function reordered(value: unknown, order: (names: string[]) => string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => reordered(item, order));
+function reorder(value: unknown, order: (names: string[]) => string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => reorder(item, order));
   if (!isObject(value)) return value;
-  return Object.fromEntries(order(Object.keys(value)).map((name) => [name, reordered(value[name], order)]));
+  return Object.fromEntries(order(Object.keys(value)).map((name) => [name, reorder(value[name], order)]));
 }
 
 /** Every place in the document, as a path of keys. */
@@ -41,7 +41,7 @@ test('a document equals itself in any order of its keys', () => {
           .map((name) => ({ name, rank: rank() }))
           .sort((one, other) => one.rank - other.rank)
           .map(({ name }) => name);
-      const other = reordered(contract, shuffled);
+      const other = reorder(contract, shuffled);
       expect(isObject(other) && compareDocuments(contract, other)).toEqual([]);
     }),
     { numRuns: 3 },
