@@ -1,11 +1,10 @@
 // API keys of the demonstration with the requests of a month, so that newcomers see what the charts show. Nobody has these keys.
 import { v7 as newId } from 'uuid';
-import { DAY_MS, HOUR_MS } from '../src/domain/duration.ts';
-import { type Environment, expiryOf, mintKey } from '../src/domain/keys/api-key.ts';
-import { holderText } from '../src/domain/keys/holder.ts';
+import { type Environment, expiryOf, holderText, mintKey } from '../src/domain/keys/api-key.ts';
 import { firstShown, type OutcomeCounts, type PeriodUse, requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import type { Permission } from '../src/domain/people/role.ts';
+import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
 import { insertIntegration } from '../src/store/integrations/integrations.ts';
 import { insertApiKey } from '../src/store/keys/api-keys.ts';
 import type { Transaction } from '../src/store/sql/database.ts';

@@ -2,12 +2,12 @@
 // and only for a database without organizations.
 import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/audit/actor.ts';
-import { DAY_MS } from '../src/domain/duration.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
 import type { Environment } from '../src/domain/keys/api-key.ts';
 import { endOf, MAX_ACTIVE_KEYS } from '../src/domain/keys/api-key.ts';
 import { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import { PERMISSIONS } from '../src/domain/people/role.ts';
+import { DAY_MS } from '../src/domain/time.ts';
 import { issueKey } from '../src/service/keys/issue-key.ts';
 import { revokeKey } from '../src/service/keys/revoke-key.ts';
 import { orThrow } from '../src/service/outcome.ts';

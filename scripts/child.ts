@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { codeOf } from '../src/domain/errors.ts';
 import { watchForShutdown } from '../src/shutdown.ts';
-import { codeOf } from '../src/store/sql/error-code.ts';
 
 const running = new Set<ChildProcess>();
 let isEnded = false;

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { StartUpError } from '../src/domain/start-up-error.ts';
+import { StartUpError } from '../src/domain/errors.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type ValuesOf<O extends Options> = ReturnType<typeof readArguments<O>>;

@@ -1,7 +1,7 @@
 import { type Given, invalid, origin } from './config-values.ts';
+import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
-import { StartUpError } from './domain/start-up-error.ts';
 
 // The variables of an installation that serves one address with others.
 

@@ -1,5 +1,5 @@
 import { type Given, invalid } from './config-values.ts';
-import { StartUpError } from './domain/start-up-error.ts';
+import { StartUpError } from './domain/errors.ts';
 
 // The variables by which people and the installation reach each other.
 

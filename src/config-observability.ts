@@ -1,5 +1,5 @@
 import { type Given, integer, oneOf, ratioOf } from './config-values.ts';
-import { StartUpError } from './domain/start-up-error.ts';
+import { StartUpError } from './domain/errors.ts';
 import { SAMPLERS, type SamplerName } from './observability/instruments/tracing.ts';
 
 // The variables of metrics and traces.

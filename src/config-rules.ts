@@ -1,7 +1,7 @@
 import { type CellConfig, requireCells } from './config-cells.ts';
 import { MAKE_A_KEY } from './config-values.ts';
+import { StartUpError } from './domain/errors.ts';
 import type { Keyring } from './domain/keyring.ts';
-import { StartUpError } from './domain/start-up-error.ts';
 
 type Checked = CellConfig & {
   readonly nodeEnv: string;

@@ -1,5 +1,5 @@
+import { StartUpError } from './domain/errors.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
-import { StartUpError } from './domain/start-up-error.ts';
 import { isNetwork } from './domain/webhooks/forbidden-address.ts';
 
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.

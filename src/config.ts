@@ -15,12 +15,12 @@ import {
   origin,
   ratioOf,
 } from './config-values.ts';
+import { StartUpError } from './domain/errors.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { ENVIRONMENTS, type Environment } from './domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/keys/request-limits.ts';
 import { parseScannerKeys, type ScannerKeys } from './domain/keys/secret-scanning.ts';
 import { canonicalNetwork } from './domain/network.ts';
-import { StartUpError } from './domain/start-up-error.ts';
 import type { WebhookTargets } from './domain/webhooks/forbidden-address.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

@@ -11,7 +11,7 @@ import {
   responseTextOf,
   type TimeLimits,
 } from './api/unreadable-request.ts';
-import type { UnreadableRequest } from './domain/unreadable-request.ts';
+import type { UnreadableRequest } from './domain/request.ts';
 
 export type Connections = {
   /** From now on, each connection is closed after its next response, which says so with `Connection: close`. */

@@ -1,6 +1,6 @@
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StartUpError } from './domain/start-up-error.ts';
+import { StartUpError } from './domain/errors.ts';
 
 export type ListenAddress = {
   readonly host: string;

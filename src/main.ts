@@ -1,10 +1,10 @@
 import module from 'node:module';
 import { join } from 'node:path';
-import { VERSION } from './domain/release.ts';
+import { RELEASE_VERSION } from './domain/release.ts';
 import { tuneGarbageCollection } from './heap.ts';
 
 if (process.argv[2] === '--version') {
-  process.stdout.write(`${VERSION}\n`);
+  process.stdout.write(`${RELEASE_VERSION}\n`);
 } else {
   tuneGarbageCollection();
   // Caches what Node compiles from here on, which makes later starts faster.

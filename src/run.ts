@@ -4,8 +4,8 @@ import { readDocument } from './contract/contract.ts';
 import { startDeliveries } from './delivery/deliveries.ts';
 import { startKeyNotices } from './delivery/key-notices.ts';
 import { createSender } from './delivery/sender.ts';
-import { VERSION } from './domain/release.ts';
-import { StartUpError } from './domain/start-up-error.ts';
+import { StartUpError } from './domain/errors.ts';
+import { RELEASE_VERSION } from './domain/release.ts';
 import { startHousekeeping } from './observability/housekeeping.ts';
 import { DeliveryMeasures } from './observability/instruments/measures.ts';
 import { createLogger, describeError, type Logger } from './observability/logs.ts';
@@ -210,7 +210,7 @@ async function serve(
     userAgent: `Charter/${(await readDocument()).info.version}`,
   });
   const notices = startKeyNotices(db, { logger, outbox: app.outbox, publicUrl, flushUses: app.keyUses.flush });
-  if (worker === null) logger.info({ url: server.url, environment, version: VERSION }, 'Charter is listening');
+  if (worker === null) logger.info({ url: server.url, environment, version: RELEASE_VERSION }, 'Charter is listening');
   else worker.reportReady();
   const preparing = setTimeout(() => void app.prepare(server.url), PREPARE_AFTER_MS);
   // A failed welcome must not stop the server.
@@ -239,7 +239,7 @@ function measureCell(
 ): CellRowCount | undefined {
   if (name === null || metrics === undefined || (worker !== null && worker.role.number !== 1)) return undefined;
   const count = startCountingRows(db, logger);
-  metrics.add(cellMetrics({ name, version: VERSION, rows: count.last }));
+  metrics.add(cellMetrics({ name, version: RELEASE_VERSION, rows: count.last }));
   return count;
 }
 

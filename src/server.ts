@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TimeLimits } from './api/unreadable-request.ts';
 import { type Connections, serveConnections } from './connections.ts';
-import { MAX_PARSED_HEAD_BYTES } from './domain/head-size.ts';
-import type { UnreadableRequest } from './domain/unreadable-request.ts';
+import type { UnreadableRequest } from './domain/request.ts';
+import { MAX_PARSED_HEAD_BYTES } from './domain/request.ts';
 import { listenOn, stopListening } from './listen-on.ts';
 import { apiSecurityHeaders } from './security-headers.ts';
 

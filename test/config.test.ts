@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { readConfig } from '../src/config.ts';
+import { StartUpError } from '../src/domain/errors.ts';
 import { Keyring } from '../src/domain/keyring.ts';
-import { StartUpError } from '../src/domain/start-up-error.ts';
 import { createScanner } from './support/dashboard/reports.ts';
 import { ENCRYPTION_KEY } from './support/data/encryption.ts';
 

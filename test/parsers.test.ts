@@ -11,11 +11,11 @@ import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
 import { waitMsAfter } from '../src/client/retrying.ts';
 import { parseEvent } from '../src/client/webhooks.ts';
 import { csvLine } from '../src/dashboard/audit-log/export.ts';
-import { findKeyIn, formatKey, inspectKey } from '../src/domain/keys/api-key.ts';
+import { findKeyInText, formatKey, inspectKey } from '../src/domain/keys/api-key.ts';
 import { networkOf } from '../src/domain/network.ts';
-import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/people/recovery-code.ts';
+import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/people/ways-in.ts';
 import { isNetwork } from '../src/domain/webhooks/forbidden-address.ts';
-import { secretText, signatureOf } from '../src/domain/webhooks/webhook-signature.ts';
+import { secretText, signatureOf } from '../src/domain/webhooks/webhook-message.ts';
 import { acceptedStep, mintSecret } from '../src/service/sign-in/second-factor-code.ts';
 import { parseCsv } from './support/data/csv.ts';
 import { KEYRING } from './support/data/encryption.ts';
@@ -145,7 +145,10 @@ test('a key is found in any text, and one changed character is a mistake', () =>
       (text, other, place, character, cell) => {
         const key = formatKey('test', text, cell);
         expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment: 'test', cell });
-        expect(findKeyIn(`${other}${key}${[...other].toReversed().join('')}`)).toMatchObject({ kind: 'whole', key });
+        expect(findKeyInText(`${other}${key}${[...other].toReversed().join('')}`)).toMatchObject({
+          kind: 'whole',
+          key,
+        });
         const at = key.length - 46 + place;
         const changed = `${key.slice(0, at)}${character}${key.slice(at + 1)}`;
         if (changed !== key) expect(inspectKey(changed)).toEqual({ kind: 'mistyped' });

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { getSystemErrorMessage } from 'node:util';
 import type { Command } from 'commander';
-import { DomainError } from '../../src/domain/errors.ts';
+import { codeOf, DomainError, memberOf } from '../../src/domain/errors.ts';
 import { type Keyring, parseKeyring } from '../../src/domain/keyring.ts';
 import { commandLine } from '../../src/domain/release.ts';
 import {
@@ -17,7 +17,6 @@ import { type ArchiveKind, damaged, readHead } from '../../src/service/organizat
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
 import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
-import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import { type Context, readUuid } from './context.ts';
 
 const STILL_STOPPED =

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { DomainError } from '../../src/domain/errors.ts';
+import { codeOf, DomainError, memberOf } from '../../src/domain/errors.ts';
 import type { Cell } from '../../src/domain/organizations/cells.ts';
-import { readReleases, VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION, readReleases } from '../../src/domain/release.ts';
 import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/app-metrics.ts';
-import { codeOf, memberOf } from '../../src/store/sql/error-code.ts';
 import type { Context } from './context.ts';
 
 export function addCellCommands(program: Command, { config, print, warn }: Context): void {
@@ -121,7 +120,7 @@ export function versionWarning(versions: ReadonlySet<string>, releases: readonly
   const places = [...versions].map((version) => releases.indexOf(version));
   const list = [...versions].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).join(', ');
   if (places.includes(-1))
-    return `The cells have the versions ${list}, not all of which this command of version ${VERSION} knows. Run that of the newest one.`;
+    return `The cells have the versions ${list}, not all of which this command of version ${RELEASE_VERSION} knows. Run that of the newest one.`;
   return Math.max(...places) - Math.min(...places) < 2
     ? null
     : `The versions of the cells differ by more than one release: ${list}. Upgrade the oldest one, one release at a time.`;

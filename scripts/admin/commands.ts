@@ -2,9 +2,8 @@
 import { Console } from 'node:console';
 import { Command, CommanderError } from 'commander';
 import { type Config, readConfig } from '../../src/config.ts';
-import { DomainError, MovingError } from '../../src/domain/errors.ts';
-import { commandLine, IS_RELEASE, VERSION } from '../../src/domain/release.ts';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { DomainError, MovingError, StartUpError } from '../../src/domain/errors.ts';
+import { commandLine, IS_RELEASE, RELEASE_VERSION } from '../../src/domain/release.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { isOutage } from '../../src/store/sql/database-errors.ts';
 import { addArchiveCommands } from './archive-commands.ts';
@@ -50,7 +49,7 @@ function messageOf(error: unknown): string {
 
 function createProgram(config: Config, { stdout, stderr }: Surroundings): Command {
   const program = new Command(commandLine('admin'))
-    .version(VERSION)
+    .version(RELEASE_VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),

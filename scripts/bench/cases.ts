@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
 import { sealCursor } from '../../src/api/list-page.ts';
-import { DAY_MS } from '../../src/domain/duration.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { positionOf } from '../../src/store/resources/list.ts';
 import { placeOfWebhookSecret } from '../../src/store/sql/secrets.ts';
 import type { Case, Servers } from './compare.ts';

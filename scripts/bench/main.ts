@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { StartUpError } from '../../src/domain/errors.ts';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

@@ -233,7 +233,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'the signature of a webhook does not cover the time',
-    file: 'src/domain/webhooks/webhook-signature.ts',
+    file: 'src/domain/webhooks/webhook-message.ts',
     find: 'update(`${id}.${timestamp}.${body}`)',
     replace: 'update(`${id}.${body}`)',
     caughtBy: 'test/delivery/deliveries.test.ts',

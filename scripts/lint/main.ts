@@ -1,6 +1,6 @@
 // Checks the contract, the workflows, the pages, their links and their spelling.
 import { join } from 'node:path';
-import { formatCount } from '../../src/domain/format.ts';
+import { formatCount } from '../../src/domain/text.ts';
 import { bundleContract } from '../bundle.ts';
 import { runMain } from '../command-line.ts';
 import { root } from '../tool.ts';

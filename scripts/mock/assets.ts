@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import express from 'express';
 import { type Document, readDocument } from '../../src/contract/contract.ts';
-import { Exchange } from '../../src/domain/exchange.ts';
+import { Exchange } from '../../src/domain/request.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { pageSecurityHeaders } from '../../src/security-headers.ts';
 import { readIcon, readSharedStyle } from '../docs/style.ts';

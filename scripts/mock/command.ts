@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { DomainError } from '../../src/domain/errors.ts';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { DomainError, StartUpError } from '../../src/domain/errors.ts';
 import { type Shutdown, watchForShutdown } from '../../src/shutdown.ts';
 import { type Command, helpOf, type Options, readOptions, UsageError } from './options.ts';
 import { problemsOf } from './request-check.ts';

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import type { Operation } from '../../src/contract/document.ts';
-import { formatCount } from '../../src/domain/format.ts';
+import { formatCount } from '../../src/domain/text.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { LOGO } from '../../src/html/icons.ts';
 import type { Assets } from './assets.ts';

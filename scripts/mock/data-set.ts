@@ -3,7 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { JSONSchemaFaker } from 'json-schema-faker';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
-import { DAY_MS } from '../../src/domain/duration.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
 import { inServerOrder, uuidOf } from './written-body.ts';
 

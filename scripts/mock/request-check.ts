@@ -4,7 +4,7 @@ import { ApiRequest } from '../../src/api/api-request.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import type { Document } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
-import { Exchange } from '../../src/domain/exchange.ts';
+import { Exchange } from '../../src/domain/request.ts';
 import { parseJson } from '../../src/domain/resources/json.ts';
 import { createMockApi } from './mock-api.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AnsweredRequest, Send } from '../../src/api/response.ts';
-import { NOBODY } from '../../src/domain/exchange.ts';
 import { maskKeys } from '../../src/domain/keys/api-key.ts';
+import { NOBODY } from '../../src/domain/request.ts';
 import type { MockRequest } from './package/types.ts';
 
 const MAX_REQUESTS = 1000;

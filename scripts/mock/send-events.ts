@@ -3,7 +3,7 @@ import { readDocument } from '../../src/contract/contract.ts';
 import { type Json, webhooksOf } from '../../src/contract/document.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
-import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
+import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { printable } from './request-log.ts';
 
 export type Sending = {

@@ -8,8 +8,8 @@ import { createRefuse, createSend, type Refuse } from '../../src/api/response.ts
 import { originFormOf } from '../../src/api/unreadable-request.ts';
 import { createAjv } from '../../src/contract/contract.ts';
 import { type Operation, operationsOf } from '../../src/contract/document.ts';
-import { Exchange } from '../../src/domain/exchange.ts';
 import type { Environment } from '../../src/domain/keys/api-key.ts';
+import { Exchange } from '../../src/domain/request.ts';
 import { apiSecurityHeaders } from '../../src/security-headers.ts';
 import { listen } from '../../src/server.ts';
 import { type Assets, documentRoutes } from './assets.ts';

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { Json, Operation } from '../../src/contract/document.ts';
-import { HOUR_MS } from '../../src/domain/duration.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
 import { usedKeyError } from '../../src/service/resources/writing.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Collection } from './data-set.ts';

@@ -3,12 +3,12 @@ import accepts from 'accepts';
 import { parse as parseContentType } from 'content-type';
 import type { Request } from 'openapi-backend';
 import getRawBody from 'raw-body';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import { invalidField } from '../domain/errors.ts';
-import type { Exchange } from '../domain/exchange.ts';
 import { maskKeys } from '../domain/keys/api-key.ts';
-import { bodyProblemOf } from '../domain/resources/body-problem.ts';
-import { findRepeatedNames, parseJson } from '../domain/resources/json.ts';
+import type { Exchange } from '../domain/request.ts';
+import { bodyProblemOf } from '../domain/request.ts';
+import { parseJson, repeatedNamesIn } from '../domain/resources/json.ts';
 import type { AcceptedKey } from '../service/authenticate.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
 import { HttpError, MAX_FIELDS } from './exceptions.ts';
@@ -319,7 +319,7 @@ function formatBytes(bytes: number): string {
 function readJson(bytes: Buffer): JsonBody {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { value: parseJson(text), repeated: findRepeatedNames(text, MAX_FIELDS) };
+    return { value: parseJson(text), repeated: repeatedNamesIn(text, MAX_FIELDS) };
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it is not UTF-8';
     throw new HttpError('bad_request', `The body is not readable JSON: ${reason}`);

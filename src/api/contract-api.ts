@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { type Context, type Document, OpenAPIBackend, OpenAPIValidator, type Request } from 'openapi-backend';
 import { createAjv } from '../contract/contract.ts';
-import { Exchange } from '../domain/exchange.ts';
+import { Exchange } from '../domain/request.ts';
 import { ApiRequest, readRequest } from './api-request.ts';
 import { loosenChanges } from './changes.ts';
 import { ContractRouter } from './contract-router.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientProductOf } from '../domain/client-product.ts';
 import { ExpiredKeyError, ForbiddenAddressError, RateLimitedError, UnauthenticatedError } from '../domain/errors.ts';
-import { formatCount } from '../domain/format.ts';
 import { type Environment, hasRecordedExpiry } from '../domain/keys/api-key.ts';
+import { clientProductOf } from '../domain/keys/key-usage.ts';
 import { addressIn, networkOf } from '../domain/network.ts';
+import { formatCount } from '../domain/text.ts';
 import {
   acceptKey,
   callerOf,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { components } from '../../generated/openapi.d.ts';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import { invalidField } from '../domain/errors.ts';
-import { isSameText } from '../domain/same-text.ts';
+import { isSameText } from '../domain/text.ts';
 import { cursorKeyOf, type RowPage } from '../service/resources/pages.ts';
 import type { PageQuery, SortField } from '../store/resources/list.ts';
 import type { Database } from '../store/sql/database.ts';

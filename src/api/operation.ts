@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Operation } from 'openapi-backend';
 import type { operations, webhooks } from '../../generated/openapi.d.ts';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import type { DomainError } from '../domain/errors.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';

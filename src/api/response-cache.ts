@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import { AbandonedError } from '../domain/errors.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { RenderedResponse } from './response.ts';

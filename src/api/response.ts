@@ -10,8 +10,8 @@ import {
   type Overloaded,
   UnauthenticatedError,
 } from '../domain/errors.ts';
-import type { Exchange } from '../domain/exchange.ts';
 import type { Outcome } from '../domain/keys/key-usage.ts';
+import type { Exchange } from '../domain/request.ts';
 import { stringifyJson } from '../domain/resources/json.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
 import { type Exception, exceptionOf } from './exceptions.ts';

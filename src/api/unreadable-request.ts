@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { formatNumber } from '../domain/format.ts';
-import { findTooLargeHead, MAX_HEAD_BYTES } from '../domain/head-size.ts';
 import { maskKeys } from '../domain/keys/api-key.ts';
-import type { UnreadableRequest } from '../domain/unreadable-request.ts';
+import type { UnreadableRequest } from '../domain/request.ts';
+import { checkHeadSize, MAX_HEAD_BYTES } from '../domain/request.ts';
+import { formatNumber } from '../domain/text.ts';
 import { clip, exceptionOf, HttpError } from './exceptions.ts';
 
 /** 8 KiB; a longer URL gets 414. */
@@ -59,7 +59,7 @@ function isForApi({ url = '' }: IncomingMessage): boolean {
 }
 
 function findSizeFlaw(req: IncomingMessage): HttpError | null {
-  const found = findTooLargeHead(req);
+  const found = checkHeadSize(req);
   if (found === null) return null;
   const { name, bytes } = found.largest;
   const what = name.toLowerCase() === 'cookie' ? 'the cookies, which this API does not use' : clip(maskKeys(name), 100);

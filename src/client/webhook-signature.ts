@@ -1,6 +1,6 @@
 // The signatures of Standard Webhooks (standardwebhooks.com), version 1.
 
-const VERSION = 'v1';
+const SIGNATURE_VERSION = 'v1';
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,})={0,2}$/;
 
 /** The parts of a message that are signed. */
@@ -40,7 +40,7 @@ async function signatureOf({ id, timestamp, body }: Signed, secret: Uint8Array<A
   bytes.set(body, start.length);
   const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes));
-  return `${VERSION},${btoa(String.fromCharCode(...mac))}`;
+  return `${SIGNATURE_VERSION},${btoa(String.fromCharCode(...mac))}`;
 }
 
 /** In constant time: an attacker could otherwise find a signature character by character, by the time that each guess takes. */

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import { DomainError } from '../domain/errors.ts';
-import { formatCount } from '../domain/format.ts';
-import { findKeysIn } from '../domain/keys/api-key.ts';
+import { keysInText } from '../domain/keys/api-key.ts';
 import { isSignedByScanner, type ScannerKeys } from '../domain/keys/secret-scanning.ts';
 import type { Cell } from '../domain/organizations/cells.ts';
+import { formatCount } from '../domain/text.ts';
 import { html } from '../html/html.ts';
 import { forwardReport } from '../service/cells/forward-report.ts';
 import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../service/keys/report-keys.ts';
@@ -43,7 +43,7 @@ async function showReport(context: RequestContext): Promise<View> {
 
 async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
   const { dashboard, auditSource, now, inTurn } = context;
-  const found = findKeysIn(form.text('text'));
+  const found = keysInText(form.text('text'));
   if (found.length === 0) {
     return reportPage(context, problemOf(invalid('text', NO_KEY)));
   }
@@ -132,7 +132,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   const sent = readJson(body);
   if (Array.isArray(sent)) {
     const headers = requireSignature(dashboard.scannerKeys, body, req.headers);
-    const keys = findKeysIn(sent.map((match) => textIn(match, 'token')).join('\n'));
+    const keys = keysInText(sent.map((match) => textIn(match, 'token')).join('\n'));
     const outcome = await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
     const unreached = await forward(context, { body, headers });
     // A scanner accepts a list of verdicts, one for each token. An empty list does not tell which keys exist.
@@ -188,7 +188,7 @@ function readKeys(sent: unknown): string[] {
   const given: unknown = sent !== null && typeof sent === 'object' && 'keys' in sent ? sent.keys : undefined;
   if (!isTexts(given) || given.length === 0 || given.length > MAX_REPORTED_KEYS)
     throw new DomainError('invalid', `keys must be a list of 1 to ${MAX_REPORTED_KEYS} strings.`);
-  const keys = findKeysIn(given.join('\n'));
+  const keys = keysInText(given.join('\n'));
   if (keys.length === 0) throw new DomainError('invalid', 'keys must contain at least one whole API key.');
   if (keys.length > MAX_REPORTED_KEYS)
     throw new DomainError('invalid', `keys must contain at most ${MAX_REPORTED_KEYS} API keys.`);

@@ -1,6 +1,6 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { findTooLargeHead } from '../domain/head-size.ts';
+import { checkHeadSize } from '../domain/request.ts';
 import {
   ASSETS_URL,
   GUEST_URLS,
@@ -102,7 +102,7 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
 /** Other sites of the domain may set cookies for this one, too, which nobody sees but the browser. */
 async function refuseTooManyCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
-  if (!isOurs || findTooLargeHead(req) === null) return next();
+  if (!isOurs || checkHeadSize(req) === null) return next();
   const { context } = contextOf(req, dashboard);
   await dashboard.throttle(context.auditSource.ip);
   await sendError(dashboard, { res, context, error: new RequestError('too-many-cookies') });

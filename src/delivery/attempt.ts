@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Keyring } from '../domain/keyring.ts';
-import { signatureOf } from '../domain/webhooks/webhook-signature.ts';
+import { signatureOf } from '../domain/webhooks/webhook-message.ts';
 import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/sql/secrets.ts';
 import type { ClaimedDelivery, EndpointKey } from '../store/webhooks/webhook-deliveries.ts';

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { codeOf } from '../store/sql/error-code.ts';
+import { codeOf } from '../domain/errors.ts';
 
 /** Finds the IP addresses of a name, at least one. Throws an error if there is none. */
 export type ResolveName = (hostname: string) => Promise<string[]>;

@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 /** The reason of a refusal. `api/exceptions.ts` maps each code to a status and a named schema. */
 export type ErrorCode =
   | 'unauthenticated'
@@ -157,4 +159,27 @@ export class MovingError extends DomainError {
 /** True for a request that was refused under load or during a move, or abandoned by its client; none is a bug or an outage. */
 export function isNoFault(error: unknown): error is OverloadError | AbandonedError | MovingError {
   return error instanceof OverloadError || error instanceof AbandonedError || error instanceof MovingError;
+}
+
+/** A problem that the operator must fix before Charter can start; `remedy` says how. Neither text contains a password. */
+export class StartUpError extends Error {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartUpError';
+    this.remedy = remedy;
+  }
+}
+
+/** The `code` of an error from Node, pg or Prisma: "ECONNREFUSED", "57P01", "P2024". Empty if it has none or is not an error. */
+export function codeOf(error: unknown): string {
+  // Not instanceof: in a test, Node's own errors are of another realm.
+  const code = isNativeError(error) ? memberOf(error, 'code') : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** A member that the value's type does not declare; undefined if there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -4,7 +4,7 @@ import { DomainError } from './errors.ts';
 // An encrypted secret is a version byte, the id of the key, a nonce, the ciphertext and a tag (AES-256-GCM). The tag also
 // covers the place of the secret, so that nobody can copy it to another row, column or organization.
 
-const VERSION = 1;
+const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;
@@ -50,7 +50,7 @@ export class Keyring {
   }
 
   encrypt(secret: Uint8Array, place: SecretPlace): Buffer<ArrayBuffer> {
-    const header = Buffer.concat([Buffer.from([VERSION]), Buffer.from(this.#current.id, 'hex')]);
+    const header = Buffer.concat([Buffer.from([FORMAT_VERSION]), Buffer.from(this.#current.id, 'hex')]);
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#current.key, nonce).setAAD(bindTo(header, place));
     return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
@@ -62,7 +62,7 @@ export class Keyring {
     const header = bytes.subarray(0, HEADER_BYTES);
     const id = encryptionKeyIdOf(bytes);
     const key = this.#keys.get(id);
-    if (header[0] !== VERSION) throw new Error(`A value of ${place.column} is not an encrypted secret.`);
+    if (header[0] !== FORMAT_VERSION) throw new Error(`A value of ${place.column} is not an encrypted secret.`);
     if (key === undefined) throw new MissingEncryptionKeyError(id, place);
     const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });

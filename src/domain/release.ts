@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Whether this is a release, and not a checkout. */
 export const IS_RELEASE = existsSync(join(ROOT, 'charter.mjs'));
 
-export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;
+export const RELEASE_VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;
 
 /** The words before the parameters of a command, such as "npm run admin --". */
 export function commandLine(program: 'admin' | 'workflows'): string {

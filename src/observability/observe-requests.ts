@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler } from 'express';
-import { Exchange, HEALTH } from '../domain/exchange.ts';
+import { Exchange, HEALTH } from '../domain/request.ts';
 import { Distribution } from './instruments/measures.ts';
 import type { Span, SpanEnd, Tracing } from './instruments/tracing.ts';
 import type { Logger } from './logs.ts';

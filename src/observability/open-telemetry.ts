@@ -33,7 +33,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { VERSION } from '../domain/release.ts';
+import { RELEASE_VERSION } from '../domain/release.ts';
 import type { SamplerName, Span, SpanEnd, SpanStart, Tracing } from './instruments/tracing.ts';
 import { type Logger, sampleLog } from './logs.ts';
 
@@ -120,7 +120,7 @@ function describeService(serviceName: string) {
     .merge(
       resourceFromAttributes({
         'service.name': serviceName,
-        'service.version': VERSION,
+        'service.version': RELEASE_VERSION,
         'service.instance.id': randomUUID(),
       }),
     );

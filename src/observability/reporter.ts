@@ -1,7 +1,6 @@
 import { KEY_REFUSAL_REASONS, type KeyRefusalReason, OVERLOADED, type Overloaded } from '../domain/errors.ts';
-import type { Exchange } from '../domain/exchange.ts';
 import { MissingEncryptionKeyError } from '../domain/keyring.ts';
-import type { UnreadableRequest } from '../domain/unreadable-request.ts';
+import type { Exchange, UnreadableRequest } from '../domain/request.ts';
 import { isOutage } from '../store/sql/database-errors.ts';
 import { Tally } from './instruments/measures.ts';
 import type { Tracing } from './instruments/tracing.ts';

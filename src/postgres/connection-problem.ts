@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { StartUpError } from '../domain/start-up-error.ts';
-import { codeOf, memberOf } from '../store/sql/error-code.ts';
+import { codeOf, memberOf, StartUpError } from '../domain/errors.ts';
 
 /** The environment variable with the URL of the database, for messages. */
 export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';

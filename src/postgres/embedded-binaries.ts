@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { StartUpError } from '../domain/start-up-error.ts';
+import { StartUpError } from '../domain/errors.ts';
 import { isRoot, type ProgramResult, run, type SystemUser } from './system-user.ts';
 
 /** For root: binaries and data that the system user `postgres` could not reach in the checkout. */

@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { StartUpError } from '../domain/start-up-error.ts';
+import { StartUpError } from '../domain/errors.ts';
 import { type Binaries, getBinaries, getSystemDir, SYSTEM_DIR } from './embedded-binaries.ts';
 import { getPostgresUser, isRoot, run, type SystemUser } from './system-user.ts';
 

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { StartUpError } from '../domain/start-up-error.ts';
-import { codeOf } from '../store/sql/error-code.ts';
+import { codeOf, StartUpError } from '../domain/errors.ts';
 import { type Cluster, findCluster, getCluster } from './embedded-cluster.ts';
 import { findPort, type Settings, START_SECONDS, startServer, stopServer } from './embedded-server.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { codeOf } from '../store/sql/error-code.ts';
+import { codeOf } from '../domain/errors.ts';
 import { type Cluster, getBinariesFor } from './embedded-cluster.ts';
 import { type ProgramResult, run } from './system-user.ts';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf, StartUpError } from '../domain/errors.ts';
 import { type Keyring, mintEncryptionKey, parseKeyring } from '../domain/keyring.ts';
-import { StartUpError } from '../domain/start-up-error.ts';
-import { codeOf } from '../store/sql/error-code.ts';
 
 /** Outside the folder of the database cluster, so that a copy of the database alone reveals no secret. */
 export function encryptionKeyFile(dataDir: string): string {

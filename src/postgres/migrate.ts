@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { StartUpError } from '../domain/start-up-error.ts';
+import { StartUpError } from '../domain/errors.ts';
 import { connectOrExplain, refusePooler, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { StartUpError } from '../domain/errors.ts';
 import type { Keyring } from '../domain/keyring.ts';
 import { commandLine } from '../domain/release.ts';
-import { StartUpError } from '../domain/start-up-error.ts';
 import { addEncryptionKey, listEncryptionKeys, listUsedKeys } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';

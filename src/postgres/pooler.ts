@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { StartUpError } from '../domain/start-up-error.ts';
+import { StartUpError } from '../domain/errors.ts';
 import type { Pooler } from '../store/sql/database.ts';
 import { SESSION_SETTINGS } from '../store/sql/session-settings.ts';
 import { connectOrExplain, isPooled } from './connection-problem.ts';

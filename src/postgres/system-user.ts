@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { delimiter, parse } from 'node:path';
-import { StartUpError } from '../domain/start-up-error.ts';
+import { StartUpError } from '../domain/errors.ts';
 
 /** The user that runs a program; `null` for the user of this process. */
 export type SystemUser = { uid: number; gid: number } | null;

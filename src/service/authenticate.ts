@@ -1,4 +1,4 @@
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import {
   ExpiredKeyError,
   ForbiddenAddressError,
@@ -6,7 +6,6 @@ import {
   MovingError,
   UnauthenticatedError,
 } from '../domain/errors.ts';
-import { formatCount } from '../domain/format.ts';
 import { isInList } from '../domain/keys/address-list.ts';
 import {
   type Environment,
@@ -19,6 +18,7 @@ import {
 } from '../domain/keys/api-key.ts';
 import { OrganizationScope } from '../domain/organizations/organization-scope.ts';
 import type { Permission } from '../domain/people/role.ts';
+import { formatCount } from '../domain/text.ts';
 import { traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/keys/api-keys.ts';
 import type { RefusedKey } from '../store/resources/key-of-write.ts';

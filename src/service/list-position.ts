@@ -1,4 +1,4 @@
-import { isId } from '../domain/id.ts';
+import { isId } from '../domain/text.ts';
 import type { Edge } from '../store/sql/list-edge.ts';
 
 // The position after which a list page of the dashboard starts, encoded for its URL. It is not secret: an edited position shows

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../domain/duration.ts';
 import { MAX_USED_NETWORKS, type Outcome } from '../domain/keys/key-usage.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { type KeyUse, noteNetworks, writeKeyUses } from '../store/keys/key-uses.ts';
 import type { Database } from '../store/sql/database.ts';
 

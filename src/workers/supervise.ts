@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { VERSION } from '../domain/release.ts';
+import { RELEASE_VERSION } from '../domain/release.ts';
 import { listenOn, stopListening } from '../listen-on.ts';
 import type { Logger } from '../observability/logs.ts';
 import { joinEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
@@ -54,7 +54,7 @@ async function run(
     shutdown.request('a worker could not start');
   } else if (started === true) {
     logger.info(
-      { url, environment: config.environment, version: VERSION, workers: config.workers },
+      { url, environment: config.environment, version: RELEASE_VERSION, workers: config.workers },
       'Charter is listening',
     );
   }

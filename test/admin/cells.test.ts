@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { versionWarning } from '../../scripts/admin/cell-commands.ts';
-import { VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { orThrow } from '../../src/service/outcome.ts';
@@ -46,14 +46,14 @@ function measures(name: string, version: string): Step {
 test('cells lists health, version and rows of each cell; one that ends is a row that says so, and the exit code', async () => {
   const metrics = new Metrics();
   const rows = () => ({ organizations: 3, parent_programs: 2, events: 1 });
-  metrics.add(cellMetrics({ name: 'us1', version: VERSION, rows }));
+  metrics.add(cellMetrics({ name: 'us1', version: RELEASE_VERSION, rows }));
   const text = await formatSnapshots([await metrics.read()]);
   await withCell([READY, (res) => res.end(text)], async (entry) => {
     const list = [entry, `eu1 Europe http://127.0.0.1:${await freePort('127.0.0.1')}`];
     const ended = await cells(list, '--json');
     expect(ended).toMatchObject({ code: 1, stderr: 'Not all cells are ready: eu1.\n' });
     expect(JSON.parse(ended.stdout).cells).toEqual([
-      { cell: 'us1', health: 'ready', version: VERSION, organizations: 3, programs: 2, events: 1 },
+      { cell: 'us1', health: 'ready', version: RELEASE_VERSION, organizations: 3, programs: 2, events: 1 },
       {
         ...{ cell: 'eu1', health: 'no response (ECONNREFUSED)' },
         ...{ version: null, organizations: null, programs: null, events: null },
@@ -65,13 +65,21 @@ test('cells lists health, version and rows of each cell; one that ends is a row 
 });
 
 test.each<[string, [Step, Step], string]>([
-  ['is not ready', [respondsWith(503, {}, { status: 'stopping\u001b[2J' }), measures('us1', VERSION)], 'stopping[2J'],
-  ['is another program', [respondsWith(404), measures('us1', VERSION)], '/readyz responds with 404'],
+  [
+    'is not ready',
+    [respondsWith(503, {}, { status: 'stopping\u001b[2J' }), measures('us1', RELEASE_VERSION)],
+    'stopping[2J',
+  ],
+  ['is another program', [respondsWith(404), measures('us1', RELEASE_VERSION)], '/readyz responds with 404'],
   ['stays silent', [staysSilent, staysSilent], 'no response within 5 seconds'],
   ['hangs up', [hangsUp, hangsUp], 'no response (UND_ERR_SOCKET)'],
   ['serves no metrics', [READY, hangsUp], 'ready, but its metrics: no response (UND_ERR_SOCKET)'],
   ['serves the metrics of something else', [READY, READY], 'ready, but its metrics are not those of a cell'],
-  ['serves those of another cell', [READY, measures('eu1', VERSION)], 'ready, but its metrics are those of eu1'],
+  [
+    'serves those of another cell',
+    [READY, measures('eu1', RELEASE_VERSION)],
+    'ready, but its metrics are those of eu1',
+  ],
 ])('a cell that %s is not ready, with the reason', async (_, steps, health) => {
   await withCell(steps, async (entry) => {
     const ended = await cells([entry], '--json');
@@ -90,9 +98,12 @@ test('without the URL of its metrics, a cell is listed with its health alone', a
 
 test('a version that this command does not know is a warning', async () => {
   await withCell([READY, measures('us1', '99.0.0')], (newer) =>
-    withCell([READY, measures('eu1', VERSION)], async (entry) => {
+    withCell([READY, measures('eu1', RELEASE_VERSION)], async (entry) => {
       const ended = await cells([newer, entry.replace('us1 United States', 'eu1 Europe')]);
-      expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(`the versions ${VERSION}, 99.0.0, not`) });
+      expect(ended).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(`the versions ${RELEASE_VERSION}, 99.0.0, not`),
+      });
     }),
   );
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { parseKeyring } from '../../src/domain/keyring.ts';
 import { formatKey } from '../../src/domain/keys/api-key.ts';
-import { VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { signIn } from '../../src/service/sign-in/sign-in.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
@@ -199,7 +199,7 @@ test('--help names every command and its options', async () => {
 });
 
 test('--version prints the version', async () => {
-  expect(await admin('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  expect(await admin('--version')).toEqual({ code: 0, stdout: `${RELEASE_VERSION}\n`, stderr: '' });
 });
 
 test('an empty database is migrated, so that either command can come first', async () => {

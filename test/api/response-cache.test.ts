@@ -1,7 +1,7 @@
 import { handlers } from '../../src/api/handlers/index.ts';
 import { ResponseCache } from '../../src/api/response-cache.ts';
 import { readDocument } from '../../src/contract/contract.ts';
-import type { Caller } from '../../src/domain/caller.ts';
+import type { Caller } from '../../src/domain/audit/actor.ts';
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { Metrics } from '../../src/observability/metrics/metrics.ts';
 import type { Reply } from '../support/clients/client.ts';

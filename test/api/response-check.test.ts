@@ -8,7 +8,7 @@ import { encodeJson } from '../../src/api/response.ts';
 import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';
-import { Exchange } from '../../src/domain/exchange.ts';
+import { Exchange } from '../../src/domain/request.ts';
 import { Client } from '../support/clients/client.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
 import { operations } from '../support/contract/contract.ts';

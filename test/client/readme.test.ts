@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
-import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES, secretText, signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { getPackedClient, installClient, typeCheck, write } from '../support/clients/client-package.ts';
 import { insertPrograms } from '../support/data/programs.ts';
 import { runFile } from '../support/processes/process.ts';

@@ -6,7 +6,7 @@ import formats from 'ajv-formats';
 import { EXCEPTIONS } from '../../src/api/exceptions.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../src/domain/webhooks/webhook-endpoint.ts';
-import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
+import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { operations, webhooks } from '../support/contract/contract.ts';
 import { readGuide } from '../support/contract/guides.ts';
 

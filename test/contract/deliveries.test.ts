@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Webhook as ReferenceLibrary } from 'standardwebhooks';
 import { parseEvent } from '../../src/client/webhooks.ts';
-import { secretText } from '../../src/domain/webhooks/webhook-signature.ts';
+import { secretText } from '../../src/domain/webhooks/webhook-message.ts';
 import { sendTestEvent } from '../../src/service/webhooks/webhooks.ts';
 import { webhooks } from '../support/contract/contract.ts';
 import { createPeople } from '../support/data/actors.ts';

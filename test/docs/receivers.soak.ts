@@ -1,7 +1,7 @@
 // The receivers of the guide run exactly as printed, except for their port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { secretText } from '../../src/domain/webhooks/webhook-signature.ts';
+import { secretText } from '../../src/domain/webhooks/webhook-message.ts';
 import { getPackedClient, installClient, typeCheck, write } from '../support/clients/client-package.ts';
 import { type Block, blocksOf } from '../support/contract/guides.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';

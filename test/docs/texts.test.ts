@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isNotExecuted, isTemporary } from '../../src/client/retrying.ts';
 import { readConfig } from '../../src/config.ts';
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { StartUpError } from '../../src/domain/errors.ts';
 import { EXTENSIONS } from '../../src/postgres/migrate.ts';
 import { markdownFiles, ROOT, read, texts, variables } from '../support/contract/texts.ts';
 

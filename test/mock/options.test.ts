@@ -1,5 +1,5 @@
 import { DEFAULT_HOST, DEFAULT_PORT, type OPTIONS, readOptions } from '../../scripts/mock/options.ts';
-import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-message.ts';
 
 const SECRET = secretText(Buffer.alloc(SECRET_BYTES, 7));
 

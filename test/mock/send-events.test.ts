@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseEvent, type WebhookEvent } from '../../src/client/webhooks.ts';
-import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-message.ts';
 import { webhooks } from '../support/contract/contract.ts';
 import { runFile } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';

@@ -1,5 +1,5 @@
+import { memberOf } from '../../src/domain/errors.ts';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
-import { memberOf } from '../../src/store/sql/error-code.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { exchangeRaw, rawRequest } from '../support/clients/raw.ts';
 import { createPeople } from '../support/data/actors.ts';

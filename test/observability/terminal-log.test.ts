@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { Exchange } from '../../src/domain/exchange.ts';
+import { Exchange } from '../../src/domain/request.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { logRequests } from '../../src/observability/observe-requests.ts';
 

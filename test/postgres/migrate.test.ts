@@ -1,4 +1,4 @@
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { StartUpError } from '../../src/domain/errors.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';

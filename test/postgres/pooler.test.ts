@@ -1,4 +1,4 @@
-import { StartUpError } from '../../src/domain/start-up-error.ts';
+import { StartUpError } from '../../src/domain/errors.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { findPooler } from '../../src/postgres/pooler.ts';
 import { openDatabase, PREPARED, transaction } from '../../src/store/sql/database.ts';

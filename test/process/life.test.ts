@@ -1,5 +1,5 @@
 // The processes of a server and a command: start, refusal, stop under load, crash and a second start.
-import { VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/clients/client.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
@@ -29,13 +29,17 @@ test.each<[file: string, parameters: string[], env: Record<string, string>, stde
 });
 
 test('--version prints the version', async () => {
-  expect(await runFile('src/main.ts', ['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  expect(await runFile('src/main.ts', ['--version'])).toMatchObject({
+    code: 0,
+    stdout: `${RELEASE_VERSION}\n`,
+    stderr: '',
+  });
 });
 
 // In production, so without the demonstration, whose public password must not open a production server.
 test('a server prints one line when it listens, with its version; stopped under load, it loses no request', async () => {
   const charter = await startCharter({ ...env, PUBLIC_URL: 'http://localhost:3000' });
-  expect(logOf(charter)).toEqual([expect.objectContaining({ msg: 'Charter is listening', version: VERSION })]);
+  expect(logOf(charter)).toEqual([expect.objectContaining({ msg: 'Charter is listening', version: RELEASE_VERSION })]);
   const demonstration = `select 1 from users where email like '%@northwind.example'`;
   const { rows } = await withClient(database.url, (client) => client.query(demonstration));
   expect(rows).toEqual([]);

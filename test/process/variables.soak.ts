@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseKeyring } from '../../src/domain/keyring.ts';
-import { VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
@@ -174,7 +174,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const { resource } = await collector.untilSpan('a span', ({ kind }) => kind === 'server');
     expect(resource).toMatchObject({
       'service.name': 'charter-of-this-test',
-      'service.version': VERSION,
+      'service.version': RELEASE_VERSION,
       'service.instance.id': expect.stringMatching(/^[\w-]{36}$/),
       'deployment.environment.name': 'trial',
     });
@@ -210,7 +210,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     });
     const organizations = await db.prisma.organization.count();
     const [cell] = JSON.parse(stdout).cells;
-    expect(cell).toMatchObject({ cell: 'eu1', health: 'ready', version: VERSION, organizations });
+    expect(cell).toMatchObject({ cell: 'eu1', health: 'ready', version: RELEASE_VERSION, organizations });
   },
   async CHARTER_CELL_DOMAINS() {
     const page = await atCommonAddress('203.0.113.12').submit('/sign-in', { email: 'mei@acme.example' });

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { VERSION } from '../../src/domain/release.ts';
+import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/clients/client.ts';
 import { openFolder } from '../support/folder.ts';
 import { parseSeries, type Series } from '../support/observability/metrics.ts';
@@ -107,7 +107,9 @@ test('all workers serve the same port, and the metrics show each of them', async
   // One worker speaks for all.
   const warnings = logOf(shared).filter(({ msg }) => String(msg).startsWith('PUBLIC_URL is not set'));
   expect(warnings).toHaveLength(1);
-  expect(logOf(shared)).toContainEqual(expect.objectContaining({ msg: 'Charter is listening', version: VERSION }));
+  expect(logOf(shared)).toContainEqual(
+    expect.objectContaining({ msg: 'Charter is listening', version: RELEASE_VERSION }),
+  );
 });
 
 // Killed by the kernel for lack of memory, for example.

@@ -1,9 +1,8 @@
 // The package charter-mock: the mock for test suites.
 import { isObject } from '../../../src/contract/document.ts';
-import { DomainError } from '../../../src/domain/errors.ts';
+import { DomainError, StartUpError } from '../../../src/domain/errors.ts';
 import { ENVIRONMENTS } from '../../../src/domain/keys/api-key.ts';
 import { MAX_REQUESTS_PER_SECOND } from '../../../src/domain/keys/request-limits.ts';
-import { StartUpError } from '../../../src/domain/start-up-error.ts';
 import { readPackedAssets } from '../assets.ts';
 import { ForbiddenBodyError } from '../control.ts';
 import { problemsOf } from '../request-check.ts';

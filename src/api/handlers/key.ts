@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/openapi.d.ts';
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller } from '../../domain/audit/actor.ts';
 import { type Handler, withoutDatabase } from '../operation.ts';
 
 export const getKey: Handler<'getKey'> = withoutDatabase(async ({ caller }) => {

@@ -1,5 +1,5 @@
-import { formatCount } from '../../domain/format.ts';
 import { isRole } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';

@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../domain/duration.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
+import { isId } from '../../domain/text.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import {
   findAuditedKeys,
   findAuditedUsers,

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../domain/duration.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';

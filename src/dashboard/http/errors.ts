@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type ErrorCode, isNoFault, MovingError, OverloadError } from '../../domain/errors.ts';
-import { Exchange } from '../../domain/exchange.ts';
+import { Exchange } from '../../domain/request.ts';
 import { html } from '../../html/html.ts';
 import type { Conflict } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';

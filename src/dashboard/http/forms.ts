@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { bodyProblemOf } from '../../domain/resources/body-problem.ts';
-import { isSameText } from '../../domain/same-text.ts';
+import { bodyProblemOf } from '../../domain/request.ts';
+import { isSameText } from '../../domain/text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 

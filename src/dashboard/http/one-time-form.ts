@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isSameText } from '../../domain/same-text.ts';
+import { isSameText } from '../../domain/text.ts';
 import { html } from '../../html/html.ts';
 import { errorPage } from '../markup/error.ts';
 import { sign } from './cookies.ts';

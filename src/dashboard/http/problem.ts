@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../domain/errors.ts';
-import { formatCount } from '../../domain/format.ts';
+import { formatCount } from '../../domain/text.ts';
 import type { Conflict, Invalid, NameTaken, RateLimited } from '../../service/outcome.ts';
 
 /** Why a form was refused, as the form says it when it is shown again. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../../domain/errors.ts';
 import type { Html } from '../../html/html.ts';
-import { codeOf } from '../../store/sql/error-code.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 

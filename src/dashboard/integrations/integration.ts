@@ -1,5 +1,5 @@
-import { formatCount } from '../../domain/format.ts';
 import { isIntegrationRole, mayGovern, mayManageIntegrations } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts';

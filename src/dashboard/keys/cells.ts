@@ -1,9 +1,8 @@
-import { daysUntil } from '../../domain/duration.ts';
-import { formatCount, formatNumber } from '../../domain/format.ts';
-import type { KeyState } from '../../domain/keys/api-key.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
+import type { Holder, KeyState } from '../../domain/keys/api-key.ts';
 import { type KeyUsage, requestsOf, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { limitsOf, lowerLimit } from '../../domain/keys/request-limits.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
+import { daysUntil } from '../../domain/time.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';

@@ -1,4 +1,4 @@
-import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { HolderKind } from '../../domain/keys/api-key.ts';
 import type { Html } from '../../html/html.ts';
 import { noSuchIntegration } from '../../service/authority/integrations.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';

@@ -1,10 +1,11 @@
 import type { FieldErrors } from '../../domain/errors.ts';
-import { formatCount, formatDay, formatNumber } from '../../domain/format.ts';
 import { MAX_ALLOWED_ADDRESSES, networksOutside } from '../../domain/keys/address-list.ts';
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/keys/api-key.ts';
 import { isUsedLately, type UsedNetwork } from '../../domain/keys/key-usage.ts';
 import { highestKeyLimit, limitsOf } from '../../domain/keys/request-limits.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
+import { formatDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import { readAddresses } from '../../service/keys/key-rules.ts';

@@ -1,6 +1,6 @@
-import { formatCount } from '../../domain/format.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { mayManageIntegrations } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';

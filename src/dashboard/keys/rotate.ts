@@ -1,5 +1,6 @@
-import { formatCount, formatDay } from '../../domain/format.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
+import { formatDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import { checkAddresses, checkLifePolicy, lifeUntil } from '../../service/keys/key-rules.ts';

@@ -1,4 +1,4 @@
-import { findKeyIn } from '../../domain/keys/api-key.ts';
+import { findKeyInText } from '../../domain/keys/api-key.ts';
 import { searchText } from '../../domain/name.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
@@ -13,7 +13,7 @@ export async function findKeyUrl(
   text: string,
   back: string | null = null,
 ): Promise<string | null> {
-  const found = findKeyIn(text);
+  const found = findKeyInText(text);
   if (found === null) return null;
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
   if (owner !== null) {
@@ -26,7 +26,7 @@ export async function findKeyUrl(
 
 /** A text for a search, without what follows the prefix of a key in it. */
 export function withoutKey(text: string): string {
-  return findKeyIn(text)?.prefix ?? text;
+  return findKeyInText(text)?.prefix ?? text;
 }
 
 export const FILTER_FIELDS = [

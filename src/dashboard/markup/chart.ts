@@ -1,5 +1,6 @@
-import { formatDay, formatInstant, formatMonthDay, formatNumber } from '../../domain/format.ts';
 import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/keys/key-usage.ts';
+import { formatNumber } from '../../domain/text.ts';
+import { formatDay, formatInstant, formatMonthDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 

@@ -1,5 +1,5 @@
-import { formatNumber } from '../../domain/format.ts';
 import { type KeyNotice, LIMITED_PER_HOUR, MAX_SHOWN_NOTICES, type ShownKind } from '../../domain/keys/key-notice.ts';
+import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   DISMISS_URL,

@@ -1,6 +1,7 @@
-import { formatCount, formatDay, formatInstant, formatNumber, formatSecond } from '../../domain/format.ts';
 import type { Environment } from '../../domain/keys/api-key.ts';
 import type { Permission, Role } from '../../domain/people/role.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
+import { formatDay, formatInstant, formatSecond } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 
 export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {

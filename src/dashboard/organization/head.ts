@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { formatCount } from '../../domain/format.ts';
 import { mayGovern, mayManageIntegrations, maySeeKeysOfOthers, maySeeWebhooks } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   AUDIT_LOG_URL,

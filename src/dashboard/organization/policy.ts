@@ -1,7 +1,7 @@
-import { formatCount, formatNumber } from '../../domain/format.ts';
 import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, ONE_NETWORK_DAYS, UNUSED_GRACE_DAYS } from '../../domain/keys/key-notice.ts';
 import { limitsOf } from '../../domain/keys/request-limits.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/organizations/policy.ts';

@@ -1,7 +1,7 @@
-import { formatCount } from '../../domain/format.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
 import { isRole } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { listOwnedBy } from '../../service/integrations/integrations.ts';

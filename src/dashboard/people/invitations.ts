@@ -1,5 +1,5 @@
-import { formatCount } from '../../domain/format.ts';
 import { LINK_HOURS } from '../../domain/people/access-link.ts';
+import { formatCount } from '../../domain/text.ts';
 import { html } from '../../html/html.ts';
 import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../service/people/invitations.ts';

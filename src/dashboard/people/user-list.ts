@@ -1,6 +1,6 @@
-import { formatNumber } from '../../domain/format.ts';
 import { mayManage, ROLES } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
+import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/people/people.ts';

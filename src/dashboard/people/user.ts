@@ -1,7 +1,7 @@
-import { formatCount } from '../../domain/format.ts';
 import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { mayManage } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';

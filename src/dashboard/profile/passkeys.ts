@@ -1,4 +1,4 @@
-import { deviceOf } from '../../domain/people/device.ts';
+import { deviceOf } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { formatCount } from '../../domain/format.ts';
 import { passwordCharacters } from '../../domain/people/password.ts';
+import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on.ts';

@@ -1,8 +1,8 @@
 import { renderSVG } from 'uqr';
-import { formatInstant } from '../../domain/format.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { PASSWORD_CHARACTERS } from '../../domain/people/password.ts';
-import { RECOVERY_CODES } from '../../domain/people/recovery-code.ts';
+import { RECOVERY_CODES } from '../../domain/people/ways-in.ts';
+import { formatInstant } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import {
   type Authenticator,

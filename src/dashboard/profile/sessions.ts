@@ -1,5 +1,4 @@
-import { deviceOf } from '../../domain/people/device.ts';
-import { SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/people/session.ts';
+import { deviceOf, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/sign-in/sessions.ts';
 import type { ListedSession } from '../../store/people/sessions.ts';

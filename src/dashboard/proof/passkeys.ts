@@ -3,7 +3,7 @@ import {
   type RelyingParty,
   type RelyingPartyCheck,
   relyingPartyAt,
-} from '../../domain/people/relying-party.ts';
+} from '../../domain/people/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Conflict, RateLimited } from '../../service/outcome.ts';
 import type { AskingBrowser, PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { formatDay } from '../../domain/format.ts';
+import { formatDay } from '../../domain/time.ts';
 import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { MAX_COUNTED_DELIVERIES, type WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';

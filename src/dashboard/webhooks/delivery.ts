@@ -1,6 +1,6 @@
-import { formatCount, formatNumber } from '../../domain/format.ts';
 import { mayGovern } from '../../domain/people/role.ts';
 import { parseJson } from '../../domain/resources/json.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';

@@ -1,6 +1,6 @@
-import { DAY_MS } from '../../domain/duration.ts';
 import type { PeriodUse } from '../../domain/keys/key-usage.ts';
 import { mayGovern } from '../../domain/people/role.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type DeliveryListPage, getWebhook, listDeliveries } from '../../service/webhooks/webhooks.ts';

@@ -1,6 +1,7 @@
 import type { KeyNotice } from '../keys/key-notice.ts';
 import type { OrganizationScope } from '../organizations/organization-scope.ts';
-import type { Role } from '../people/role.ts';
+import type { Permission, Role } from '../people/role.ts';
+import type { JudgedSession } from '../people/session.ts';
 
 /** Where an action came from, for the audit log. */
 export type AuditSource = {
@@ -9,18 +10,16 @@ export type AuditSource = {
   readonly requestId: string;
 };
 
-/**
- * The signed-in user, as read when the request began. Good enough for showing a page; an action reads and locks the user's
- * row in its own transaction and decides from that.
- */
-export type Actor = {
-  readonly scope: OrganizationScope;
+/** A session with its user and its organization, read in one statement. */
+export type SessionRecord = JudgedSession & {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly organizationSuspendedAt: Date | null;
+  readonly organizationIsMoving: boolean;
   readonly userId: string;
-  readonly role: Role;
   readonly name: string;
   readonly email: string;
-  readonly organizationName: string;
-  readonly isSuspended: boolean;
+  readonly role: Role;
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
   readonly endpointsDisabledByCharter: number;
@@ -30,6 +29,29 @@ export type Actor = {
   readonly lacksOwners: boolean;
   /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
   readonly keyNotices: readonly KeyNotice[];
+  /** When the user last proved who they are; `null` while the second factor is missing. */
+  readonly provedAt: Date | null;
+};
+
+/**
+ * The signed-in user, as read when the request began. Good enough for showing a page; an action reads and locks the user's
+ * row in its own transaction and decides from that.
+ */
+export type Actor = Pick<
+  SessionRecord,
+  | 'userId'
+  | 'role'
+  | 'name'
+  | 'email'
+  | 'organizationName'
+  | 'hasSecondFactor'
+  | 'endpointsDisabledByCharter'
+  | 'ownsIntegrations'
+  | 'lacksOwners'
+  | 'keyNotices'
+> & {
+  readonly scope: OrganizationScope;
+  readonly isSuspended: boolean;
   readonly auditSource: AuditSource;
 };
 
@@ -44,3 +66,21 @@ export type ActorOrOperator = Actor | OperatorInScope;
 export function isOperator(actor: ActorOrOperator): actor is OperatorInScope {
   return 'kind' in actor;
 }
+
+/** The key of an authenticated request, its organization and its permissions. */
+export type Caller = {
+  readonly scope: OrganizationScope;
+  readonly organizationName: string;
+  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
+  readonly cursorKey: string;
+  /** As read with the key. It changes with every change of the organization's data. */
+  readonly organizationVersion: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly permissions: readonly Permission[];
+  readonly expiresAt: Date | null;
+  /** The integration that holds the key; `null` if a person does. */
+  readonly integration: { readonly id: string; readonly name: string } | null;
+  /** The address of the client, as addressIn returns it. Only writes need it. */
+  readonly clientAddress: () => string | null;
+};

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { invalidField } from '../errors.ts';
-import { formatNumber } from '../format.ts';
 import { canonicalNetwork } from '../network.ts';
+import { formatNumber } from '../text.ts';
 
 /** The addresses and subnets from which a key may be used, in canonical form. It is empty if any address may use it. */
 export type AddressList = readonly string[];

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { DAY_MS } from '../duration.ts';
 import { type Permission, permissionsOf, type Role } from '../people/role.ts';
+import { DAY_MS } from '../time.ts';
 import type { AddressList } from './address-list.ts';
 import type { OrganizationLimits } from './request-limits.ts';
 
@@ -97,7 +97,7 @@ export type KeyInText =
  * Finds a key, or the start of one, in a text that somebody pasted, such as a line of a log. A whole key may lack its
  * "charter_live_". Returns `null` if there is none.
  */
-export function findKeyIn(text: string): KeyInText | null {
+export function findKeyInText(text: string): KeyInText | null {
   const bare = /^(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}$/.test(text.trim()) ? text.trim() : null;
   const candidates =
     bare === null ? (text.match(START) ?? []) : ENVIRONMENTS.map((environment) => `charter_${environment}_${bare}`);
@@ -110,7 +110,7 @@ export function findKeyIn(text: string): KeyInText | null {
 }
 
 /** The different keys in a text of any length, in its order. Those whose checksum is wrong are left out. */
-export function findKeysIn(text: string): string[] {
+export function keysInText(text: string): string[] {
   const candidates = new Set(text.match(new RegExp(WITHIN, 'g')));
   return [...candidates].filter((candidate) => inspectKey(candidate).kind === 'well-formed');
 }
@@ -261,4 +261,20 @@ export function isExpiringSoon({ createdAt, expiresAt }: Pick<ApiKey, 'createdAt
   if (expiresAt === null || expiresAt <= now) return false;
   const lifeMs = expiresAt.getTime() - createdAt.getTime();
   return expiresAt.getTime() - now.getTime() <= Math.min(SOON_DAYS * DAY_MS, lifeMs / SOON_SHARE);
+}
+
+export type HolderKind = 'person' | 'integration';
+
+/** The user or the integration for which a key acts. */
+export type Holder = {
+  readonly id: string;
+  readonly kind: HolderKind;
+  readonly name: string;
+  /** `null` exactly for an integration. */
+  readonly email: string | null;
+};
+
+/** The e-mail of a user, which is unique, or the name of an integration. */
+export function holderText({ name, email }: Pick<Holder, 'name' | 'email'>): string {
+  return email ?? name;
 }

@@ -1,4 +1,4 @@
-import type { Holder } from './holder.ts';
+import type { Holder } from './api-key.ts';
 /** The days before the end of a key on which its holder gets a notice. */
 export const NOTICE_DAYS = [30, 7, 1] as const;
 

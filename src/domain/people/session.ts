@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { MINUTE_MS } from '../duration.ts';
-import type { KeyNotice } from '../keys/key-notice.ts';
-import type { Role } from './role.ts';
+import { MINUTE_MS } from '../time.ts';
 
 export const SESSION_IDLE_MINUTES = 30;
 export const SESSION_HOURS = 12;
@@ -24,37 +22,20 @@ export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
 }
 
-/** What `judgeSession` decides from: the session, its user and its organization, read in one statement. */
-export type SessionRecord = {
-  readonly organizationId: string;
-  readonly organizationName: string;
-  readonly organizationSuspendedAt: Date | null;
-  readonly organizationIsMoving: boolean;
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
+/** What decides whether a session has ended. */
+export type JudgedSession = {
   readonly userDeactivatedAt: Date | null;
-  readonly hasSecondFactor: boolean;
-  /** The number of webhook endpoints of the organization that Charter itself has disabled. */
-  readonly endpointsDisabledByCharter: number;
-  /** The user owns an integration of the organization. */
-  readonly ownsIntegrations: boolean;
-  /** For an administrator: an active integration of the organization has no active owner. */
-  readonly lacksOwners: boolean;
-  /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
-  readonly keyNotices: readonly KeyNotice[];
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
+  /** `false` while the second factor is missing. */
   readonly isComplete: boolean;
-  readonly provedAt: Date | null;
 };
 
 /** Why a session ended. "ended": by a person or by a change of the account, or long ago. */
 export type SessionEnd = 'idle' | 'too-old' | 'ended';
 export type SessionVerdict = 'signed-in' | 'second-factor' | SessionEnd;
 
-export function judgeSession(session: SessionRecord, now: Date): SessionVerdict {
+export function judgeSession(session: JudgedSession, now: Date): SessionVerdict {
   if (session.userDeactivatedAt !== null) return 'ended';
   const age = minutes(session.createdAt, now);
   if (!session.isComplete) return age < HALF_SESSION_MINUTES ? 'second-factor' : 'ended';
@@ -70,4 +51,32 @@ export function isProofFresh(provedAt: Date | null, now: Date): boolean {
 
 function minutes(from: Date, to: Date): number {
   return (to.getTime() - from.getTime()) / MINUTE_MS;
+}
+
+/** The first that matches counts: browsers also name the ones that they are compatible with. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/(Chrome|\bCriOS)\//, 'Chrome'],
+  [/\bVersion\/\S+ (\S+ )?Safari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** "Firefox on Windows", for people, from a User-Agent header (RFC 9110 section 10.1.5). Clients can send any text there. */
+export function deviceOf(userAgent: string): string {
+  const nameIn = (names: typeof BROWSERS) => names.find(([mark]) => mark.test(userAgent))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (system === undefined) return browser ?? 'Unknown device';
+  return `${browser ?? 'Unknown browser'} on ${system}`;
 }

@@ -1,3 +1,6 @@
+import { createHash, randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
+
 /** What a person can sign in with. */
 export type WaysIn = {
   readonly hasPassword: boolean;
@@ -11,4 +14,88 @@ export type WaysIn = {
 /** Whether somebody has a way to sign in. Somebody without any, such as after an invitation, needs a link. */
 export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
   return hasPassword || passkeys > 0 || isLinked;
+}
+
+export const RECOVERY_CODES = 10;
+/** Crockford's base32, without letters that look like digits. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const CHARACTERS = 16;
+
+/** Ten codes such as "8f3k-w2mz-0q7p-ncva". Each has 80 random bits, so it needs no slow hash. */
+export function mintRecoveryCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, () => {
+    const code = Array.from({ length: CHARACTERS }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+    return code.replace(/.{4}(?=.)/g, '$&-');
+  });
+}
+
+/** SHA-256 of a typed code, in any letter case and with or without hyphens; `null` if it is not a recovery code. */
+export function hashRecoveryCode(text: string): Buffer | null {
+  const code = text.toLowerCase().replace(/[\s-]/g, '').replace(/o/g, '0').replace(/[il]/g, '1');
+  return /^[0-9a-hjkmnp-tv-z]{16}$/.test(code) ? createHash('sha256').update(code).digest() : null;
+}
+
+/** The most passkeys that a person can have. */
+export const MAX_PASSKEYS = 20;
+/** How long a challenge can be signed. */
+export const CHALLENGE_MINUTES = 10;
+
+/** What a challenge is for. It serves no other purpose. */
+export type PasskeyPurpose = 'sign_in' | 'proof' | 'registration';
+
+/** What an authenticator states with each signature. */
+export type PasskeyState = {
+  /** Signatures so far; 0 if the authenticator does not count them, as for passkeys that are synced. */
+  readonly counter: number;
+  /** Whether the passkey can be copied to other devices of the user. */
+  readonly isBackupEligible: boolean;
+};
+
+export type PasskeyVerdict = 'accepted' | 'copied' | 'changed';
+
+/**
+ * Compares a verified signature with what is stored (WebAuthn level 3, section 7.2). "copied": the counter did not increase, so
+ * another authenticator may have the private key, too. "changed": a passkey never becomes eligible for backups, nor ceases to be.
+ */
+export function judgeUse(stored: PasskeyState, used: PasskeyState): PasskeyVerdict {
+  if (stored.isBackupEligible !== used.isBackupEligible) return 'changed';
+  const isCounted = stored.counter > 0 || used.counter > 0;
+  return isCounted && used.counter <= stored.counter ? 'copied' : 'accepted';
+}
+
+/** The site to which passkeys belong, as WebAuthn calls it. Browsers use a passkey only there. */
+export type RelyingParty = {
+  /** A host name. */
+  readonly id: string;
+  /** Where the pages with the passkeys are, such as https://charter.example.org. */
+  readonly origin: string;
+};
+
+/** Why there are no passkeys at an address; `instead`: an address where there are, if it is known. */
+export type NoRelyingParty = {
+  readonly kind: 'none';
+  readonly why: 'ip-address' | 'insecure' | 'not-configured';
+  readonly instead: string | null;
+};
+
+export type RelyingPartyCheck = { readonly kind: 'usable'; readonly relyingParty: RelyingParty } | NoRelyingParty;
+
+/**
+ * The site at `origin`. `isConfigured`: the operator has set the origin. Otherwise a client has named it, and only "localhost"
+ * is accepted, for a demonstration.
+ */
+export function relyingPartyAt(origin: string, { isConfigured }: { isConfigured: boolean }): RelyingPartyCheck {
+  if (!URL.canParse(origin)) return { kind: 'none', why: 'not-configured', instead: null };
+  const url = new URL(origin);
+  const { hostname, protocol } = url;
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    const isLoopback = hostname.startsWith('127.') || hostname === '[::1]';
+    const localhost = new URL(url.origin);
+    localhost.hostname = 'localhost';
+    return { kind: 'none', why: 'ip-address', instead: isLoopback && !isConfigured ? localhost.origin : null };
+  }
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  if (!isLocal && !isConfigured) return { kind: 'none', why: 'not-configured', instead: null };
+  if (!isLocal && protocol !== 'https:') return { kind: 'none', why: 'insecure', instead: null };
+  return { kind: 'usable', relyingParty: { id: hostname, origin: url.origin } };
 }

@@ -26,7 +26,7 @@ type Level = { readonly names: Map<string, number> | undefined; at: string | num
  * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Without recursion, and in
  * time proportional to its length, `most` times at worst.
  */
-export function findRepeatedNames(text: string, most: number): readonly string[] {
+export function repeatedNamesIn(text: string, most: number): readonly string[] {
   const found: string[] = [];
   const path: Level[] = [];
   let isName = false;

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
+import { isId } from '../../domain/text.ts';
 import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../../store/audit/audit-log.ts';
 import { findMatchingKeys } from '../../store/keys/key-lists.ts';
 import { findMatchingUsers } from '../../store/people/user-lists.ts';

@@ -1,7 +1,6 @@
 import type { Actor, ActorOrOperator } from '../../domain/audit/actor.ts';
 import { ForbiddenError, MovingError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
+import type { Holder } from '../../domain/keys/api-key.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import {
   type KeyPolicy,
@@ -12,6 +11,7 @@ import {
   mayTakeKeysOfOwned,
   type Role,
 } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import { getOrganization, lockOrganization, type OrganizationRecord } from '../../store/organizations/organizations.ts';
 import { findKeyHolder, type LockedHolder, type LockedIntegration, type LockedUser } from '../../store/people/users.ts';

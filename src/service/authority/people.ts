@@ -1,10 +1,10 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { mayManage, type Role } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
+import { isId } from '../../domain/text.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {
   countAdministrators,

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
+import { isId } from '../../domain/text.ts';
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { codeOf } from '../../domain/errors.ts';
 import type { Cell } from '../../domain/organizations/cells.ts';
 import { domainOfEmail } from '../../domain/people/email.ts';
 import { parseDomain } from '../../domain/people/single-sign-on.ts';
-import { codeOf } from '../../store/sql/error-code.ts';
 import { catchInvalid } from '../outcome.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
 import { normalEmail, shownEmail } from '../../domain/people/email.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations/integrations.ts';
 import type { Transaction } from '../../store/sql/database.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { mayManageIntegrations } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
 import {
   findIntegration,
   type IntegrationDetails,

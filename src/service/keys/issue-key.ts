@@ -1,7 +1,15 @@
 import { v7 as newId } from 'uuid';
 import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import { type ApiKey, type Environment, endOf, expiryOf, MAX_ACTIVE_KEYS, mintKey } from '../../domain/keys/api-key.ts';
-import { type Holder, holderText } from '../../domain/keys/holder.ts';
+import {
+  type ApiKey,
+  type Environment,
+  endOf,
+  expiryOf,
+  type Holder,
+  holderText,
+  MAX_ACTIVE_KEYS,
+  mintKey,
+} from '../../domain/keys/api-key.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/people/role.ts';

@@ -1,9 +1,6 @@
-import { DAY_MS } from '../../domain/duration.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { formatCount, formatInstant, formatNumber } from '../../domain/format.ts';
 import { type AddressList, parseAddressList } from '../../domain/keys/address-list.ts';
-import { type ApiKey, endOf, MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
-import { type Holder, holderText } from '../../domain/keys/holder.ts';
+import { type ApiKey, endOf, type Holder, holderText, MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import {
   highestKeyLimit,
   limitsOf,
@@ -13,6 +10,8 @@ import {
 import { nameKeyOf } from '../../domain/name.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type KeyPolicy, mayWrite } from '../../domain/people/role.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
+import { DAY_MS, formatInstant } from '../../domain/time.ts';
 import { findActiveSuccessor, findKeyHistory } from '../../store/keys/api-keys.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, catchInvalid, conflict, type Invalid, invalid, type NameTaken } from '../outcome.ts';

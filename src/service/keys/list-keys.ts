@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
+import type { Holder } from '../../domain/keys/api-key.ts';
 import { endOf, isExpiringSoon, type KeyState, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
 import type { KeyUsage } from '../../domain/keys/key-usage.ts';
 import { maySeeKeysOfOthers, permissionsOf } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
 import {
   countKeysOf,
   findKeyRotations,

@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
 import { endOf, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { parseName } from '../../domain/name.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findKeyHistory, listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';

@@ -1,10 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
-import { daysUntil } from '../../domain/duration.ts';
-import { formatCount, formatInstant } from '../../domain/format.ts';
-import { isId } from '../../domain/id.ts';
 import { type ActionKind, LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { formatCount, isId } from '../../domain/text.ts';
+import { daysUntil, formatInstant } from '../../domain/time.ts';
 import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/keys/key-checks.ts';
 import {
   type ClaimedNotice,

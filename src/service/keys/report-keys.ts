@@ -1,7 +1,7 @@
 import type { AuditSource } from '../../domain/audit/actor.ts';
 import { MovingError } from '../../domain/errors.ts';
-import { formatCount } from '../../domain/format.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
+import { formatCount } from '../../domain/text.ts';
 import {
   findConcernedPeople,
   type Person,

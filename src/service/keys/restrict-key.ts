@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
 import { networksOutside } from '../../domain/keys/address-list.ts';
 import { endOf } from '../../domain/keys/api-key.ts';
 import { isUsedLately } from '../../domain/keys/key-usage.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findRestrictedKey, restrictApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';

@@ -1,5 +1,5 @@
 import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isId } from '../../domain/id.ts';
 import { type Environment, expiryOf, mintKey } from '../../domain/keys/api-key.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';

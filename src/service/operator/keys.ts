@@ -1,6 +1,12 @@
 import { DomainError } from '../../domain/errors.ts';
-import { type Environment, endOf, findKeyIn, hashKey, isWholePrefix } from '../../domain/keys/api-key.ts';
-import { holderText } from '../../domain/keys/holder.ts';
+import {
+  type Environment,
+  endOf,
+  findKeyInText,
+  hashKey,
+  holderText,
+  isWholePrefix,
+} from '../../domain/keys/api-key.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Permission } from '../../domain/people/role.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
@@ -58,7 +64,7 @@ export async function revokeKeyByText(
   db: Database,
   text: string,
 ): Promise<{ readonly id: string; readonly isMoving: boolean }> {
-  const found = findKeyIn(text);
+  const found = findKeyInText(text);
   if (found === null || !isWholePrefix(found.prefix)) {
     throw new DomainError('invalid', 'Give a whole API key, or a prefix such as charter_live_Ab3d.');
   }

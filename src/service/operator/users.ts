@@ -1,7 +1,7 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { domainOfEmail, normalEmail } from '../../domain/people/email.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
+import { isId } from '../../domain/text.ts';
 
 // An archive is JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is whole.
 

@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { formatCount } from '../../domain/format.ts';
 import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/keys/key-notice.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
+import { formatCount } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { checkKeysSoon } from '../../store/keys/key-checks.ts';
 import {

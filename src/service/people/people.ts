@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { searchText } from '../../domain/name.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { isRole, type Role } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
 import {
   countUsers,
   type FoundUser,

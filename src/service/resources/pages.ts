@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller } from '../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import * as store from '../../store/resources/list.ts';
 import * as programs from '../../store/resources/parent-program-list.ts';

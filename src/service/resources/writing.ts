@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller } from '../../domain/audit/actor.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/resources/idempotency-keys.ts';
 import { type Checked, checkKeyOfWrite, type Writer } from '../../store/resources/key-of-write.ts';

@@ -1,8 +1,8 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import { formatInstant } from '../../domain/format.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { hashToken } from '../../domain/people/session.ts';
+import { formatInstant } from '../../domain/time.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { getOrganization, lockOrganization } from '../../store/organizations/organizations.ts';
 import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/people/sessions.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import { parseName } from '../../domain/name.ts';
-import { MAX_PASSKEYS } from '../../domain/people/passkey.ts';
+import { MAX_PASSKEYS } from '../../domain/people/ways-in.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {

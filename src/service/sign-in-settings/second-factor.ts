@@ -1,6 +1,6 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { shownEmail } from '../../domain/people/email.ts';
-import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/people/recovery-code.ts';
+import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/people/ways-in.ts';
 import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
 import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';

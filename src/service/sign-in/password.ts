@@ -1,13 +1,13 @@
 import argon2 from '@node-rs/argon2';
-import { HOUR_MS } from '../../domain/duration.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type AccessLinkKind, LINK_HOURS } from '../../domain/people/access-link.ts';
 import {
+  checkPasswordStrength,
   MAX_PASSWORD_CHARACTERS,
   normalPassword,
   type PasswordOwner,
-  passwordProblem,
 } from '../../domain/people/password.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import { insertAccessLink, voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
@@ -53,7 +53,7 @@ export async function replacePassword(
 
 /** Returns `null` if the password is strong enough. */
 export function checkPassword(password: string, owner: PasswordOwner): Invalid | null {
-  const problem = passwordProblem(password, owner);
+  const problem = checkPasswordStrength(password, owner);
   return problem === null ? null : invalid('password', problem);
 }
 

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Keyring } from '../../domain/keyring.ts';
-import { hashRecoveryCode } from '../../domain/people/recovery-code.ts';
-import { isSameText } from '../../domain/same-text.ts';
+import { hashRecoveryCode } from '../../domain/people/ways-in.ts';
+import { isSameText } from '../../domain/text.ts';
 import type { LockedUser, UserChange } from '../../store/people/users.ts';
 import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 

@@ -1,9 +1,8 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
-import { isId } from '../../domain/id.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { deviceOf } from '../../domain/people/device.ts';
-import { hashToken, mintToken } from '../../domain/people/session.ts';
+import { deviceOf, hashToken, mintToken } from '../../domain/people/session.ts';
+import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import {
   endOtherSessionsOf,

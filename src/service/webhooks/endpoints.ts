@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
-import { HOUR_MS } from '../../domain/duration.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import {
   MAX_ENDPOINTS,
@@ -9,7 +9,7 @@ import {
   parseEndpointUrl,
   parseEventTypes,
 } from '../../domain/webhooks/webhook-endpoint.ts';
-import { SECRET_BYTES, secretText } from '../../domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES, secretText } from '../../domain/webhooks/webhook-message.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
-import { MINUTE_MS } from '../../domain/duration.ts';
-import { isId } from '../../domain/id.ts';
 import { mayGovern } from '../../domain/people/role.ts';
+import { isId } from '../../domain/text.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import { TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
 import { recordAudit } from '../../store/audit/audit.ts';

@@ -1,4 +1,4 @@
-import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { HolderKind } from '../../domain/keys/api-key.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
 

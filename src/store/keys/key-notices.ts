@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../domain/duration.ts';
-import type { HolderKind } from '../../domain/keys/holder.ts';
+import type { HolderKind } from '../../domain/keys/api-key.ts';
 import {
   type ActionKind,
   type KeyNotice,
@@ -8,6 +7,7 @@ import {
   type ShownKind,
 } from '../../domain/keys/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { isActive } from './key-row.ts';

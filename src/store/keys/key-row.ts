@@ -1,6 +1,6 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
+import type { HolderKind } from '../../domain/keys/api-key.ts';
 import { type ApiKey, SOON_DAYS, SOON_SHARE } from '../../domain/keys/api-key.ts';
-import type { HolderKind } from '../../domain/keys/holder.ts';
 import { READ_PERMISSIONS, type Role } from '../../domain/people/role.ts';
 
 // The columns of the table api_keys, and the conditions on its rows.

@@ -1,6 +1,4 @@
-import { DAY_MS } from '../../domain/duration.ts';
-import type { ApiKey } from '../../domain/keys/api-key.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
+import type { ApiKey, Holder } from '../../domain/keys/api-key.ts';
 import { LIMITED_PER_HOUR, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice.ts';
 import {
   firstShown,
@@ -13,6 +11,7 @@ import {
   usageOf,
 } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { insertNoticesOf } from './key-notices.ts';

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../domain/duration.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 

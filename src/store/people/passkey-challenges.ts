@@ -1,4 +1,4 @@
-import type { PasskeyPurpose } from '../../domain/people/passkey.ts';
+import type { PasskeyPurpose } from '../../domain/people/ways-in.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 

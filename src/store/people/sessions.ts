@@ -1,7 +1,7 @@
 import type { AuditSource } from '../../domain/audit/actor.ts';
-import { HOUR_MS, MINUTE_MS } from '../../domain/duration.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/people/session.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { storableClient } from '../sql/storable.ts';

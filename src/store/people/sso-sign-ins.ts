@@ -1,9 +1,9 @@
-import { MINUTE_MS } from '../../domain/duration.ts';
+import { memberOf } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { SIGN_IN_MINUTES } from '../../domain/people/single-sign-on.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
-import { memberOf } from '../sql/error-code.ts';
 
 /** A person at the provider with the e-mail of a user, who has not confirmed yet that the account is theirs. */
 export type UnconfirmedPerson = {

@@ -1,5 +1,5 @@
 import type { User } from '../../../generated/prisma/client.ts';
-import type { Holder } from '../../domain/keys/holder.ts';
+import type { Holder } from '../../domain/keys/api-key.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Role } from '../../domain/people/role.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';

@@ -1,12 +1,12 @@
 import { NIL } from 'uuid';
-import { DAY_MS } from '../../domain/duration.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { rfc3339 } from '../sql/timestamp.ts';
 import { positionBefore } from './event-position.ts';
 import { AS_TEXT, MAX_ROWS } from './list.ts';
-import { VERSION } from './organization-version.ts';
+import { ORGANIZATION_VERSION } from './table.ts';
 
 export type EventQuery = {
   /** Only events after this position (event-position.ts). */
@@ -81,7 +81,7 @@ const LIST_OF_TYPE = {
 const FIND = {
   name: 'find_event',
   text: `
-    select row_to_json(found) as json, ${VERSION} as version
+    select row_to_json(found) as json, ${ORGANIZATION_VERSION} as version
     from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
 };
 

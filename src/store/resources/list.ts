@@ -2,8 +2,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { parseJson } from '../../domain/resources/json.ts';
 import type { Database } from '../sql/database.ts';
 import { bytesOfInstant, rfc3339 } from '../sql/timestamp.ts';
-import { VERSION } from './organization-version.ts';
-import { type ContentOf, columnOf, type Stored, type Table } from './table.ts';
+import { type ContentOf, columnOf, ORGANIZATION_VERSION, type Stored, type Table } from './table.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
@@ -112,7 +111,7 @@ export function pageStatement<Row extends Stored>(
   const direction = descending ? 'desc' : 'asc';
   const order = `order by ${sortField} ${direction}, id ${direction}`;
   const text = `
-    select row_to_json(listed) as json, ${VERSION} as version from (
+    select row_to_json(listed) as json, ${ORGANIZATION_VERSION} as version from (
       select ${shown} from (
         select * from ${source} where ${['organization_id = $1', ...start, ...conditions].join(' and ')} ${order} limit ${MAX_ROWS}
       ) page ${order} limit ${most}

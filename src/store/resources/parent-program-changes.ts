@@ -1,4 +1,4 @@
-import { VERSION } from './organization-version.ts';
+import { ORGANIZATION_VERSION } from './table.ts';
 
 // List pages of the parent programs that have changed since an instant, in order of creation. Changed rows are found period by
 // period of their creation, until there are enough for a list page. A scan of all rows in order of creation could read a million
@@ -42,7 +42,7 @@ export function changesSql({ columns, maxRows, descending, isFirst }: Kind): str
   const changed = `organization_id = $1 and ${periodOf('created_at')} = start and updated_at >= ${SINCE}`;
   // "offset 0" and the innermost limit keep PostgreSQL from other plans: it assumes that any third of the rows has changed.
   return `
-    select row_to_json(program) as json, ${VERSION} as version from (
+    select row_to_json(program) as json, ${ORGANIZATION_VERSION} as version from (
       select period, created_at, id from (
         select start, period,
                exists (select from parent_programs where ${changed} offset ${MOST_SORTED}) as has_many

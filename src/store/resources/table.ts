@@ -1,6 +1,5 @@
 import type { Permission } from '../../domain/people/role.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
-import { VERSION } from './organization-version.ts';
 
 /** The fields of every row that the API shows. */
 export type Stored = {
@@ -64,7 +63,7 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
     fieldsAsText: ['id', ...selectedAsText, TIMES].join(', '),
     find: {
       name: `find_${name}`,
-      text: `select ${['id', ...selected, TIMES].join(', ')}, ${VERSION} as version from ${name} where organization_id = $1 and id = $2`,
+      text: `select ${['id', ...selected, TIMES].join(', ')}, ${ORGANIZATION_VERSION} as version from ${name} where organization_id = $1 and id = $2`,
     },
     insert: [
       'with writer as materialized (',
@@ -112,3 +111,9 @@ export function fieldsOf<Row extends Stored>({ columns }: Table<Row>, content: C
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/**
+ * SQL for the version of the organization $1. Part of the statement that reads the organization's data, so both come from one
+ * snapshot, whatever was committed since the API key was looked up.
+ */
+export const ORGANIZATION_VERSION = '(select version::text from organizations where organizations.id = $1)';

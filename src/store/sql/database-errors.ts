@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { codeOf, memberOf } from './error-code.ts';
+import { codeOf, memberOf } from '../../domain/errors.ts';
 
 /** Codes of Node, SQLSTATE and Prisma that mean that the database is unavailable, not that there is a bug. */
 const OUTAGE_CODES = [

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DomainError } from '../../domain/errors.ts';
 import { encryptionKeyIdOf, type Keyring, MissingEncryptionKeyError, type SecretPlace } from '../../domain/keyring.ts';
-import { SECRET_BYTES } from '../../domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES } from '../../domain/webhooks/webhook-message.ts';
 import type { Database } from './database.ts';
 import { BATCH_ROWS } from './delete-in-batches.ts';
 import type { Query } from './tenant-tables.ts';

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isPromise } from 'node:util/types';
+import { codeOf } from '../../domain/errors.ts';
 import type { SpanEnd, SpanStart, Tracing } from '../../observability/instruments/tracing.ts';
 import type { Database } from './database.ts';
-import { codeOf } from './error-code.ts';
 
 /** Records a span for each statement that is sent as a part of a recorded span. The spans hold no value of a statement. */
 export function traceStatements({ pool }: Pick<Database, 'pool'>, tracing: Tracing): void {

@@ -1,7 +1,7 @@
+import type { SessionRecord } from '../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { AccessLinkKind, AccessLinkRecord } from '../../domain/people/access-link.ts';
 import type { Role } from '../../domain/people/role.ts';
-import type { SessionRecord } from '../../domain/people/session.ts';
 import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../keys/key-notices.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { IS_MOVING } from './is-moving.ts';

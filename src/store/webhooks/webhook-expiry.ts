@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../domain/duration.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { positionBefore } from '../resources/event-position.ts';
 import type { Database } from '../sql/database.ts';
 import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';

@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../../src/domain/duration.ts';
-import { formatMonthDay } from '../../../src/domain/format.ts';
+import { DAY_MS, formatMonthDay } from '../../../src/domain/time.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/sql/database.ts';
 import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';

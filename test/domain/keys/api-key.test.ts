@@ -1,10 +1,10 @@
 import {
   expiryOf,
-  findKeyIn,
-  findKeysIn,
+  findKeyInText,
   hashKey,
   inspectKey,
   isWholePrefix,
+  keysInText,
   maskKeys,
   mintKey,
 } from '../../../src/domain/keys/api-key.ts';
@@ -48,9 +48,9 @@ test.each(['e', 'eu1', 'us-east'.replace('-', ''), 'a23456789012'])(
     expect(inspectKey(key.slice(0, -1))).toEqual({ kind: 'incomplete', characters: key.length - 1, of: key.length });
     expect(inspectKey(`"${key}"`)).toEqual({ kind: 'too-long', extra: 2 });
     for (const text of [key, ` "${key}"\n`, key.slice('charter_live_'.length)])
-      expect(findKeyIn(text)).toEqual({ kind: 'whole', prefix, key });
-    expect(findKeyIn(key.slice(0, 40))).toEqual({ kind: 'part', prefix });
-    expect(findKeysIn(`KEY=${key}, ${SAMPLE}`)).toEqual([key, SAMPLE]);
+      expect(findKeyInText(text)).toEqual({ kind: 'whole', prefix, key });
+    expect(findKeyInText(key.slice(0, 40))).toEqual({ kind: 'part', prefix });
+    expect(keysInText(`KEY=${key}, ${SAMPLE}`)).toEqual([key, SAMPLE]);
     expect(maskKeys(`The key ${key} and ${SAMPLE}.`)).toBe(`The key ${prefix}… and ${SAMPLE.slice(0, 17)}….`);
   },
 );
@@ -68,14 +68,14 @@ test('a key is found in pasted text, whole or in part, and never more than its p
   const prefix = SAMPLE.slice(0, 17);
   const bare = SAMPLE.slice(SECRET_START);
   for (const text of [SAMPLE, ` "${SAMPLE}"\n`, `curl -H "Authorization: Bearer ${SAMPLE}" https://x.example`, bare])
-    expect(findKeyIn(text)).toEqual({ kind: 'whole', prefix, key: SAMPLE });
-  expect(findKeyIn(`${prefix} and ${SAMPLE}`)).toMatchObject({ kind: 'whole' });
+    expect(findKeyInText(text)).toEqual({ kind: 'whole', prefix, key: SAMPLE });
+  expect(findKeyInText(`${prefix} and ${SAMPLE}`)).toMatchObject({ kind: 'whole' });
   for (const text of [prefix, `${prefix}…`, SAMPLE.slice(0, 40), `${SAMPLE}0`])
-    expect(findKeyIn(text)).toEqual({ kind: 'part', prefix });
+    expect(findKeyInText(text)).toEqual({ kind: 'part', prefix });
   for (const text of [`${SAMPLE.slice(0, -1)}Y`, `${bare.slice(0, -1)}Y`])
-    expect(findKeyIn(text)).toEqual({ kind: 'mistyped', prefix });
-  expect(findKeyIn('a charter_test_ key')).toEqual({ kind: 'part', prefix: 'charter_test_' });
-  for (const text of ['', 'Nightly import', 'charter_', 'mnCl', `${bare}0`]) expect(findKeyIn(text)).toBeNull();
+    expect(findKeyInText(text)).toEqual({ kind: 'mistyped', prefix });
+  expect(findKeyInText('a charter_test_ key')).toEqual({ kind: 'part', prefix: 'charter_test_' });
+  for (const text of ['', 'Nightly import', 'charter_', 'mnCl', `${bare}0`]) expect(findKeyInText(text)).toBeNull();
 });
 
 test('a thousand keys are all different and use the whole alphabet', () => {

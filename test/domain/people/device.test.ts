@@ -1,4 +1,4 @@
-import { deviceOf } from '../../../src/domain/people/device.ts';
+import { deviceOf } from '../../../src/domain/people/session.ts';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 

@@ -1,4 +1,4 @@
-import { passwordProblem } from '../../../src/domain/people/password.ts';
+import { checkPasswordStrength } from '../../../src/domain/people/password.ts';
 
 const OWNER = {
   name: 'Adaeze Okafor',
@@ -6,7 +6,7 @@ const OWNER = {
   organizationName: 'Northwind Learning Alliance',
   hasSecondFactor: false,
 };
-const problem = (password: string, change = {}) => passwordProblem(password, { ...OWNER, ...change });
+const problem = (password: string, change = {}) => checkPasswordStrength(password, { ...OWNER, ...change });
 
 test.each([
   'violet marmot drums 41 kettles',

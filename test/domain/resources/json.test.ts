@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { findRepeatedNames, parseJson } from '../../../src/domain/resources/json.ts';
+import { parseJson, repeatedNamesIn } from '../../../src/domain/resources/json.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
 // While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
@@ -81,7 +81,7 @@ test('a body of the maximum size that contains only escapes is parsed', () => {
   expect(parseJson(JSON.stringify({ [key]: value }))).toEqual({ [key]: value });
 });
 
-describe('findRepeatedNames', () => {
+describe('repeatedNamesIn', () => {
   test.each([
     ['{"a":1,"b":2}', []],
     ['{"a":1,"b":2,"a":3,"a":4}', ['a']],
@@ -93,7 +93,7 @@ describe('findRepeatedNames', () => {
     ['"a"', []],
     ['[]', []],
   ])('in %s: %j', (text, names) => {
-    expect(findRepeatedNames(text, 10)).toEqual(names);
+    expect(repeatedNamesIn(text, 10)).toEqual(names);
   });
 
   test('none in serialized JSON, and each name that is written again', () => {
@@ -101,9 +101,9 @@ describe('findRepeatedNames', () => {
     fc.assert(
       fc.property(value, fc.string(), (inner, name) => {
         const text = JSON.stringify(inner);
-        expect(findRepeatedNames(text, 10)).toEqual([]);
+        expect(repeatedNamesIn(text, 10)).toEqual([]);
         const quoted = JSON.stringify(name);
-        expect(findRepeatedNames(`{${quoted}:${text},${quoted}:${text}}`, 10)).toEqual([name]);
+        expect(repeatedNamesIn(`{${quoted}:${text},${quoted}:${text}}`, 10)).toEqual([name]);
       }),
       { numRuns: 1000 },
     );
@@ -122,6 +122,6 @@ describe('findRepeatedNames', () => {
     ],
     ['spaces', (size) => `{${' '.repeat(10 * size)}}`],
   ])('takes time in proportion to a text of many %s', async (_, textOf) => {
-    await expectLinearTime((size) => findRepeatedNames(textOf(size), 100), 15_000);
+    await expectLinearTime((size) => repeatedNamesIn(textOf(size), 100), 15_000);
   });
 });

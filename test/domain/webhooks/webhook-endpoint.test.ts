@@ -85,7 +85,7 @@ test('event types are taken once each and in one order; none and unknown ones ar
 });
 
 test('an endpoint can have exactly the event types of the contract', () => {
-  const file = join(import.meta.dirname, '../../generated/openapi.json');
+  const file = join(import.meta.dirname, '../../../generated/openapi.json');
   const document: { components: { schemas: { Event: { properties: { type: { enum: string[] } } } } } } = JSON.parse(
     readFileSync(file, 'utf8'),
   );

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Role } from '../../../src/domain/people/role.ts';
-import { secretText } from '../../../src/domain/webhooks/webhook-signature.ts';
+import { secretText } from '../../../src/domain/webhooks/webhook-message.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
   changeWebhookContent,

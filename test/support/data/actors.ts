@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { DomainError } from '../../../src/domain/errors.ts';
+import { DomainError, memberOf } from '../../../src/domain/errors.ts';
 import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { type KeyPolicy, PERMISSIONS, type Permission, ROLES, type Role } from '../../../src/domain/people/role.ts';
 import { type IssuedKey, issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
-import { memberOf } from '../../../src/store/sql/error-code.ts';
 import { placeOfCursorKey } from '../../../src/store/sql/secrets.ts';
 
 export const NOBODY = '00000000-0000-7000-8000-000000000000';

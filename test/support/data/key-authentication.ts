@@ -1,4 +1,4 @@
-import type { Caller } from '../../../src/domain/caller.ts';
+import type { Caller } from '../../../src/domain/audit/actor.ts';
 import { acceptKey, callerOf, findKeysIn, findKnownKey, hashOfKey } from '../../../src/service/authenticate.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { SECRET_BYTES, secretText, signatureOf } from '../../../src/domain/webhooks/webhook-signature.ts';
+import { SECRET_BYTES, secretText, signatureOf } from '../../../src/domain/webhooks/webhook-message.ts';
 
 /** The secret of an endpoint, as bytes and as people copy it. */
 export type TestSecret = { readonly bytes: Uint8Array; readonly text: string };

@@ -3,7 +3,7 @@ import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-addr
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
-import { type RulesContent, saveRules, saveConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
+import { type RulesContent, saveConnection, saveRules } from '../../../src/service/sign-in-settings/single-sign-on.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { placeOfClientSecret } from '../../../src/store/sql/secrets.ts';
 import type { Browser, Page } from '../dashboard/dashboard.ts';

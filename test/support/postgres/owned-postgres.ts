@@ -1,10 +1,10 @@
 import { chmod, mkdtemp, readdir, readlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../../../src/domain/errors.ts';
 import { type Cluster, findCluster, getBinariesFor, getCluster } from '../../../src/postgres/embedded-cluster.ts';
 import { findPort, startServer } from '../../../src/postgres/embedded-server.ts';
 import { run } from '../../../src/postgres/system-user.ts';
-import { codeOf } from '../../../src/store/sql/error-code.ts';
 import { until } from '../wait.ts';
 import { withClient } from './postgres.ts';
 

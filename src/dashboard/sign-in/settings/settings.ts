@@ -1,6 +1,6 @@
-import { formatCount } from '../../../domain/format.ts';
 import { shownEmail } from '../../../domain/people/email.ts';
 import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
+import { formatCount } from '../../../domain/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';

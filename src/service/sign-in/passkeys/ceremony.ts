@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { RelyingParty } from '../../../domain/people/relying-party.ts';
+import { memberOf } from '../../../domain/errors.ts';
+import type { RelyingParty } from '../../../domain/people/ways-in.ts';
 import { parseJson } from '../../../domain/resources/json.ts';
-import { memberOf } from '../../../store/sql/error-code.ts';
 
 // The only file that knows the library for WebAuthn. What it returns consists of our own types.
 

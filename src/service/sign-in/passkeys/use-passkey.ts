@@ -1,9 +1,9 @@
 import type { Actor } from '../../../domain/audit/actor.ts';
-import { MINUTE_MS } from '../../../domain/duration.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
-import { CHALLENGE_MINUTES, judgeUse, type PasskeyPurpose } from '../../../domain/people/passkey.ts';
-import type { RelyingParty } from '../../../domain/people/relying-party.ts';
 import { hashToken } from '../../../domain/people/session.ts';
+import type { RelyingParty } from '../../../domain/people/ways-in.ts';
+import { CHALLENGE_MINUTES, judgeUse, type PasskeyPurpose } from '../../../domain/people/ways-in.ts';
+import { MINUTE_MS } from '../../../domain/time.ts';
 import { insertChallenge, takeChallenge } from '../../../store/people/passkey-challenges.ts';
 import { listPasskeysOf, recordPasskeyUse, type StoredPasskey } from '../../../store/people/passkeys.ts';
 import type { Database, Transaction } from '../../../store/sql/database.ts';

@@ -1,6 +1,6 @@
-import { isId } from '../../../domain/id.ts';
 import { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import { domainOfEmail } from '../../../domain/people/email.ts';
+import { isId } from '../../../domain/text.ts';
 import {
   findSsoConnection,
   type SsoConnectionRecord,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as openid from 'openid-client';
+import { memberOf } from '../../../domain/errors.ts';
 import { SESSION_HOURS } from '../../../domain/people/session.ts';
-import { memberOf } from '../../../store/sql/error-code.ts';
 import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
 // This file and try-provider.ts speak OpenID Connect. Their library's types stay here. They are imported with the first sign-in at

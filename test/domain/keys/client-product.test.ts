@@ -1,5 +1,5 @@
-import { clientProductOf } from '../../src/domain/client-product.ts';
-import { mintKey } from '../../src/domain/keys/api-key.ts';
+import { mintKey } from '../../../src/domain/keys/api-key.ts';
+import { clientProductOf } from '../../../src/domain/keys/key-usage.ts';
 
 test.each([
   ['curl/8.5.0', 'curl/8.5.0'],

@@ -1,13 +1,13 @@
-// Text for numbers and times, the same in every message and on every page.
+// Durations in milliseconds, as Date counts. A day is one of UTC.
 
-/** "1 day", "3 days". `plural`: of a unit whose plural has no "s" at its end. */
-export function formatCount(number: number, unit: string, plural = `${unit}s`): string {
-  return `${number} ${number === 1 ? unit : plural}`;
-}
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
-/** "1,234,567". `number`: an integer, at least 0. */
-export function formatNumber(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+/** 0: on the same day as `now`; 1: on the next one. Both days are those of UTC, as pages and mails show them. */
+export function daysUntil(at: Date, now: Date): number {
+  const dayOf = (each: Date) => Math.floor(each.getTime() / DAY_MS);
+  return Math.max(0, dayOf(at) - dayOf(now));
 }
 
 // Not Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
