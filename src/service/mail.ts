@@ -1,12 +1,41 @@
 import type { Transporter } from 'nodemailer';
+import type { OrganizationScope } from '../domain/organizations/organization-scope.ts';
+import { listAdministrators } from '../store/people/user-lists.ts';
+import type { Database } from '../store/sql/database.ts';
 
 export type Mail = {
-  /** Of a mail that may be sent twice: its Message-ID, by which a mail program recognizes the second one. */
+  /** The Message-ID of a mail that may be sent twice, by which a mail program recognizes the second one. */
   readonly id?: string;
   readonly to: { readonly name: string; readonly address: string };
   readonly subject: string;
   readonly text: string;
 };
+
+type Administrators = Awaited<ReturnType<typeof listAdministrators>>;
+type Letter = { readonly subject: string; readonly paragraphs: readonly string[] };
+
+/** A mail to a person. */
+export function mailOf({ name, email }: { name: string; email: string }, { subject, paragraphs }: Letter): Mail {
+  const text = [`Hello ${name},`, ...paragraphs].join('\n\n');
+  return { to: { name, address: email }, subject, text: `${text}\n` };
+}
+
+/**
+ * Mails the active administrators in the background, where mail is configured. Call it once the transaction with the event that
+ * they learn of has committed.
+ */
+export function mailAdministrators(
+  { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
+  scope: OrganizationScope,
+  write: (administrators: Administrators) => Promise<Letter>,
+): void {
+  if (!outbox.canSend) return;
+  outbox.later(async () => {
+    const administrators = await listAdministrators(db, scope);
+    const letter = await write(administrators);
+    for (const administrator of administrators) outbox.post(mailOf(administrator, letter));
+  });
+}
 
 export type MailConfig = {
   /** smtp:// or smtps://, with user and password if the server needs them. */

@@ -1,4 +1,5 @@
-import { type SignedIn, signOut } from '../../service/sign-in/sign-in.ts';
+import type { SignedIn } from '../../service/sign-in/sessions.ts';
+import { signOut } from '../../service/sign-in/sign-in.ts';
 import { mailBreakGlass } from '../../service/sign-in-settings/enforcement.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { RequestContext } from '../http/request-context.ts';

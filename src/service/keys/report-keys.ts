@@ -11,7 +11,7 @@ import {
   revokeReportedKeys,
 } from '../../store/keys/reported-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
-import type { Mail, Outbox } from '../mail.ts';
+import { type Mail, mailOf, type Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { admitReport } from '../sign-in/attempt-limits.ts';
 
@@ -130,13 +130,12 @@ export function reportMail({ recipient, keys, publicUrl }: Content): Mail {
     ? `The API key ${first?.prefix} was reported as leaked and revoked`
     : `${formatCount(keys.length, 'API key')} were reported as leaked and revoked`;
   const it = isOne ? 'it' : 'them';
-  const text = [
-    `Hello ${recipient.name},`,
+  const paragraphs = [
     `Somebody found ${isOne ? 'an API key' : 'API keys'} of ${first?.organizationName} and reported ${it} to Charter as leaked. Charter has revoked ${it}: requests that use ${it} are refused with 401.`,
     ...keys.map((key) => `${key.name} (${key.prefix}…) of ${key.holderName}\n${keyUrl(key, { recipient, publicUrl })}`),
     `Find out where ${isOne ? 'the key' : 'the keys'} leaked, then create a new key for each program that still needs one.`,
-  ].join('\n\n');
-  return { to: { name: recipient.name, address: recipient.email }, subject, text: `${text}\n` };
+  ];
+  return mailOf(recipient, { subject, paragraphs });
 }
 
 /** The page of the key. Users have their own keys under My profile. */

@@ -2,7 +2,7 @@ import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findCredentials } from '../../store/unscoped/people.ts';
-import type { Mail, Outbox } from '../mail.ts';
+import { type Mail, mailOf, type Outbox } from '../mail.ts';
 import type { AccessLink } from '../sign-in/password.ts';
 
 export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> & {
@@ -26,14 +26,13 @@ export function mailLink(
 }
 
 function hasAccountMail({ name, email, organizationName }: Omit<MailedLink, 'token'>): Mail {
-  const invited = `You are invited to ${organizationName} on Charter`;
-  const text = [
-    `Hello ${name},`,
-    `${invited}, but ${shownEmail(email)} has an account in another organization already, and an e-mail can have one account only.`,
+  const subject = `You are invited to ${organizationName} on Charter`;
+  const paragraphs = [
+    `${subject}, but ${shownEmail(email)} has an account in another organization already, and an e-mail can have one account only.`,
     'To accept, ask for an invitation to another e-mail. If you no longer need your account, ask support to remove it, and then for a new invitation.',
     'If you did not expect it, ignore this mail.',
-  ].join('\n\n');
-  return { to: { name, address: email }, subject: invited, text: `${text}\n` };
+  ];
+  return mailOf({ name, email }, { subject, paragraphs });
 }
 
 /** The mail that brings a link to its user. */
@@ -54,11 +53,10 @@ export function linkMail({
     kind === 'invitation'
       ? [invited, `${invited}.`]
       : [reset.subject, `Somebody, probably you, asked for ${reset.wanted} at ${organizationName}.`];
-  const text = [
-    `Hello ${name},`,
+  const paragraphs = [
     `${why} Open this link to ${isToProvider ? 'sign in at the identity provider of your organization' : 'set your password'}:`,
     url,
     `It works once, within ${hours === 1 ? 'an hour' : `${hours} hours`}. If you did not expect it, ignore this mail.`,
-  ].join('\n\n');
-  return { to: { name, address: email }, subject, text: `${text}\n` };
+  ];
+  return mailOf({ name, email }, { subject, paragraphs });
 }

@@ -9,11 +9,10 @@ import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/p
 import { lockSsoConnection, setSsoEnforced } from '../../store/people/sso-connections.ts';
 import { listSsoDomains } from '../../store/people/sso-domains.ts';
 import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
-import { listAdministrators } from '../../store/people/user-lists.ts';
 import { findWaysIn } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { checkUnlinking, lockToGovern, lockToManage } from '../authority/people.ts';
-import type { Outbox } from '../mail.ts';
+import { mailAdministrators, type Outbox } from '../mail.ts';
 import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
 
@@ -113,18 +112,15 @@ export function mailBreakGlass(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
   { scope, userId, by, ip, now }: BreakGlassUse,
 ): void {
-  if (!outbox.canSend) return;
-  outbox.later(async () => {
-    const administrators = await listAdministrators(db, scope);
+  mailAdministrators({ db, outbox }, scope, async (administrators) => {
     const { name: organization } = await transaction(db, (tx) => getOrganization(tx, scope));
     const used = administrators.find(({ id }) => id === userId);
-    for (const { name, email } of administrators) {
-      const text = [
-        `Hello ${name},`,
+    return {
+      subject: 'A break-glass sign-in to Charter',
+      paragraphs: [
         `${used?.name ?? 'The break-glass administrator'} signed in to ${organization} on Charter with a ${by}, at ${formatInstant(now)}, from ${ip}. Single sign-on is required there, and only this account can sign in without it.`,
         'If you do not know why, ask its owner and look at the audit log. The owner can change the password and remove passkeys under My profile.',
-      ].join('\n\n');
-      outbox.post({ to: { name, address: email }, subject: 'A break-glass sign-in to Charter', text: `${text}\n` });
-    }
+      ],
+    };
   });
 }

@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/audit/actor.ts';
+import type { Actor, AuditSource } from '../../domain/audit/actor.ts';
 import { ForbiddenError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { deviceOf, hashToken, mintToken } from '../../domain/people/session.ts';
@@ -19,10 +19,44 @@ import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 
-/**
- * Starts a session under a new token, never under one that the browser sent: a planted token must not become a session.
- * `provedAt` is given where the sign-in alone does not say when the user proved who they are.
- */
+/** A user has signed in. */
+export type SignedIn = {
+  readonly kind: 'signed-in';
+  /** The token of the session. */
+  readonly token: string;
+  readonly userId: string;
+  /** The organization whose break-glass administrator this is. Once the transaction is committed, call `mailBreakGlass`. */
+  readonly breakGlassOf?: OrganizationScope;
+};
+
+type SignIn = {
+  readonly userId: string;
+  /** How the user signed in, for the audit log. */
+  readonly detail?: Readonly<Record<string, string>>;
+  readonly isBreakGlass?: boolean;
+  readonly at: Date;
+  /** When the user proved who they are, which is `null` if nobody knows; `at` if it is omitted. */
+  readonly provedAt?: Date | null;
+  /** The identity provider's id of the session; omitted for a sign-in without single sign-on. */
+  readonly ssoSid?: string;
+  readonly auditSource: AuditSource;
+};
+
+/** Opens the session of a user who has signed in, and records that. */
+export async function openSession(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { detail, isBreakGlass = false, ...session }: SignIn,
+): Promise<SignedIn> {
+  const { userId, auditSource } = session;
+  const event = { actorUserId: userId, targetUserId: userId, auditSource };
+  await recordAudit(tx, scope, { ...event, action: 'user.signed_in', ...(detail !== undefined && { detail }) });
+  if (isBreakGlass) await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
+  const token = await startSession(tx, scope, { ...session, isComplete: true });
+  return { kind: 'signed-in', token, userId, ...(isBreakGlass && { breakGlassOf: scope }) };
+}
+
+/** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,

@@ -14,16 +14,8 @@ import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { addLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
-import { startSession } from './sessions.ts';
+import { openSession, type SignedIn, startSession } from './sessions.ts';
 
-/** `token` is the session's. */
-export type SignedIn = {
-  readonly kind: 'signed-in';
-  readonly token: string;
-  readonly userId: string;
-  /** The organization whose break-glass administrator this is. Once the transaction is committed, call `mailBreakGlass`. */
-  readonly breakGlassOf?: OrganizationScope;
-};
 /** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
 type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
@@ -107,17 +99,14 @@ async function accept(
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
-    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
     if (!isLongEnough(password, { hasSecondFactor: false })) {
       const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'a sign-in whose password is too short without a second factor' };
-      await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made', detail });
+      const event = { actorUserId: user.id, targetUserId: user.id, detail, auditSource };
+      await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made' });
       return { kind: 'new-password', token };
     }
-    await recordAudit(tx, scope, { ...event, action: 'user.signed_in' });
-    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
-    const token = await startSession(tx, scope, { ...session, isComplete: true });
-    return { kind: 'signed-in', token, userId: user.id, ...(way === 'break-glass' && { breakGlassOf: scope }) };
+    return openSession(tx, scope, { ...session, isBreakGlass: way === 'break-glass' });
   });
 }
 
@@ -180,16 +169,13 @@ export async function giveSecondFactor(
     }
     if (!(await endSession(tx, scope, tokenHash))) return { kind: 'ended' };
     await changeUser(tx, scope, user.id, spent.change);
-    const event = { actorUserId: user.id, targetUserId: user.id, auditSource };
-    await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { second_factor: spent.by } });
-    if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
-    const newToken = await startSession(tx, scope, { userId: user.id, isComplete: true, at: now, auditSource });
-    return {
-      kind: 'signed-in',
-      token: newToken,
+    return openSession(tx, scope, {
       userId: user.id,
-      ...(way === 'break-glass' && { breakGlassOf: scope }),
-    };
+      detail: { second_factor: spent.by },
+      isBreakGlass: way === 'break-glass',
+      at: now,
+      auditSource,
+    });
   });
   if (result.kind === 'signed-in') {
     await clearAttempt(db, attempt);

@@ -1,10 +1,9 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import { listAdministrators } from '../../store/people/user-lists.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { disableWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
-import type { Mail, Outbox } from '../mail.ts';
+import { mailAdministrators, type Outbox } from '../mail.ts';
 
 /** Why Charter itself disables an endpoint. */
 export type OwnReason = Exclude<DisabledReason, 'user'>;
@@ -45,42 +44,26 @@ type MailDeps = {
   readonly publicUrl: string | undefined;
 };
 
-/** Tells the active administrators in the background, where mail is configured. */
-export function mailDisabled(
-  { db, outbox, publicUrl }: MailDeps,
-  scope: OrganizationScope,
-  disabled: WebhookDisabled,
-): void {
-  if (!outbox.canSend) return;
-  outbox.later(async () => {
-    const administrators = await listAdministrators(db, scope);
-    for (const { name, email } of administrators) outbox.post(disabledMail({ name, email, publicUrl, disabled }));
-  });
-}
-
 const REASON_WORDS: Record<OwnReason, string> = {
   gone: 'Its receiver responded with 410 Gone.',
   failing: `Every attempt of the last ${MAX_FAILING_DAYS} days failed.`,
 };
 
-type Told = {
-  readonly name: string;
-  readonly email: string;
-  readonly publicUrl: string | undefined;
-  readonly disabled: WebhookDisabled;
-};
-
-function disabledMail({ name, email, publicUrl, disabled: { id, url, reason } }: Told): Mail {
+/** Tells the active administrators in the background, where mail is configured. */
+export function mailDisabled(
+  { publicUrl, ...deps }: MailDeps,
+  scope: OrganizationScope,
+  { id, url, reason }: WebhookDisabled,
+): void {
   const where =
     publicUrl === undefined
       ? 'In Charter, open Organization, then Webhooks.'
       : `${publicUrl}/organization/webhooks/${id}`;
-  const text = [
-    `Hello ${name},`,
-    `Charter no longer sends events to this webhook endpoint:`,
+  const paragraphs = [
+    'Charter no longer sends events to this webhook endpoint:',
     url,
     `${REASON_WORDS[reason]} Correct the receiver, then enable the endpoint. Deliveries that wait are sent then. Changes while it is disabled are not sent later: read them from the feed of events.`,
     where,
-  ].join('\n\n');
-  return { to: { name, address: email }, subject: 'A webhook endpoint was disabled', text: `${text}\n` };
+  ];
+  mailAdministrators(deps, scope, async () => ({ subject: 'A webhook endpoint was disabled', paragraphs }));
 }

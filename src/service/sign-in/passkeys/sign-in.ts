@@ -7,8 +7,8 @@ import { findPasskeyUser } from '../../../store/unscoped/people.ts';
 import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
-import { startSession } from '../sessions.ts';
-import type { SignedIn, Wrong } from '../sign-in.ts';
+import { openSession, type SignedIn } from '../sessions.ts';
+import type { Wrong } from '../sign-in.ts';
 import { readAssertion, requestOptions } from './ceremony.ts';
 import {
   type Asking,
@@ -72,12 +72,15 @@ export async function signInWithPasskey(
         await recordFailure({ passkey, why: WHY_REQUIRED });
         return { kind: 'single-sign-on-required', organizationId: owner.organizationId, email: user.email };
       }
-      const event = { actorUserId: userId, targetUserId: userId, auditSource };
-      await recordAudit(tx, scope, { ...event, action: 'user.signed_in', detail: { passkey } });
-      if (way === 'break-glass') await recordAudit(tx, scope, { ...event, action: 'user.break_glass_used' });
-      const token = await startSession(tx, scope, { userId, isComplete: true, at: now, auditSource });
-      const signedIn = { kind: 'signed-in', token, userId, email: user.email } as const;
-      return way === 'break-glass' ? { ...signedIn, breakGlassOf: scope } : signedIn;
+      const isBreakGlass = way === 'break-glass';
+      const signedIn = await openSession(tx, scope, {
+        userId,
+        detail: { passkey },
+        isBreakGlass,
+        at: now,
+        auditSource,
+      });
+      return { ...signedIn, email: user.email };
     });
   // Without a proof, nobody learns that the passkey is known in an organization that is moving.
   const result = use === null ? await unlessMoving(WRONG, judge) : await judge();

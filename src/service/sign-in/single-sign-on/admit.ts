@@ -21,7 +21,7 @@ import { changeUser, insertUser, type LockedUser, lockUser } from '../../../stor
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
 import { findAccessLinkByHash } from '../../../store/unscoped/people.ts';
-import { mintHashedToken, startSession } from '../sessions.ts';
+import { mintHashedToken, openSession } from '../sessions.ts';
 import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,
@@ -212,15 +212,14 @@ export async function signInLinked(
   { user, sid, groupRole, lacksGroups, provedAt, signIn, auditSource, now }: LinkedSignIn,
 ): Promise<SignedInByProvider> {
   await followGroups(tx, scope, { user, groupRole, auditSource });
-  await recordAudit(tx, scope, {
-    action: 'user.signed_in',
-    actorUserId: user.id,
-    targetUserId: user.id,
+  const { token } = await openSession(tx, scope, {
+    userId: user.id,
     detail: { by: BY_SINGLE_SIGN_ON, ...(lacksGroups && { groups: 'not sent' }) },
+    at: now,
+    provedAt,
+    ssoSid: sid,
     auditSource,
   });
-  const session = { userId: user.id, isComplete: true, at: now, provedAt, auditSource, ssoSid: sid };
-  const token = await startSession(tx, scope, session);
   return { kind: 'signed-in', email: user.email, token, next: signIn.next };
 }
 
