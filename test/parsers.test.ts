@@ -16,7 +16,7 @@ import { networkOf } from '../src/domain/network.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/people/ways-in.ts';
 import { isNetwork } from '../src/domain/webhooks/forbidden-address.ts';
 import { secretText, signatureOf } from '../src/domain/webhooks/webhook-message.ts';
-import { acceptedStep, mintSecret } from '../src/service/sign-in/second-factor-code.ts';
+import { stepOfCode, createAuthenticatorSecret } from '../src/service/sign-in/second-factor-code.ts';
 import { parseCsv } from './support/data/csv.ts';
 import { KEYRING } from './support/data/encryption.ts';
 
@@ -39,12 +39,12 @@ test('a recovery code is read with blanks, hyphens, any case, and letters in pla
 
 test('a code of the authenticator is read with blanks', () => {
   const user = { organizationId: crypto.randomUUID(), id: crypto.randomUUID(), email: 'ada@example.test' };
-  const { encrypted, base32 } = mintSecret(KEYRING, user);
+  const { encrypted, base32 } = createAuthenticatorSecret(KEYRING, user);
   const now = new Date('2026-05-04T12:00:00Z');
   const code = new TOTP({ secret: base32 }).generate({ timestamp: now.getTime() });
   const factor = { ...user, totpSecret: encrypted, totpLastStep: 0n };
   const typed = respelled(code, fc.stringMatching(/^[ \t\u00a0]{0,2}$/));
-  fc.assert(fc.property(typed, (text) => acceptedStep(factor, { keyring: KEYRING, code: text, now }) !== null));
+  fc.assert(fc.property(typed, (text) => stepOfCode(factor, { keyring: KEYRING, code: text, now }) !== null));
 });
 
 test('the cells of a CSV line are those that were written', () => {

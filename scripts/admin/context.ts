@@ -4,7 +4,7 @@ import type { Config } from '../../src/config.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { linkUrl } from '../../src/domain/people/access-link.ts';
 import type { DatabaseChoice } from '../../src/postgres/connect.ts';
-import { makeOperatorLink } from '../../src/service/people/access-links.ts';
+import { createOperatorLink } from '../../src/service/people/access-links.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -28,7 +28,7 @@ export async function linkFor(
   { scope, userId }: { readonly scope: OrganizationScope; readonly userId: string },
   config: Config,
 ) {
-  const link = await makeOperatorLink(db, scope, { userId });
+  const link = await createOperatorLink(db, scope, { userId });
   const url = linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, link.token);
   return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
 }

@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
-import { changeEmailOf, getUserOf, removeUser, resetSecondFactorOf } from '../../src/service/operator/users.ts';
+import {
+  changeEmailOf,
+  getUserByEmailOrId,
+  removeUser,
+  resetSecondFactorOf,
+} from '../../src/service/operator/users.ts';
 import { type Context, linkFor } from './context.ts';
 
 export function addUserCommands(program: Command, { config, execute }: Context): void {
@@ -7,7 +12,9 @@ export function addUserCommands(program: Command, { config, execute }: Context):
     .command('make-link')
     .description('make a link to set a password: an invitation, or a reset for a user who has a password')
     .requiredOption('--user <email>', 'the user who gets the link, by e-mail or id')
-    .action(({ user }: { user: string }) => execute(async (db) => linkFor(db, await getUserOf(db, user), config)));
+    .action(({ user }: { user: string }) =>
+      execute(async (db) => linkFor(db, await getUserByEmailOrId(db, user), config)),
+    );
 
   program
     .command('reset-second-factor')

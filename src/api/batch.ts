@@ -1,7 +1,7 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../domain/resources/json.ts';
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
-import { type Change, changeRowsOnce, type Outcome } from '../service/resources/batch.ts';
+import { type Change, type ChangeResult, changeRowsOnce } from '../service/resources/batch.ts';
 import type { ContentOf, Stored, Table } from '../store/resources/table.ts';
 import {
   type Action,
@@ -82,7 +82,7 @@ function changeOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody>(
   }
 }
 
-function resultOf<Row>(outcome: Outcome<Row>, present: (row: Row) => object) {
+function resultOf<Row>(outcome: ChangeResult<Row>, present: (row: Row) => object) {
   switch (outcome.kind) {
     case 'refused':
       return refusedResult(outcome.error);

@@ -7,12 +7,12 @@ import { addressIn, networkOf } from '../domain/network.ts';
 import { formatCount } from '../domain/text.ts';
 import {
   acceptKey,
-  callerOf,
+  admitCaller,
   type FindKey,
-  findKnownKey,
-  hashOfKey,
+  getKnownKey,
   type KnownKey,
   type RecordExpiry,
+  readKeyHash,
   requireAllowedAddress,
   requirePermission,
   unknownKeyIn,
@@ -44,7 +44,7 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
       const { req } = request;
       let known: KnownKey | undefined;
       try {
-        known = await findKnownKey(keyHashOf(req, environment), { findKey, now, keyUses });
+        known = await getKnownKey(keyHashOf(req, environment), { findKey, now, keyUses });
         request.exchange.key = known.record;
         // The response counts as one to the key, whether or not the key is accepted.
         request.use = known.use;
@@ -69,7 +69,7 @@ export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticat
       if (admission !== null) applyAdmission(request, admission);
     },
     permit(request) {
-      request.caller = callerOf(request.key, () => addressIn(clientAddressOf(request.req)));
+      request.caller = admitCaller(request.key, () => addressIn(clientAddressOf(request.req)));
       recordClient(request, clientAddressOf);
       requirePermission(request.caller.permissions, request.operation.permission);
     },
@@ -106,7 +106,7 @@ export function keyHashOf(req: IncomingMessage, environment: Environment): strin
   const authorization = authorizationOf(req);
   const known = hashed.get(req.socket);
   if (known?.authorization === authorization) return known.hash;
-  const hash = hashOfKey(keyIn(authorization), environment);
+  const hash = readKeyHash(keyIn(authorization), environment);
   hashed.set(req.socket, { authorization, hash });
   return hash;
 }

@@ -4,7 +4,7 @@ import { ExpiredKeyError } from '../domain/errors.ts';
 import type { Environment } from '../domain/keys/api-key.ts';
 import { PERMISSIONS } from '../domain/people/role.ts';
 import type { Tracing } from '../observability/instruments/tracing.ts';
-import { findKeysIn, type RecordExpiry, recordExpiriesIn } from '../service/authenticate.ts';
+import { createFindKey, createRecordExpiry, type RecordExpiry } from '../service/authenticate.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import { type ApiMiddleware, apiMiddleware, createContractApi } from './contract-api.ts';
@@ -51,8 +51,8 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
   const { environment, cell = null, responseCheck, contract } = config;
   const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;
   const { definition, handlers } = contract ?? { definition: await readDocument(), handlers: ourHandlers };
-  const findKey = findKeysIn(db, { ...traffic.lookUps, tracing });
-  const recordExpiry = recordExpiriesIn(db);
+  const findKey = createFindKey(db, { ...traffic.lookUps, tracing });
+  const recordExpiry = createRecordExpiry(db);
   const usingDatabase = operationsUsingDatabase(handlers);
   const unchecked = createSend(securityHeaders);
   const send =

@@ -32,7 +32,10 @@ export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readonly keyUses: KeyUses };
 
-export function findKeysIn(db: Database, options: Pick<BatchOptions, 'measures' | 'waitMs' | 'tracing'> = {}): FindKey {
+export function createFindKey(
+  db: Database,
+  options: Pick<BatchOptions, 'measures' | 'waitMs' | 'tracing'> = {},
+): FindKey {
   const find = batchLookUps((hashes) => findKeysByHash(db, hashes), options);
   const { tracing = null } = options;
   if (tracing === null) return find;
@@ -43,7 +46,7 @@ const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
 /** The hash by which a key is looked up. Throws unless the text is a key of this environment. */
-export function hashOfKey(key: string, environment: Environment): string {
+export function readKeyHash(key: string, environment: Environment): string {
   requireFormat(key, environment);
   return hashKey(key);
 }
@@ -59,7 +62,7 @@ export type KnownKey = {
 export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
 
 /** Throws if no key has this hash. */
-export async function findKnownKey(hash: string, { findKey, now, keyUses }: FindOptions): Promise<KnownKey> {
+export async function getKnownKey(hash: string, { findKey, now, keyUses }: FindOptions): Promise<KnownKey> {
   const record = await findKey(hash);
   if (record === null) throw unknownKey();
   const at = now();
@@ -72,7 +75,7 @@ export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
 }
 
 /** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended or moving. */
-export function callerOf(
+export function admitCaller(
   { record, permissions, at, use }: AcceptedKey,
   clientAddress: Caller['clientAddress'],
 ): Caller {
@@ -159,7 +162,7 @@ export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
  * A key that was refused once as expired is never accepted again, even if a clock is set back. That takes one statement in the
  * life of a key, which concurrent requests with the key share. A later expiry, which an operator can set, takes another one.
  */
-export function recordExpiriesIn(db: Database): RecordExpiry {
+export function createRecordExpiry(db: Database): RecordExpiry {
   const inFlight = new Map<string, Promise<void>>();
   return ({ organizationId, id }, expiresAt) => {
     const expiry = `${id} ${expiresAt.getTime()}`;

@@ -31,7 +31,7 @@ function parse(text: string): readonly string[] | null {
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
 /** An instant of a position; `undefined` if the text is not an instant. */
-export function parseInstant(text: string): Date | undefined {
+export function readInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }

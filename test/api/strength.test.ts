@@ -7,8 +7,8 @@ import { mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { hashToken, mintToken } from '../../src/domain/people/session.ts';
 import { mintRecoveryCodes } from '../../src/domain/people/ways-in.ts';
-import { mintSecret } from '../../src/service/sign-in/second-factor-code.ts';
-import { mintWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
+import { createAuthenticatorSecret } from '../../src/service/sign-in/second-factor-code.ts';
+import { createWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { KEYRING } from '../support/data/encryption.ts';
 
@@ -73,9 +73,9 @@ test.each<[name: string, mint: () => Uint8Array]>([
   ['key that encrypts secrets', () => Buffer.from(mintEncryptionKey(), 'base64')],
   [
     'secret of a webhook endpoint',
-    () => Buffer.from(mintWebhookSecret({ keyring: KEYRING }, ROW).text.slice('whsec_'.length), 'base64'),
+    () => Buffer.from(createWebhookSecret({ keyring: KEYRING }, ROW).text.slice('whsec_'.length), 'base64'),
   ],
-  ['secret of a second factor', () => Secret.fromBase32(mintSecret(KEYRING, ROW).base32).bytes],
+  ['secret of a second factor', () => Secret.fromBase32(createAuthenticatorSecret(KEYRING, ROW).base32).bytes],
 ])('the %s has at least 128 random bits', (_, mint) => {
   const minted = Array.from({ length: 200 }, mint);
   expect(varyingBits(minted)).toBeGreaterThanOrEqual(BITS);

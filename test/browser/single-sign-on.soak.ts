@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { ROLES } from '../../src/domain/people/role.ts';
 import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { makeOwnLinks } from '../../src/service/people/access-links.ts';
+import { createOwnLinks } from '../../src/service/people/access-links.ts';
 import { inviteUser } from '../../src/service/people/invitations.ts';
 import { connectionUrls } from '../../src/service/sign-in/single-sign-on/connection.ts';
 import { connectBrowser, makePatient } from '../support/browser/browser.ts';
@@ -240,7 +240,7 @@ test('the pages about a provider that does not say when somebody signed in have 
   const wrong = await look(page, 'sso-not-proven');
   await page.context().clearCookies();
   const { uri } = await addSecondFactor(db, member, new Date());
-  const [link] = await makeOwnLinks(db, { email: member.email, auditSource: newAuditSource(), now: new Date() });
+  const [link] = await createOwnLinks(db, { email: member.email, auditSource: newAuditSource(), now: new Date() });
   await page.goto(`/welcome/${link?.token}`);
   await comeBack(page, 'Continue with single sign-on', member.email);
   wrong.push(...(await look(page, 'sso-confirm-code')));

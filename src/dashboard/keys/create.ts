@@ -5,7 +5,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
-import { countActive } from '../../service/keys/list-keys.ts';
+import { countActiveKeys } from '../../service/keys/list-keys.ts';
 import { newKeyUrl } from '../addresses.ts';
 import { type Form, readDay } from '../http/forms.ts';
 import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
@@ -113,7 +113,7 @@ async function createPage(context: KeyContext, retry: { problem: Problem; values
   const refused = refusalOf(context, access, 'create');
   if (refused !== null) return refusedPage(context, refused);
   const problem = retry?.problem ?? null;
-  const activeKeys = await countActive(dashboard.db, actor, { access, now });
+  const activeKeys = await countActiveKeys(dashboard.db, actor, { access, now });
   const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
   return page(context, { title: 'Create API Key', main, problem, formUrl: newKeyUrl(context.listUrl) });
 }

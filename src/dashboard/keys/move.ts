@@ -6,7 +6,7 @@ import {
 } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
-import { listForChoice } from '../../service/integrations/integrations.ts';
+import { listIntegrationsForChoice } from '../../service/integrations/integrations.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';
@@ -62,7 +62,7 @@ async function movePage(context: KeyContext, retry: { problem: Problem; values: 
 
 /** The integrations for which the actor may create keys, too. */
 async function choicesOf({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
-  const all = await listForChoice(dashboard.db, actor);
+  const all = await listIntegrationsForChoice(dashboard.db, actor);
   return all.filter(({ role }) => mayTakeKeysOf(actor.role, role) || mayTakeKeysOfOwned(actor.role, role, policy));
 }
 

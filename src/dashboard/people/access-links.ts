@@ -2,7 +2,7 @@ import { type AccessLinkKind, linkUrl } from '../../domain/people/access-link.ts
 import { html } from '../../html/html.ts';
 import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
 import { invalid } from '../../service/outcome.ts';
-import { makeLink } from '../../service/people/access-links.ts';
+import { createLink } from '../../service/people/access-links.ts';
 import { mailLink } from '../../service/people/link-mail.ts';
 import type { AccessLink } from '../../service/sign-in/password.ts';
 import { userUrl } from '../addresses.ts';
@@ -25,7 +25,7 @@ export async function sendLink(context: SignedInContext, form: Form<'kind' | 'fo
   if (!isLinkKind(kind)) {
     return userPage(context, problemOf(invalid('kind', 'must be invitation or password_reset.')));
   }
-  const outcome = await makeLink(dashboard.db, actor, { userId, kind, formId, now });
+  const outcome = await createLink(dashboard.db, actor, { userId, kind, formId, now });
   switch (outcome.kind) {
     case 'link-made':
       return linkPage(context, outcome.link);

@@ -4,7 +4,7 @@ import { isRole } from '../../domain/people/role.ts';
 import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
-import { listOwnedBy } from '../../service/integrations/integrations.ts';
+import { listIntegrationsOwnedBy } from '../../service/integrations/integrations.ts';
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { Conflict, Done } from '../../service/outcome.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../service/people/change-user.ts';
@@ -60,7 +60,7 @@ async function demotionPage(context: SignedInContext, { role, newOwner, problem 
   const user = await getManagedUser(context);
   const url = userUrl(user.id);
   if (!isRole(role)) return redirect(url);
-  const owned = await listOwnedBy(dashboard.db, actor, user.id);
+  const owned = await listIntegrationsOwnedBy(dashboard.db, actor, user.id);
   const title = `Change the role of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
@@ -84,7 +84,7 @@ async function deactivationPage(
 ): Promise<View> {
   const { actor, dashboard, formToken, now } = context;
   const user = await getManagedUser(context);
-  const owned = await listOwnedBy(dashboard.db, actor, user.id);
+  const owned = await listIntegrationsOwnedBy(dashboard.db, actor, user.id);
   const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
   const isSelf = user.id === actor.userId;
   const problem = retry?.problem ?? null;

@@ -18,7 +18,7 @@ export type AuditListPage = {
 };
 
 const PAGE_SIZE = 50;
-const EXPORT_BATCH_SIZE = 1000;
+const EXPORT_PAGE_SIZE = 1000;
 
 /**
  * Latest events first, for administrators. Returns no events if a user or key id is not a UUID. Ignores a position that is not
@@ -85,7 +85,7 @@ async function* batches(db: Database, actor: Actor, filters: AuditFilters) {
       filters,
       after,
       before: null,
-      size: EXPORT_BATCH_SIZE,
+      size: EXPORT_PAGE_SIZE,
     });
     if (events.length > 0) yield events;
     after = next;

@@ -26,7 +26,7 @@ export type SingleSignOnRequired = {
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
 /** How a user may sign in; `userId` is `null` for a person without an account. */
-export async function signInWayOf(
+export async function findSignInWay(
   tx: Transaction,
   scope: OrganizationScope,
   userId: string | null,
@@ -42,7 +42,7 @@ export async function isSingleSignOnRequired(
   { scope }: Actor,
   userId: string | null,
 ): Promise<boolean> {
-  return (await signInWayOf(prisma, scope, userId)) === 'single-sign-on';
+  return (await findSignInWay(prisma, scope, userId)) === 'single-sign-on';
 }
 
 export type OwnWaysIn = WaysIn & {
@@ -65,7 +65,7 @@ export async function checkPasswordAllowed(
   scope: OrganizationScope,
   userId: string,
 ): Promise<Conflict | null> {
-  const way = await signInWayOf(tx, scope, userId);
+  const way = await findSignInWay(tx, scope, userId);
   return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
@@ -86,7 +86,7 @@ export async function checkDomainOfUser(
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },
 ): Promise<Conflict | null> {
-  if ((await signInWayOf(tx, scope, id)) !== 'single-sign-on') return null;
+  if ((await findSignInWay(tx, scope, id)) !== 'single-sign-on') return null;
   if ((await findWaysIn(tx, scope, id)).isLinked) return null;
   const foreign = await explainForeignDomain(tx, scope, email);
   return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
@@ -109,7 +109,7 @@ const SHOWN_PEOPLE = 6;
  * Returns the first users who could not sign in if single sign-on were required, because their e-mail is not of a verified domain.
  * `besides` is the break-glass administrator, who is not among them.
  */
-export async function findShutOut(
+export async function listShutOut(
   db: Database,
   scope: OrganizationScope,
   { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
@@ -123,7 +123,7 @@ export async function checkBreakGlass(
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },
 ): Promise<Conflict | null> {
-  const way = await signInWayOf(tx, scope, id);
+  const way = await findSignInWay(tx, scope, id);
   return way === 'break-glass'
     ? conflict(
         `${shownEmail(email)} is the break-glass administrator. Choose another one under Organization, Sign-in first.`,

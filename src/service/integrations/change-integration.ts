@@ -56,7 +56,7 @@ export async function createIntegration(
   actor: ActorOrOperator,
   { formId, ...request }: IntegrationRequest & OneTimeForm,
 ): Promise<IntegrationCreated | Invalid | Conflict | AlreadySent> {
-  const content = await parseRequest(db, actor, request);
+  const content = await readRequest(db, actor, request);
   if (content.kind === 'invalid') return content;
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
@@ -64,7 +64,7 @@ export async function createIntegration(
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
       const { current, owner } = await lockForCreation(tx, actor, { ownerEmail });
       if (owner === null) return wrongOwner('owner');
-      if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
+      if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooManyIntegrations();
       const id = newId();
       await insertIntegration(tx, actor.scope, { ...values, id, ownerUserId: owner.id });
       await recordAudit(tx, actor.scope, {
@@ -85,7 +85,7 @@ export async function changeIntegration(
   actor: Actor,
   { id, ...request }: IntegrationRequest & { readonly id: string },
 ): Promise<Done | Invalid | Conflict> {
-  const content = await parseRequest(db, actor, request);
+  const content = await readRequest(db, actor, request);
   if (content.kind === 'invalid') return content;
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
@@ -132,7 +132,7 @@ type Parsed = {
   readonly noticeEmail: string;
 };
 
-async function parseRequest(
+async function readRequest(
   db: Database,
   actor: ActorOrOperator,
   request: IntegrationRequest,
@@ -141,10 +141,10 @@ async function parseRequest(
   const description = catchInvalid(() =>
     parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
   );
-  const role = catchInvalid(() => parseIntegrationRole(request.role));
-  const owner = catchInvalid(() => parseEmail(request.owner, 'owner'));
+  const role = catchInvalid(() => readIntegrationRole(request.role));
+  const owner = catchInvalid(() => readEmail(request.owner, 'owner'));
   const noticeEmail = catchInvalid(() =>
-    request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
+    request.noticeEmail.trim() === '' ? '' : readEmail(request.noticeEmail, 'notice_email'),
   );
   if (
     name.kind === 'invalid' ||
@@ -177,12 +177,12 @@ async function checkOwner(
   return (await findActivePerson(db.prisma, actor.scope, owner.value)) === null ? wrongOwner('owner') : null;
 }
 
-function parseIntegrationRole(text: string): IntegrationRole {
+function readIntegrationRole(text: string): IntegrationRole {
   if (!isIntegrationRole(text)) throw invalidField('role', 'must be member or viewer.');
   return text;
 }
 
-function parseEmail(text: string, field: string): string {
+function readEmail(text: string, field: string): string {
   const email = normalEmail(text);
   if (email === null) throw invalidField(field, 'must be an e-mail address, such as mei@example.org.');
   return email;
@@ -220,7 +220,7 @@ export async function reactivateIntegration(
 ): Promise<Done | Conflict> {
   return actOn(db, actor, id, async (tx, { integration }) => {
     if (integration.deactivatedAt === null) return conflict(`${integration.name} is active.`);
-    if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooMany();
+    if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooManyIntegrations();
     return { kind: 'act', action: 'integration.reactivated', values: { deactivatedAt: null } };
   });
 }
@@ -234,7 +234,7 @@ export async function takeOwnership(db: Database, actor: Actor, { id }: { id: st
   });
 }
 
-export function tooMany(): Conflict {
+export function tooManyIntegrations(): Conflict {
   return conflict(
     `Your organization has ${MAX_ACTIVE_INTEGRATIONS} active integrations, the maximum. Suspend one that is not needed any more first.`,
   );

@@ -58,13 +58,17 @@ export async function getIntegration(
 }
 
 /** The active integrations that the actor may see, by name. */
-export async function listForChoice(db: Database, actor: Actor): Promise<readonly NamedIntegration[]> {
+export async function listIntegrationsForChoice(db: Database, actor: Actor): Promise<readonly NamedIntegration[]> {
   const query = { ownerUserId: ownerSeenBy(actor), limit: MAX_ACTIVE_INTEGRATIONS };
   return listActiveIntegrations(db.prisma, actor.scope, query);
 }
 
 /** The active integrations of one owner, for those who may see all of them. */
-export async function listOwnedBy(db: Database, actor: Actor, userId: string): Promise<readonly NamedIntegration[]> {
+export async function listIntegrationsOwnedBy(
+  db: Database,
+  actor: Actor,
+  userId: string,
+): Promise<readonly NamedIntegration[]> {
   requireRight(actor, 'manage integrations');
   return listActiveIntegrations(db.prisma, actor.scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
 }

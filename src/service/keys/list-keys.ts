@@ -20,7 +20,7 @@ import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/list-edge.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';
 import { noSuchKey } from './key-rules.ts';
 
 export type KeyDetails = ListedKey & {
@@ -82,7 +82,7 @@ export async function listKeys(
 }
 
 /** How many keys of a holder whose keys the actor may see are active, for the limit of MAX_ACTIVE_KEYS. */
-export async function countActive(
+export async function countActiveKeys(
   db: Database,
   { scope }: Actor,
   { access, now }: { access: KeyAccess; now: Date },
@@ -158,7 +158,7 @@ async function readPage<Key extends KeyDetails>(
 function positionOf(text: string | null): KeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
-  const createdAt = parseInstant(instant);
+  const createdAt = readInstant(instant);
   return position === null || createdAt === undefined ? null : { createdAt, id: position.id };
 }
 

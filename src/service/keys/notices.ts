@@ -16,7 +16,7 @@ import type { LockedHolder } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import type { Mail, Outbox } from '../mail.ts';
 
-type Told = {
+type Recipient = {
   readonly holder: Pick<LockedHolder, 'id' | 'ownerUserId'>;
   readonly keyId: string;
   readonly kind: ActionKind;
@@ -32,7 +32,7 @@ type Told = {
 export async function tellHolder(
   tx: Transaction,
   scope: OrganizationScope,
-  { holder, byUserId, detail = '', ...notice }: Told,
+  { holder, byUserId, detail = '', ...notice }: Recipient,
 ): Promise<void> {
   if ((holder.ownerUserId ?? holder.id) === byUserId) return;
   await insertActionNotice(tx, scope, { ...notice, userId: holder.id, byUserId, detail });

@@ -17,7 +17,7 @@ import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
 /** Where a list page starts or ends. At most one of the two is set. */
@@ -99,7 +99,7 @@ function positionOf(text: string | null): OrganizationKeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   if (position === null) return null;
-  const at = instant === '' ? null : parseInstant(instant);
+  const at = instant === '' ? null : readInstant(instant);
   return at === undefined ? null : { at, id: position.id };
 }
 

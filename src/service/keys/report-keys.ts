@@ -70,7 +70,7 @@ async function revokeLeaked(
   const { revoked, isAnyMoving } = await revokeRepeatedly(db, { hashes, why: REPORTED, at: now, auditSource });
   if (revoked.length > 0 && outbox.canSend && publicUrl !== undefined) {
     outbox.later(async () => {
-      for (const told of toldAbout(revoked, await findConcernedPeople(db, revoked))) {
+      for (const told of recipientsOf(revoked, await findConcernedPeople(db, revoked))) {
         outbox.post(reportMail({ ...told, publicUrl }));
       }
     });
@@ -91,7 +91,7 @@ async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCAT
 const REVOCATION_ATTEMPTS = 5;
 
 /** Who gets a mail about which keys. Each mail is about keys of one organization. */
-function toldAbout(revoked: readonly RevokedKey[], people: readonly Person[]): Told[] {
+function recipientsOf(revoked: readonly RevokedKey[], people: readonly Person[]): Recipient[] {
   const byPerson = people.map((person) => ({
     recipient: person,
     keys: revoked.filter(
@@ -114,13 +114,13 @@ function toldAbout(revoked: readonly RevokedKey[], people: readonly Person[]): T
   return [...byPerson, ...byAddress];
 }
 
-export type Told = {
+export type Recipient = {
   readonly recipient: { readonly id: string; readonly name: string; readonly email: string };
   /** Keys of one organization. */
   readonly keys: readonly RevokedKey[];
 };
 
-type Content = Told & { readonly publicUrl: string };
+type Content = Recipient & { readonly publicUrl: string };
 
 /** Says which keys were revoked because they were reported as leaked. */
 export function reportMail({ recipient, keys, publicUrl }: Content): Mail {

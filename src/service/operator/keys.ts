@@ -16,7 +16,7 @@ import { findIntegrationById, findKeyById, findKeysByPrefix } from '../../store/
 import { type IssuedKey, issueKey } from '../keys/issue-key.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import { orThrow } from '../outcome.ts';
-import { getUserOf } from './users.ts';
+import { getUserByEmailOrId } from './users.ts';
 
 export type OperatorKeyRequest = {
   email: string;
@@ -31,7 +31,7 @@ export async function issueKeyByEmail(
   db: Database,
   { email, ...request }: OperatorKeyRequest,
 ): Promise<IssuedKey & { organizationId: string }> {
-  const { scope, userId } = await getUserOf(db, email);
+  const { scope, userId } = await getUserByEmailOrId(db, email);
   const issued = orThrow(await issueKey(db, { kind: 'operator', scope }, { ...request, userId }));
   return { ...issued, organizationId: scope.organizationId };
 }

@@ -5,18 +5,18 @@ import { type Activated, activateOrganization, completeMove } from '../organizat
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
 import { type Imported, type ImportRequest, importOrganization } from '../organizations/import-organization.ts';
-import { scopeOf } from './organizations.ts';
+import { getScope } from './organizations.ts';
 
 export async function exportOrganizationById(
   db: Database,
   id: string,
   request: Parameters<typeof exportOrganization>[2],
 ): Promise<Exported> {
-  return exportOrganization(db, await scopeOf(db, id), request);
+  return exportOrganization(db, await getScope(db, id), request);
 }
 
 export async function cancelMoveById(db: Database, id: string): Promise<void> {
-  await cancelMove(db, await scopeOf(db, id));
+  await cancelMove(db, await getScope(db, id));
 }
 
 /** `lines`: those of an archive. */
@@ -39,7 +39,7 @@ export async function completeMoveById(
   id: string,
   sink: Parameters<typeof completeMove>[2],
 ): ReturnType<typeof completeMove> {
-  return completeMove(db, await scopeOf(db, id), sink);
+  return completeMove(db, await getScope(db, id), sink);
 }
 
 /** `lines`: those of a completion. */
@@ -57,5 +57,5 @@ export async function activateOrganizationFrom(
 }
 
 export async function deleteOrganizationById(db: Database, id: string, request: Deletion): Promise<number> {
-  return deleteOrganization(db, await scopeOf(db, id), request);
+  return deleteOrganization(db, await getScope(db, id), request);
 }

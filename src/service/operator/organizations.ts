@@ -62,23 +62,23 @@ function parse({ name, users }: NewOrganization): NewOrganization {
     users: users.map((user) => ({
       ...user,
       name: parseName(user.name, { kind: 'person', field: 'user name' }),
-      email: parseEmail(user.email),
+      email: readEmail(user.email),
     })),
   };
 }
 
-function parseEmail(text: string): string {
+function readEmail(text: string): string {
   const email = normalEmail(text);
   if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
   return email;
 }
 
 export async function suspendOrganization(db: Database, id: string): Promise<void> {
-  await changeSuspension(db, await scopeOf(db, id), new Date());
+  await changeSuspension(db, await getScope(db, id), new Date());
 }
 
 export async function resumeOrganization(db: Database, id: string): Promise<void> {
-  await changeSuspension(db, await scopeOf(db, id), null);
+  await changeSuspension(db, await getScope(db, id), null);
 }
 
 /** A repetition changes nothing, and is not recorded in the audit log. */
@@ -99,7 +99,7 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
 
 /** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
 export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
-  const scope = await scopeOf(db, id);
+  const scope = await getScope(db, id);
   try {
     return await vouchForDomain(db, scope, { domain });
   } catch (error) {
@@ -110,7 +110,7 @@ export async function vouchForDomainOf(db: Database, id: string, domain: string)
 
 /** The last way in for an organization whose identity provider is lost: passwords work again. */
 export async function allowPasswords(db: Database, id: string): Promise<void> {
-  orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await scopeOf(db, id) }));
+  orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await getScope(db, id) }));
 }
 
 /** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */
@@ -127,7 +127,7 @@ export async function changeLimits(
   id: string,
   change: { readonly [Name in keyof OrganizationLimits]: OrganizationLimits[Name] | undefined },
 ): Promise<OrganizationLimits> {
-  const scope = await scopeOf(db, id);
+  const scope = await getScope(db, id);
   return transaction(db, async (tx) => {
     const { limits: before } = await lockOrganization(tx, scope);
     const after = {
@@ -160,7 +160,7 @@ function changesBetween(before: OrganizationLimits, after: OrganizationLimits): 
 }
 
 /** Throws if there is no such organization. */
-export async function scopeOf(db: Database, id: string): Promise<OrganizationScope> {
+export async function getScope(db: Database, id: string): Promise<OrganizationScope> {
   if ((await findOrganization(db, id)) === null)
     throw new DomainError(
       'not_found',

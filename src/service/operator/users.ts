@@ -26,13 +26,13 @@ import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
 /** Returns the e-mail as it is stored. */
 export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {
-  const { scope, userId, email } = await getUserOf(db, emailOrId);
+  const { scope, userId, email } = await getUserByEmailOrId(db, emailOrId);
   orThrow(await resetSecondFactor(db, { kind: 'operator', scope }, { userId }));
   return { email };
 }
 
 /** Throws if there is no such user, or if several organizations have invited the e-mail and nobody has accepted. */
-export async function getUserOf(db: Database, emailOrId: string) {
+export async function getUserByEmailOrId(db: Database, emailOrId: string) {
   const found = isId(emailOrId) ? await findUsersById(db, emailOrId) : await findUsersByEmail(db, emailOrId);
   const [user, ...others] = found;
   if (user === undefined) throw new DomainError('not_found', `There is no user with the e-mail or id ${emailOrId}.`);
@@ -52,7 +52,7 @@ export async function changeEmailOf(
   emailOrId: string,
   { email: text }: { readonly email: string },
 ): Promise<{ from: string; to: string }> {
-  const { scope, userId } = await getUserOf(db, emailOrId);
+  const { scope, userId } = await getUserByEmailOrId(db, emailOrId);
   const email = normalEmail(text);
   if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
   await requireFreeDomain(db, email, scope);
@@ -90,7 +90,7 @@ export type Removed = { readonly email: string; readonly keysRevoked: number; re
  * deactivated user without the e-mail, so that their history remains. Integrations keep their keys.
  */
 export async function removeUser(db: Database, emailOrId: string, now: Date = new Date()): Promise<Removed> {
-  const { scope, userId } = await getUserOf(db, emailOrId);
+  const { scope, userId } = await getUserByEmailOrId(db, emailOrId);
   return transaction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const user = await lockExisting(tx, scope, userId);

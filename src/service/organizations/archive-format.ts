@@ -82,7 +82,7 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
   const counts = new Map<string, number>();
   let end: Record<string, unknown> | null = null;
   for await (const line of lines) {
-    if (end !== null) throw damaged('it goes on after its end');
+    if (end !== null) throw damagedError('it goes on after its end');
     const start = ROW.exec(line);
     if (start?.[1] === undefined || !line.endsWith('}')) {
       end = parse(line);
@@ -92,13 +92,13 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
     counts.set(start[1], (counts.get(start[1]) ?? 0) + 1);
     yield { table: start[1], row: line.slice(start[0].length, -1) };
   }
-  if (end?.['end'] !== true || !isObject(end['rows'])) throw damaged('its end is missing');
+  if (end?.['end'] !== true || !isObject(end['rows'])) throw damagedError('its end is missing');
   const stated = new Map(Object.entries(end['rows']));
   if ([...counts.keys(), ...stated.keys()].some((table) => counts.get(table) !== stated.get(table)))
-    throw damaged('rows are missing or too many');
-  if (end['sha256'] !== hash.digest('hex')) throw damaged('it has another checksum than its last line says');
+    throw damagedError('rows are missing or too many');
+  if (end['sha256'] !== hash.digest('hex')) throw damagedError('it has another checksum than its last line says');
   if (head.kind !== 'completion' && counts.get('organizations') !== 1)
-    throw damaged('it does not have exactly one row of the organization itself');
+    throw damagedError('it does not have exactly one row of the organization itself');
 }
 
 const ROW = /^\{"table":"([a-z_]+)","row":/;
@@ -109,7 +109,7 @@ export function readHead(line: string): ArchiveHead {
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
-    throw damaged('its first line is not that of an archive');
+    throw damagedError('its first line is not that of an archive');
   // Written by ArchiveWriter, and the format has its number.
   return head as unknown as ArchiveHead;
 }
@@ -121,7 +121,7 @@ function parse(line: string): Record<string, unknown> {
   } catch {
     // The line was cut, or is of another file.
   }
-  throw damaged('a line is not one of an archive');
+  throw damagedError('a line is not one of an archive');
 }
 
 function isIdText(value: unknown): boolean {
@@ -144,7 +144,7 @@ export class DamagedError extends DomainError {
     this.#why = why;
   }
 
-  /** A file of `complete-move` is damaged. */
+  /** A file of `complete-move` is damagedError. */
   ofCompletion(): DomainError {
     return new DomainError(
       this.code,
@@ -153,6 +153,6 @@ export class DamagedError extends DomainError {
   }
 }
 
-export function damaged(why = 'a row cannot be read'): DamagedError {
+export function damagedError(why = 'a row cannot be read'): DamagedError {
   return new DamagedError(why);
 }

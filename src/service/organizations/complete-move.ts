@@ -24,7 +24,7 @@ import { isRefusedValue } from '../../store/sql/database-errors.ts';
 import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-tables.ts';
 import { tellHolder } from '../keys/notices.ts';
 import { REPORTED } from '../keys/report-keys.ts';
-import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damaged } from './archive-format.ts';
+import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
 // The last two steps of a move. First, the old database carries out no further revocations. Then the new one carries out those
@@ -101,7 +101,7 @@ export async function activateOrganization(
     throw new DomainError('invalid', 'This is not the file that complete-move has written in the old installation.');
   const events: string[] = [];
   for await (const { table, row } of rows) {
-    if (table !== 'audit_events') throw damaged();
+    if (table !== 'audit_events') throw damagedError();
     events.push(row);
   }
   try {
@@ -129,7 +129,7 @@ export async function activateOrganization(
       requireSameMove(move, moveId);
       await endMove(tx, scope);
       const inserted = await insertRevocations(tx, scope, events);
-      if (inserted === null) throw damaged();
+      if (inserted === null) throw damagedError();
       for (const event of inserted) await carryOut(tx, scope, event);
       const detail = { move: moveId };
       await recordAudit(tx, scope, { action: 'organization.moved', actorUserId: null, detail, auditSource: null });
@@ -137,17 +137,17 @@ export async function activateOrganization(
       return { revocations: inserted.length, isNew: true };
     });
   } catch (error) {
-    throw isRefusedValue(error) ? damaged() : error;
+    throw isRefusedValue(error) ? damagedError() : error;
   }
 }
 
 /** Repeats what was done in the other database. What has ended here already stays as it is. */
 async function carryOut(tx: Transaction, scope: OrganizationScope, event: CarriedEvent): Promise<void> {
   const { action, at, actorUserId: byUserId, targetUserId: userId, keyId, detail } = event;
-  if (userId === null) throw damaged();
+  if (userId === null) throw damagedError();
   switch (action) {
     case 'key.revoked': {
-      if (keyId === null) throw damaged();
+      if (keyId === null) throw damagedError();
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);

@@ -20,7 +20,7 @@ import {
   type TenantTable,
   withOwnConnection,
 } from '../../store/sql/tenant-tables.ts';
-import { isBusy, silencingRefused } from './import-organization.ts';
+import { busyError, silencingError } from './import-organization.ts';
 
 export type Deletion = {
   /** Repeats the name of the organization, so that no other one is deleted by mistake. */
@@ -85,9 +85,9 @@ const LAST = ['organization_moves', 'organizations'];
 async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
   return withOwnConnection(pool, async (query) => {
     // An organization that comes back meanwhile would be deleted, too.
-    if (!(await takeTurn(query, scope, { inTransaction: false }))) throw isBusy();
+    if (!(await takeTurn(query, scope, { inTransaction: false }))) throw busyError();
     await silenceTriggers(query).catch((error: unknown) => {
-      throw lacksPrivilege(error) ? silencingRefused() : error;
+      throw lacksPrivilege(error) ? silencingError() : error;
     });
     const tables = (await listTenantTables(query)).reverse();
     const isLast = ({ name }: TenantTable) => LAST.includes(name);

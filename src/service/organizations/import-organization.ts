@@ -25,7 +25,7 @@ import {
   silenceTriggers,
 } from '../../store/sql/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
-import { type Archive, type ArchiveHead, type ArchiveRow, damaged } from './archive-format.ts';
+import { type Archive, type ArchiveHead, type ArchiveRow, damagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
 export type Imported = {
@@ -40,7 +40,7 @@ export type ImportRequest = Archive & {
 };
 
 /** Rows are sent to PostgreSQL together, up to this many, or this many characters. */
-const BATCH = { rows: 1000, characters: 4_000_000 };
+const CHUNK = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 
 /**
@@ -63,7 +63,7 @@ export async function importOrganization(
       async (tx) => {
         const query = queryIn(tx);
         await removeTimeouts(query);
-        if (!(await takeTurn(query, scope, { inTransaction: true }))) throw isBusy();
+        if (!(await takeTurn(query, scope, { inTransaction: true }))) throw busyError();
         await requireSameMigrations(query, archive.head);
         const before = await getProgress(tx, scope, moveId);
         if (before !== 'nothing') return { rows: 0, before };
@@ -71,7 +71,7 @@ export async function importOrganization(
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
-        if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' }))) throw damaged('its move is missing');
+        if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' }))) throw damagedError('its move is missing');
         await recordOperatorAction(tx, { action: 'organization.imported', organization, detail: { move: moveId } });
         return { rows, before };
       },
@@ -83,19 +83,19 @@ export async function importOrganization(
   }
 }
 
-export function isBusy(): DomainError {
+export function busyError(): DomainError {
   return new DomainError(
     'conflict',
     'Another import of this organization, or its deletion, is running in this database. Wait for its end. Nothing was changed.',
   );
 }
 
-/** A row of the batch has something that must be unique, and that this database has already. */
+/** A row of the chunk has something that must be unique, and that this database has already. */
 class TakenError extends Error {
-  readonly batch: RowsOfTable;
-  constructor(batch: RowsOfTable, cause: unknown) {
+  readonly chunk: RowsOfTable;
+  constructor(chunk: RowsOfTable, cause: unknown) {
     super('A row is taken.', { cause });
-    this.batch = batch;
+    this.chunk = chunk;
   }
 }
 
@@ -170,22 +170,22 @@ async function insertAll(
   let inserted = 0;
   const insert = async ({ table, rows }: RowsOfTable) => {
     const target = tables.get(table);
-    if (target === undefined) throw damaged();
+    if (target === undefined) throw damagedError();
     const encrypted = rows.map((row) => encryptAnew(table, row, { from, to: db.keyring }));
     const count = await insertRows(query, archive.scope, { table: target, rows: encrypted }).catch((error) => {
       throw violatedUnique(error) === undefined ? error : new TakenError({ table, rows }, error);
     });
     // Fewer if one of the rows belongs to another organization.
-    if (count !== rows.length) throw damaged();
+    if (count !== rows.length) throw damagedError();
     inserted += rows.length;
   };
-  // The next batch is read while PostgreSQL inserts one.
+  // The next chunk is read while PostgreSQL inserts one.
   let inserting = Promise.resolve();
   try {
-    for await (const batch of batchesOf(archive.rows)) {
+    for await (const chunk of chunksOf(archive.rows)) {
       await inserting;
-      inserting = insert(batch);
-      // Its failure is thrown above or below, once the next batch is read.
+      inserting = insert(chunk);
+      // Its failure is thrown above or below, once the next chunk is read.
       inserting.catch(() => {});
     }
   } finally {
@@ -194,33 +194,33 @@ async function insertAll(
   return inserted;
 }
 
-async function* batchesOf(rows: AsyncIterable<ArchiveRow>): AsyncGenerator<RowsOfTable> {
-  let batch: { table: string; rows: string[]; characters: number } = { table: '', rows: [], characters: 0 };
+async function* chunksOf(rows: AsyncIterable<ArchiveRow>): AsyncGenerator<RowsOfTable> {
+  let chunk: { table: string; rows: string[]; characters: number } = { table: '', rows: [], characters: 0 };
   for await (const { table, row } of rows) {
-    const isFull = batch.rows.length >= BATCH.rows || batch.characters >= BATCH.characters;
-    if (batch.rows.length > 0 && (isFull || table !== batch.table)) {
-      yield batch;
-      batch = { table: '', rows: [], characters: 0 };
+    const isFull = chunk.rows.length >= CHUNK.rows || chunk.characters >= CHUNK.characters;
+    if (chunk.rows.length > 0 && (isFull || table !== chunk.table)) {
+      yield chunk;
+      chunk = { table: '', rows: [], characters: 0 };
     }
-    batch.table = table;
-    batch.rows.push(row);
-    batch.characters += row.length;
+    chunk.table = table;
+    chunk.rows.push(row);
+    chunk.characters += row.length;
   }
-  if (batch.rows.length > 0) yield batch;
+  if (chunk.rows.length > 0) yield chunk;
 }
 
 async function refusalOfTaken(
   db: Database,
   { organizationId }: OrganizationScope,
-  { batch, cause }: TakenError,
+  { chunk, cause }: TakenError,
 ): Promise<DomainError> {
-  const taken = await findTaken(db, batch);
+  const taken = await findTaken(db, chunk);
   const what =
     taken === null
       ? `This database has a row that the archive has, too: ${violatedUnique(cause)}.`
       : `The organization "${taken.name}" (${taken.id}) of this database has ${taken.value} already.`;
   const cancel = `run cancel-move --id ${organizationId} --imported-nowhere in the installation that it is from.`;
-  return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : batch.table)} ${cancel}`);
+  return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : chunk.table)} ${cancel}`);
 }
 
 /** `table`: that of an e-mail or a domain that is taken. The text goes on with how to cancel the move. */
@@ -233,8 +233,8 @@ function remedyOf(table: string | null): string {
 
 /** An error that the operator can fix, in words. */
 function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
-  if (isRefusedValue(error)) return damaged();
-  if (lacksPrivilege(error)) return silencingRefused();
+  if (isRefusedValue(error)) return damagedError();
+  if (lacksPrivilege(error)) return silencingError();
   if (error instanceof MissingEncryptionKeyError) {
     const missing =
       sourceKeyring === undefined
@@ -245,7 +245,7 @@ function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
   return error;
 }
 
-export function silencingRefused(): DomainError {
+export function silencingError(): DomainError {
   return new DomainError(
     'forbidden',
     'The database user may not write rows as they are. As a superuser, run GRANT SET ON PARAMETER session_replication_role ' +

@@ -15,7 +15,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
 import { lockToManage } from '../authority/people.ts';
-import { checkDomainOfUser, signInWayOf } from '../authority/single-sign-on.ts';
+import { checkDomainOfUser, findSignInWay } from '../authority/single-sign-on.ts';
 import type { Outbox } from '../mail.ts';
 import {
   ALREADY_SENT,
@@ -35,9 +35,9 @@ import {
 import { consumeAttempt } from '../sign-in/attempt-limits.ts';
 import {
   type AccessLink,
-  addLink,
   checkPassword,
   hashPassword,
+  insertLink,
   type LinkMade,
   replacePassword,
 } from '../sign-in/password.ts';
@@ -45,7 +45,7 @@ import { checkAcceptance, hasAccountAlready } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
 /** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
-export async function makeLink(
+export async function createLink(
   db: Database,
   actor: Actor,
   { userId, kind, formId, now = new Date() }: OneTimeForm & { userId: string; kind: AccessLinkKind; now?: Date },
@@ -58,14 +58,14 @@ export async function makeLink(
     const unfit = await checkLinkFits(tx, actor.scope, { user: target, kind });
     if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
-    const link = await addLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
+    const link = await insertLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
     await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, auditSource: actor.auditSource });
     return { kind: 'link-made', link };
   });
 }
 
 /** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
-export async function makeOperatorLink(
+export async function createOperatorLink(
   db: Database,
   scope: OrganizationScope,
   { userId, now = new Date() }: { readonly userId: string; readonly now?: Date },
@@ -77,7 +77,7 @@ export async function makeOperatorLink(
     const unfit = await checkLinkFits(tx, scope, { user, kind });
     if (unfit !== null) throw errorOf(unfit);
     await voidAccessLinksOf(tx, scope, user.id);
-    const link = await addLink(tx, scope, { user, kind, madeByUserId: null, now });
+    const link = await insertLink(tx, scope, { user, kind, madeByUserId: null, now });
     await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, auditSource: null });
     return link;
   });
@@ -89,19 +89,19 @@ type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; r
  * Reset links for the user's own mailbox: one for the account with the e-mail, or, if there is none, one for each invitation. Anybody
  * can request them, so they void no other link.
  */
-export async function makeOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
+export async function createOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
   const account = await findCredentials(db, request.email);
   const found = account === null ? await findInvited(db, request.email) : [account];
   const links: MailedLink[] = [];
   for (const user of found) {
-    const link = await makeOwnLink(db, { ...request, ...user });
+    const link = await createOwnLink(db, { ...request, ...user });
     if (link !== null) links.push(link);
   }
   return links;
 }
 
 /** Returns `null` if the link would lead its user nowhere, or the organization is moving. */
-async function makeOwnLink(
+async function createOwnLink(
   db: Database,
   { organizationId, userId, auditSource, now }: OwnRequest & Invited,
 ): Promise<MailedLink | null> {
@@ -112,10 +112,10 @@ async function makeOwnLink(
       if (user === null || user.deactivatedAt !== null) return null;
       const refusal = (await checkAcceptance(tx, scope, user)) ?? (await checkDomainOfUser(tx, scope, user));
       if (refusal !== null) return null;
-      const link = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const link = await insertLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'somebody who asked for it at the sign-in' };
       await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
-      const isToProvider = (await signInWayOf(tx, scope, user.id)) === 'single-sign-on';
+      const isToProvider = (await findSignInWay(tx, scope, user.id)) === 'single-sign-on';
       return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
     }),
   );
@@ -162,7 +162,7 @@ export async function openLink(db: Database, token: string, now: Date = new Date
   const isPossible =
     (await findSsoConnection(db.prisma, scope)) !== null &&
     (await hasVerifiedSsoDomain(db.prisma, scope, domainOfEmail(email)));
-  const isRequired = (await signInWayOf(db.prisma, scope, link.userId)) === 'single-sign-on';
+  const isRequired = (await findSignInWay(db.prisma, scope, link.userId)) === 'single-sign-on';
   return {
     kind,
     name,
@@ -210,7 +210,7 @@ export async function setPassword(
       const user = users.get(link.userId);
       const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
       if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
-      if ((await signInWayOf(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
+      if ((await findSignInWay(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
       // Without a second factor the password must be longer, and it may have been removed since the page was opened.
       const tooWeakNow = checkPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
       if (tooWeakNow !== null) return tooWeakNow;
@@ -257,7 +257,7 @@ export async function requestReset(
   if (admission.kind === 'rate-limited') return admission;
   if (address === null || !outbox.canSend) return DONE;
   outbox.later(async () => {
-    for (const link of await makeOwnLinks(db, { email: address, auditSource, now }))
+    for (const link of await createOwnLinks(db, { email: address, auditSource, now }))
       await outbox.send(linkMail({ ...link, url: linkUrl(publicUrl, link.token) }));
   });
   return DONE;

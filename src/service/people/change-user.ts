@@ -11,7 +11,7 @@ import type { Database } from '../../store/sql/database.ts';
 import { checkReplaceable, lockToManage, requireMayManage } from '../authority/people.ts';
 import { type HandOver, handOver, planHandOver } from '../integrations/hand-over.ts';
 import { type Conflict, catchInvalid, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
-import { parseRole } from './people.ts';
+import { readRole } from './people.ts';
 
 /**
  * The user's keys and sessions have the permissions of the new role from their next request on. To demote the owner of
@@ -22,7 +22,7 @@ export async function changeRole(
   actor: Actor,
   { userId, role, newOwner }: { userId: string; role: string; newOwner?: string | undefined },
 ): Promise<Done | Invalid | Conflict> {
-  const parsedRole = catchInvalid(() => parseRole(role));
+  const parsedRole = catchInvalid(() => readRole(role));
   if (parsedRole.kind === 'invalid') return parsedRole;
   const next = parsedRole.value;
   return runAction(db, async (tx) => {

@@ -35,8 +35,8 @@ import {
   runAction,
   unlessMoving,
 } from '../outcome.ts';
-import { addLink, type LinkMade } from '../sign-in/password.ts';
-import { parseRole } from './people.ts';
+import { insertLink, type LinkMade } from '../sign-in/password.ts';
+import { readRole } from './people.ts';
 
 // An invitation takes an e-mail from nobody: any number of organizations may invite the same one. The e-mail becomes that of one
 // account when its owner accepts, and only its mailbox tells whether it has an account already.
@@ -58,8 +58,8 @@ export async function inviteUser(
   { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const parsedName = catchInvalid(() => parseName(name, { kind: 'person' }));
-  const parsedEmail = catchInvalid(() => parseEmail(email));
-  const parsedRole = catchInvalid(() => parseRole(role));
+  const parsedEmail = catchInvalid(() => readEmail(email));
+  const parsedRole = catchInvalid(() => readRole(role));
   if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
     return joinInvalid([parsedName, parsedEmail, parsedRole]);
   const user = {
@@ -78,7 +78,12 @@ export async function inviteUser(
       if (refusal !== null) return refusal;
       await insertUser(tx, actor.scope, user);
       const invited = { ...user, hasAccepted: false };
-      const link = await addLink(tx, actor.scope, { user: invited, kind: 'invitation', madeByUserId: inviter.id, now });
+      const link = await insertLink(tx, actor.scope, {
+        user: invited,
+        kind: 'invitation',
+        madeByUserId: inviter.id,
+        now,
+      });
       await recordAudit(tx, actor.scope, {
         action: 'user.invited',
         actorUserId: inviter.id,
@@ -98,7 +103,7 @@ export async function correctEmail(
   { userId, email: text, formId, now = new Date() }: OneTimeForm & { userId: string; email: string; now?: Date },
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const { scope, auditSource } = actor;
-  const read = catchInvalid(() => parseEmail(text));
+  const read = catchInvalid(() => readEmail(text));
   if (read.kind === 'invalid') return read;
   const email = read.value;
   return unlessInUse(email, () =>
@@ -117,7 +122,7 @@ export async function correctEmail(
       await changeUser(tx, scope, target.id, { email });
       await voidAccessLinksOf(tx, scope, target.id);
       const invited = { ...target, email };
-      const link = await addLink(tx, scope, { user: invited, kind: 'invitation', madeByUserId: current.id, now });
+      const link = await insertLink(tx, scope, { user: invited, kind: 'invitation', madeByUserId: current.id, now });
       await recordAudit(tx, scope, {
         action: 'user.email_changed',
         actorUserId: current.id,
@@ -229,7 +234,7 @@ async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O |
   }
 }
 
-function parseEmail(text: string): string {
+function readEmail(text: string): string {
   const email = normalEmail(text);
   if (email === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
   return email;

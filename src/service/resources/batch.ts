@@ -14,14 +14,14 @@ import {
   type TimesById,
 } from '../../store/sql/row-batches.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
-import { accepted, once, takenError, type WriteContext, writerOf } from './writing.ts';
+import { once, requireAccepted, takenError, type WriteContext, writerOf } from './writing.ts';
 
 /** Makes the changes in their order, each with the outcome that it would have by itself. */
 export async function changeRows<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
   batch: Batch<Row>,
-): Promise<Outcome<Row>[]> {
+): Promise<ChangeResult<Row>[]> {
   const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
   // Such creations are one statement, which is a transaction by itself.
   return dependsOnRows(soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
@@ -32,7 +32,7 @@ export type BatchOnce<Row extends Stored> = Batch<Row> & {
   /** Returns the same text for the same batch. */
   readonly request: () => string;
   /** The result, which a repeated request gets again. */
-  readonly render: (outcomes: readonly Outcome<Row>[]) => string;
+  readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
 };
 
 /** With an idempotency key, the same batch is made once, however often it is sent. */
@@ -82,7 +82,7 @@ export type Change<Row extends Stored> =
   /** Not valid in itself. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 
-export type Outcome<Row> =
+export type ChangeResult<Row> =
   | { readonly kind: 'created' | 'updated'; readonly row: Row }
   | { readonly kind: 'deleted' }
   | { readonly kind: 'refused'; readonly error: DomainError };
@@ -165,10 +165,10 @@ export class Changing<Row extends Stored> {
     }
   }
 
-  async make({ changes, isAtomic }: Batch<Row>): Promise<Outcome<Row>[]> {
+  async make({ changes, isAtomic }: Batch<Row>): Promise<ChangeResult<Row>[]> {
     this.#isAtomic = isAtomic;
     await this.#read(soughtBy(this.#table, changes));
-    const outcomes: Outcome<Row>[] = [];
+    const outcomes: ChangeResult<Row>[] = [];
     const refusals = new Map<number, DomainError>();
     for (const [i, change] of changes.entries()) {
       this.#place = i;
@@ -192,17 +192,17 @@ export class Changing<Row extends Stored> {
     if (!dependsOnRows(sought)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
-    this.#accepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
+    this.#requireAccepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
     for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
       this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
   }
 
-  #accepted<T>(checked: Checked<T>): T {
-    return accepted(this.#context, this.#table, checked);
+  #requireAccepted<T>(checked: Checked<T>): T {
+    return requireAccepted(this.#context, this.#table, checked);
   }
 
   /** Throws if the change is refused. */
-  async #decide(change: Change<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+  async #decide(change: Change<Row>, settle: (outcome: ChangeResult<Row>) => void): Promise<void> {
     switch (change.kind) {
       case 'refused':
         throw change.error;
@@ -249,7 +249,7 @@ export class Changing<Row extends Stored> {
     return entry;
   }
 
-  async #insert(content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+  async #insert(content: ContentOf<Row>, settle: (outcome: ChangeResult<Row>) => void): Promise<void> {
     const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place, place: this.#place };
     this.#requireFree(entry, content);
     this.#keep(entry, content);
@@ -257,7 +257,11 @@ export class Changing<Row extends Stored> {
     this.#settle.push(() => hasRow(entry) && settle({ kind: 'created', row: entry.row }));
   }
 
-  async #update(entry: Entry<Row>, content: ContentOf<Row>, settle: (outcome: Outcome<Row>) => void): Promise<void> {
+  async #update(
+    entry: Entry<Row>,
+    content: ContentOf<Row>,
+    settle: (outcome: ChangeResult<Row>) => void,
+  ): Promise<void> {
     if (!hasRow(entry)) throw new Error('A row was not written before its next change.');
     // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
     if (isSameContent(this.#table, entry.row, content)) return settle({ kind: 'updated', row: entry.row });
@@ -297,7 +301,8 @@ export class Changing<Row extends Stored> {
   async #write(): Promise<void> {
     const { scope } = this.#context.caller;
     const [tx, table, writer] = [this.#tx, this.#table, writerOf(this.#context, this.#table)];
-    if (this.#deleted.length > 0) this.#accepted(await deleteRows(tx, scope, table, { rows: this.#deleted, writer }));
+    if (this.#deleted.length > 0)
+      this.#requireAccepted(await deleteRows(tx, scope, table, { rows: this.#deleted, writer }));
     if (this.#updated.length > 0)
       this.#written(this.#updated, await replaceRows(tx, scope, table, { rows: toWrite(this.#updated), writer }));
     if (this.#inserted.length > 0)
@@ -308,7 +313,7 @@ export class Changing<Row extends Stored> {
   }
 
   #written(entries: readonly Entry<Row>[], checked: Checked<TimesById>): void {
-    const written = this.#accepted(checked);
+    const written = this.#requireAccepted(checked);
     for (const entry of entries) {
       const times = written.get(entry.id);
       if (times === undefined || entry.pending === null) throw new Error(`A ${this.#table.noun} was not written.`);

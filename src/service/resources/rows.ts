@@ -21,7 +21,7 @@ import {
   type Table,
 } from '../../store/resources/table.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { accepted, once, refusingViolations, type WriteContext, writerOf } from './writing.ts';
+import { once, requireAccepted, translateViolations, type WriteContext, writerOf } from './writing.ts';
 
 // The operations on one row, the same for every resource.
 
@@ -50,7 +50,7 @@ export async function createRow<Row extends Stored>(
   { content, idempotencyKey }: Creation<Row>,
 ): Promise<Row> {
   const { db } = context;
-  return refusingViolations(context, table, content, () =>
+  return translateViolations(context, table, content, () =>
     idempotencyKey === undefined
       ? insert(db.prisma, context, table, content)
       : transaction(db, (tx) => createOnce(tx, context, table, { content, key: idempotencyKey })),
@@ -75,7 +75,7 @@ async function insert<Row extends Stored>(
   content: ContentOf<Row>,
 ): Promise<Row> {
   const row = { id: newId(), content, writer: writerOf(context, table) };
-  return accepted(context, table, await insertRow(tx, context.caller.scope, table, row));
+  return requireAccepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
 type Target<Row> = {
@@ -92,7 +92,7 @@ export async function updateRow<Row extends Stored>(
   table: Table<Row>,
   { patch, ...target }: Update<Row>,
 ): Promise<Row> {
-  return refusingViolations(context, table, patch, () =>
+  return translateViolations(context, table, patch, () =>
     changeRow(context, table, target, (tx, before) => update(tx, context, table, { before, patch })),
   );
 }
@@ -104,7 +104,7 @@ export async function removeRow<Row extends Stored>(
   target: Target<Row>,
 ): Promise<void> {
   await changeRow(context, table, target, async (tx, before) =>
-    accepted(
+    requireAccepted(
       context,
       table,
       await deleteRow(tx, context.caller.scope, table, { before, writer: writerOf(context, table) }),
@@ -144,7 +144,7 @@ async function readMatching<Row extends Stored>(
     ...target,
     writer: writerOf(context, table),
   });
-  const read = accepted(context, table, checked);
+  const read = requireAccepted(context, table, checked);
   if (read === null) throw noSuchRow(table);
   precondition(read.row);
   return read;
@@ -162,7 +162,7 @@ async function update<Row extends Stored>(
   // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
   if (isSameContent(table, before.row, content)) return before.row;
   const change = { before, content, writer: writerOf(context, table) };
-  return accepted(context, table, await replaceRow(tx, context.caller.scope, table, change));
+  return requireAccepted(context, table, await replaceRow(tx, context.caller.scope, table, change));
 }
 
 export function isSameContent<Row extends Stored>(table: Table<Row>, a: ContentOf<Row>, b: ContentOf<Row>): boolean {

@@ -10,7 +10,7 @@ import { violatedReference, violatedUnique } from '../../store/sql/database-erro
 import type { KeyUses } from '../../traffic/last-used.ts';
 import { rejectWriter } from '../authenticate.ts';
 
-/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
+/** `caller`: whose key was requireAccepted with the head of the request. Each write checks the key again. */
 export type WriteContext = {
   readonly db: Database;
   readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>;
@@ -24,7 +24,11 @@ export function writerOf({ caller: { keyId, clientAddress } }: WriteContext, { w
 }
 
 /** Throws if the key has been revoked meanwhile, or may not write for another reason. */
-export function accepted<T>({ caller, keyUses }: WriteContext, { writePermission }: WritesTo, checked: Checked<T>): T {
+export function requireAccepted<T>(
+  { caller, keyUses }: WriteContext,
+  { writePermission }: WritesTo,
+  checked: Checked<T>,
+): T {
   if (checked.kind === 'accepted') return checked.value;
   return rejectWriter(caller, { refused: checked, permission: writePermission, keyUses });
 }
@@ -33,7 +37,7 @@ export function accepted<T>({ caller, keyUses }: WriteContext, { writePermission
  * Runs a write of these fields. Throws "conflict" if another row of the organization has the value of a unique field, and
  * "invalid" for a reference to a row that the organization does not have.
  */
-export async function refusingViolations<Row extends Stored, T>(
+export async function translateViolations<Row extends Stored, T>(
   context: WriteContext,
   table: Table<Row>,
   content: object,
@@ -104,7 +108,7 @@ export async function once(
   const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
   if (claim.kind === 'used') {
     const writer = writerOf(context, table);
-    accepted(context, table, await checkKeyOfWrite(tx, scope, { ...writer, isLocked: false }));
+    requireAccepted(context, table, await checkKeyOfWrite(tx, scope, { ...writer, isLocked: false }));
     if (claim.requestHash.equals(requestHash)) return claim.result;
     throw usedKeyError();
   }

@@ -29,7 +29,7 @@ import {
   runAction,
 } from '../outcome.ts';
 import { clearAttempt, consumeAttempt } from '../sign-in/attempt-limits.ts';
-import { acceptedStep, mintSecret, secretIfKnown } from '../sign-in/second-factor-code.ts';
+import { createAuthenticatorSecret, findKnownSecret, stepOfCode } from '../sign-in/second-factor-code.ts';
 import { lockSession, renewSession, sessionHashOf } from '../sign-in/sessions.ts';
 
 /** The secret for the authenticator, in base 32 and as an otpauth: URI. */
@@ -57,7 +57,7 @@ export async function beginSecondFactor(
     if (refusal !== null) return refusal;
     if (user.totpSince !== null)
       return conflict('You have a second factor already. Turn it off before you set up another one.');
-    const { encrypted, base32, uri } = mintSecret(db.keyring, user);
+    const { encrypted, base32, uri } = createAuthenticatorSecret(db.keyring, user);
     await changeUser(tx, actor.scope, user.id, { totpSecret: encrypted, totpLastStep: 0 });
     return { kind: 'secret-made', secret: base32, uri };
   });
@@ -84,13 +84,13 @@ export async function confirmSecondFactor(
       if (refusal !== null) return refusal;
       if (user.totpSince !== null) return conflict('You have a second factor already.');
       if (user.totpSecret === null) return conflict('Set up your authenticator first.');
-      const step = acceptedStep(user, { keyring: db.keyring, code, now });
+      const step = stepOfCode(user, { keyring: db.keyring, code, now });
       if (step === null)
         return invalid(
           'code',
           'is not the code that your authenticator shows now. Check its clock, and try the next one.',
         );
-      const { codes, hashes } = newRecoveryCodes();
+      const { codes, hashes } = createRecoveryCodes();
       await changeUser(tx, actor.scope, user.id, { totpSince: now, totpLastStep: step, recoveryCodes: hashes });
       const tokenHash = sessionHashOf(token);
       await endOtherSessionsOf(tx, actor.scope, { userId: user.id, tokenHash });
@@ -114,7 +114,7 @@ export async function findPendingSecret(
 ): Promise<Authenticator | null> {
   if (secret === '') return null;
   const user = await transaction(db, (tx) => lockActor(tx, actor));
-  return user.totpSince === null ? secretIfKnown(user, { keyring: db.keyring, secret }) : null;
+  return user.totpSince === null ? findKnownSecret(user, { keyring: db.keyring, secret }) : null;
 }
 
 /** Replaces the recovery codes that are left. */
@@ -129,7 +129,7 @@ export async function renewRecoveryCodes(
     const refusal = await checkPasswordAllowed(tx, actor.scope, user.id);
     if (refusal !== null) return refusal;
     if (user.totpSince === null) return conflict('You have no second factor.');
-    const { codes, hashes } = newRecoveryCodes();
+    const { codes, hashes } = createRecoveryCodes();
     await changeUser(tx, actor.scope, user.id, { recoveryCodes: hashes });
     await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
     return { kind: 'codes-made', recoveryCodes: codes };
@@ -155,7 +155,7 @@ export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promis
   return countRecoveryCodes(db, actor.scope, actor.userId);
 }
 
-function newRecoveryCodes() {
+function createRecoveryCodes() {
   const codes = mintRecoveryCodes();
   const hashes = codes.flatMap((each) => hashRecoveryCode(each) ?? []).map((hash) => Uint8Array.from(hash));
   return { codes, hashes };

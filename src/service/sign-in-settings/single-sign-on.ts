@@ -29,7 +29,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { placeOfClientSecret } from '../../store/sql/secrets.ts';
 import { checkAdministratorWithoutProvider, lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
-import { findShutOut } from '../authority/single-sign-on.ts';
+import { listShutOut } from '../authority/single-sign-on.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -68,7 +68,7 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   const { clientSecret: _, ...connection } = found;
   const candidates = await listBreakGlassCandidates(db, scope);
   const breakGlassId = connection.breakGlassUserId ?? candidates[0]?.id ?? null;
-  const shutOut = await findShutOut(db, scope, { domains, besides: breakGlassId });
+  const shutOut = await listShutOut(db, scope, { domains, besides: breakGlassId });
   return { connection, domains, candidates, breakGlassId, shutOut };
 }
 
@@ -87,7 +87,7 @@ export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.
  */
 export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
 
-function parseContent(
+function readContent(
   { issuer, clientId, clientSecret }: ConnectionContent,
   { targets, stored }: { targets: WebhookTargets; stored: ProviderClient | null },
 ): { readonly kind: 'valid'; readonly client: ProviderClient } | Invalid {
@@ -137,7 +137,7 @@ export async function tryConnection(
   },
 ): Promise<Tried | ProviderFailure | Invalid> {
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
-  const read = parseContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
+  const read = readContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
   if (read.kind === 'invalid') return read;
   const { tryProvider } = await import('../sign-in/single-sign-on/provider.ts');
   return tryProvider(access, read.client, redirectUri);
@@ -152,7 +152,7 @@ export async function saveConnection(
   return runAction(db, async (tx) => {
     const { current, connection } = await lockSettings(tx, actor);
     const stored = connection === null ? null : clientOf(db, connection);
-    const read = parseContent(content, { targets, stored });
+    const read = readContent(content, { targets, stored });
     if (read.kind === 'invalid') return read;
     const { issuer, clientId, clientSecret } = read.client;
     const isSame = stored?.issuer === issuer && stored.clientId === clientId;
@@ -210,7 +210,7 @@ export type RulesContent = { readonly newPeople: string; readonly groupsClaim: s
 
 /** Who gets an account by single sign-on, and which roles groups give. They apply from the next sign-in of each person on. */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
-  const newPeople = catchInvalid(() => parseNewPeople(content.newPeople));
+  const newPeople = catchInvalid(() => readNewPeople(content.newPeople));
   const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
   const roles = catchInvalid(() => parseGroupRoles(content.groupRoles));
   if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
@@ -242,7 +242,7 @@ export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor
   return connection !== null && connection.groupRoles.length > 0;
 }
 
-function parseNewPeople(text: string): NewPeopleRole | null {
+function readNewPeople(text: string): NewPeopleRole | null {
   const role = NEW_PEOPLE_ROLES.find((each) => each === text);
   if (role === undefined && text !== '') throw invalidField('new_people', 'must be one of those in the list.');
   return role ?? null;

@@ -13,7 +13,7 @@ import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.t
 import { changeUser, type LockedUser, NO_SECOND_FACTOR } from '../../store/people/users.ts';
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Invalid, invalid } from '../outcome.ts';
-import { mintHashedToken } from './sessions.ts';
+import { createHashedToken } from './sessions.ts';
 
 /** Argon2id in PHC format, with the parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
 export async function hashPassword(password: string): Promise<string> {
@@ -79,12 +79,12 @@ export type NewLink = {
   readonly now: Date;
 };
 
-export async function addLink(
+export async function insertLink(
   tx: Transaction,
   scope: OrganizationScope,
   { user, kind, madeByUserId, now }: NewLink,
 ): Promise<AccessLink> {
-  const { token, tokenHash } = mintHashedToken();
+  const { token, tokenHash } = createHashedToken();
   const expiresAt = new Date(now.getTime() + LINK_HOURS[kind] * HOUR_MS);
   await insertAccessLink(tx, scope, { userId: user.id, tokenHash, kind, madeByUserId, createdAt: now, expiresAt });
   const { id: userId, name, email, hasAccepted } = user;

@@ -5,7 +5,7 @@ import { recordProof } from '../../store/people/sessions.ts';
 import { changeUser, findPasswordHash, findWaysIn } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
-import { type SignInWay, signInWayOf } from '../authority/single-sign-on.ts';
+import { findSignInWay, type SignInWay } from '../authority/single-sign-on.ts';
 import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { readAssertion } from './passkeys/ceremony.ts';
@@ -40,7 +40,7 @@ type Proving = {
 /** With what the actor can prove who they are. Where single sign-on is required, a password proves nothing. */
 export async function findWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
   const ways = await findWaysIn(prisma, scope, userId);
-  const way = await signInWayOf(prisma, scope, userId);
+  const way = await findSignInWay(prisma, scope, userId);
   return { ...ways, hasPassword: ways.hasPassword && isPasswordEnough(way, ways) };
 }
 
@@ -80,7 +80,7 @@ async function proveByPassword(
   const isRight = await verifyPassword(passwordHash, given.password);
   const outcome = await transaction(db, async (tx): Promise<Proven | Invalid> => {
     const user = await lockActor(tx, actor);
-    const way = await signInWayOf(tx, actor.scope, user.id);
+    const way = await findSignInWay(tx, actor.scope, user.id);
     const refuse = async (detail: Record<string, string>, refusal: Invalid) => {
       await recordAudit(tx, actor.scope, failureOf(actor, detail));
       return refusal;

@@ -19,7 +19,10 @@ export type NewSecret = {
   readonly uri: string;
 };
 
-export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizationId' | 'id' | 'email'>): NewSecret {
+export function createAuthenticatorSecret(
+  keyring: Keyring,
+  user: Pick<LockedUser, 'organizationId' | 'id' | 'email'>,
+): NewSecret {
   const secret = new Secret({ size: 20 });
   const { email } = user;
   return {
@@ -30,7 +33,7 @@ export function mintSecret(keyring: Keyring, user: Pick<LockedUser, 'organizatio
 }
 
 /** The user's secret; `null` unless it is the one that was sent. */
-export function secretIfKnown(
+export function findKnownSecret(
   { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
   { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
 ): { readonly secret: string; readonly uri: string } | null {
@@ -59,7 +62,7 @@ type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly no
  * transaction, so that of two requests with one code, one is accepted.
  */
 export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
-  const step = acceptedStep(user, { keyring, code, now });
+  const step = stepOfCode(user, { keyring, code, now });
   if (step !== null) return { by: 'authenticator', change: { totpLastStep: step } };
   const hash = hashRecoveryCode(code);
   const rest = user.recoveryCodes
@@ -69,7 +72,7 @@ export function spendCode(user: Factor, { keyring, code, now }: GivenCode): Spen
 }
 
 /** The time step of the code; `null` if the code is wrong, or not later than the last accepted one. */
-export function acceptedStep(
+export function stepOfCode(
   { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
   { keyring, code, now }: GivenCode,
 ): number | null {

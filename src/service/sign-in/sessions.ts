@@ -62,14 +62,14 @@ export async function startSession(
   scope: OrganizationScope,
   session: Omit<NewSession, 'tokenHash' | 'provedAt'> & { readonly provedAt?: Date | null },
 ): Promise<string> {
-  const { token, tokenHash } = mintHashedToken();
+  const { token, tokenHash } = createHashedToken();
   const { isComplete, at, provedAt = isComplete ? at : null } = session;
   await insertSession(tx, scope, { ...session, provedAt, tokenHash });
   return token;
 }
 
 /** A random token, and its hash for the database. */
-export function mintHashedToken(): { token: string; tokenHash: Buffer } {
+export function createHashedToken(): { token: string; tokenHash: Buffer } {
   const token = mintToken();
   const tokenHash = hashToken(token);
   if (tokenHash === null) throw new Error('A new token does not have the form of a token.');
@@ -160,7 +160,7 @@ export async function lockSession(
  * by single sign-on or not, as old as before, and with its proof. Throws "forbidden" if it has ended.
  */
 export async function renewSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<string> {
-  const { token, tokenHash: newTokenHash } = mintHashedToken();
+  const { token, tokenHash: newTokenHash } = createHashedToken();
   if (!(await replaceSessionToken(tx, scope, { tokenHash, newTokenHash }))) throw sessionEnded();
   return token;
 }

@@ -9,10 +9,10 @@ import { recordUnknownEmail } from '../../store/people/sign-in-failures.ts';
 import { changeUser, lockUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
-import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../authority/single-sign-on.ts';
+import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
-import { addLink, verifyPassword } from './password.ts';
+import { insertLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { openSession, type SignedIn, startSession } from './sessions.ts';
 
@@ -89,7 +89,7 @@ async function accept(
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.passwordHash !== found.passwordHash) return refused(WRONG, WHY.changed);
     if (user.deactivatedAt !== null) return refused(WRONG, WHY.deactivated);
-    const way = await signInWayOf(tx, scope, user.id);
+    const way = await findSignInWay(tx, scope, user.id);
     if (way === 'single-sign-on') {
       const { organizationId } = scope;
       return refused({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
@@ -100,7 +100,7 @@ async function accept(
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
     if (!isLongEnough(password, { hasSecondFactor: false })) {
-      const { token } = await addLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
+      const { token } = await insertLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'a sign-in whose password is too short without a second factor' };
       const event = { actorUserId: user.id, targetUserId: user.id, detail, auditSource };
       await recordAudit(tx, scope, { ...event, action: 'user.reset_link_made' });
@@ -154,7 +154,7 @@ export async function giveSecondFactor(
   const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
     const user = await lockUser(tx, scope, half.userId);
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
-    const way = await signInWayOf(tx, scope, user.id);
+    const way = await findSignInWay(tx, scope, user.id);
     if (way === 'single-sign-on') return { kind: 'ended' };
     const spent = spendCode(user, { keyring: db.keyring, code, now });
     if (spent === null) {

@@ -48,7 +48,7 @@ export async function createWebhookEndpoint(
   { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
 ): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
   const { scope, auditSource } = actor;
-  const content = parseContent({ url, eventTypes }, targets);
+  const content = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     await lockOrganization(tx, scope);
@@ -59,7 +59,7 @@ export async function createWebhookEndpoint(
         `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
       );
     const id = newId();
-    const secret = mintWebhookSecret(db, { organizationId: scope.organizationId, id });
+    const secret = createWebhookSecret(db, { organizationId: scope.organizationId, id });
     await insertWebhookEndpoint(tx, scope, {
       id,
       url: content.url,
@@ -79,7 +79,7 @@ export async function createWebhookEndpoint(
 }
 
 /** The normal forms of what was typed, or every mistake in it. */
-export function parseContent(
+export function readContent(
   { url, eventTypes }: WebhookContent,
   targets: WebhookTargets,
 ): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
@@ -101,7 +101,7 @@ export async function changeWebhookContent(
   }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
 ): Promise<Done | Invalid> {
   const { scope, auditSource } = actor;
-  const content = parseContent({ url, eventTypes }, targets);
+  const content = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
     if (content.kind === 'invalid') return content;
@@ -172,7 +172,7 @@ export async function enableWebhookEndpoint(
   });
 }
 
-const BATCH_ROWS = 5000;
+const ROWS_AT_ONCE = 5000;
 
 /**
  * Deletes the endpoint with its deliveries. There may be more of them than one transaction can delete in time, so all but the
@@ -185,7 +185,7 @@ export async function removeWebhookEndpoint(
 ): Promise<Done> {
   const { scope, auditSource } = actor;
   await transaction(db, (tx) => lockWebhookAction(tx, actor, endpointId));
-  while ((await deleteDeliveriesOf(db, scope, { endpointId, limit: BATCH_ROWS })) === BATCH_ROWS);
+  while ((await deleteDeliveriesOf(db, scope, { endpointId, limit: ROWS_AT_ONCE })) === ROWS_AT_ONCE);
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const current = await lockWebhookAdministrator(tx, actor);
@@ -213,7 +213,7 @@ export type WebhookSecretIssued = {
 };
 
 /** A new secret, encrypted for an endpoint, and as text for people. */
-export function mintWebhookSecret(
+export function createWebhookSecret(
   { keyring }: Pick<Database, 'keyring'>,
   endpoint: { organizationId: string; id: string },
 ) {
@@ -237,7 +237,7 @@ export async function rotateWebhookSecret(
     const { id, url } = endpoint;
     const place = { organizationId: scope.organizationId, id };
     const former = db.keyring.decrypt(endpoint.secret, placeOfWebhookSecret(place));
-    const { encrypted, text } = mintWebhookSecret(db, place);
+    const { encrypted, text } = createWebhookSecret(db, place);
     const previousUntil = new Date(now.getTime() + PREVIOUS_SECRET_HOURS * HOUR_MS);
     await changeWebhookEndpoint(tx, scope, id, {
       secret: encrypted,

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeOwnLinks } from '../../../src/service/people/access-links.ts';
+import { createOwnLinks } from '../../../src/service/people/access-links.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
@@ -253,7 +253,7 @@ describe('an access link', () => {
   }
 
   async function reset({ email }: Actor): Promise<string> {
-    const [link] = await makeOwnLinks(db, { email, auditSource: newAuditSource(), now: dashboard.now() });
+    const [link] = await createOwnLinks(db, { email, auditSource: newAuditSource(), now: dashboard.now() });
     if (link === undefined) throw new Error(`${email} gets no link.`);
     return link.token;
   }

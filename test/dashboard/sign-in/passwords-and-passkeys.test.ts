@@ -1,6 +1,6 @@
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeOperatorLink } from '../../../src/service/people/access-links.ts';
+import { createOperatorLink } from '../../../src/service/people/access-links.ts';
 import { removeConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
@@ -86,7 +86,7 @@ test('a link of an operator sets a password, which the next page asks for', asyn
   });
   await allowPasswords(db, organizationId);
   takeProviderDown();
-  const link = await makeOperatorLink(db, administrator.scope, { ...administrator, now: dashboard.now() });
+  const link = await createOperatorLink(db, administrator.scope, { ...administrator, now: dashboard.now() });
   const browser = newBrowser();
   const set = await browser.submit(`/welcome/${link.token}`, { password: PASSWORD });
   const page = await browser.get(set.headers['location'] ?? '');

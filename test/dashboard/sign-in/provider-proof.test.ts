@@ -1,6 +1,6 @@
 import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeLink } from '../../../src/service/people/access-links.ts';
+import { createLink } from '../../../src/service/people/access-links.ts';
 import { type Browser, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';
@@ -101,7 +101,7 @@ test('a sign-in that begins from an access link is a proof, whatever the provide
   await signIn(newBrowser(), email, undefined);
   const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const making = { userId, kind: 'invitation', formId: crypto.randomUUID() } as const;
-  const { link } = orThrow(await makeLink(db, administrator, making));
+  const { link } = orThrow(await createLink(db, administrator, making));
   const path = `/welcome/${link.token}`;
   const comeBack = async (browser: Browser, sub: string) => {
     const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';

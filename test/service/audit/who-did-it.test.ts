@@ -14,7 +14,7 @@ import { restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeLink } from '../../../src/service/people/access-links.ts';
+import { createLink } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { unlinkUser } from '../../../src/service/sign-in-settings/enforcement.ts';
@@ -51,7 +51,7 @@ const ACTS: Record<string, Act> = {
     return [of.userId];
   },
   'a reset link': async ({ by, of }) => {
-    orThrow(await makeLink(db, by, { userId: of.userId, kind: 'password_reset' }));
+    orThrow(await createLink(db, by, { userId: of.userId, kind: 'password_reset' }));
     return [of.userId];
   },
   'the removal of a second factor': async ({ by, of }) => {

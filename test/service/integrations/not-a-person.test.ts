@@ -4,9 +4,9 @@ import { hashToken, mintToken } from '../../../src/domain/people/session.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/organizations/policy.ts';
 import {
-  makeLink,
-  makeOperatorLink,
-  makeOwnLinks,
+  createLink,
+  createOperatorLink,
+  createOwnLinks,
   openLink,
   requestReset,
   setPassword,
@@ -80,12 +80,12 @@ const SIGNED_OUT = 'forbidden: Your account was deactivated. Contact an administ
 
 /** The outcome of each function for the integration: a refusal, or what it returns where there is no such user. */
 const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcome: unknown]> = {
-  makeLink: [() => outcomeOf(makeLink(db, administrator, { userId, kind: 'invitation' })), NOBODY],
-  makeOperatorLink: [
-    () => outcomeOf(makeOperatorLink(db, administrator.scope, { userId })),
+  createLink: [() => outcomeOf(createLink(db, administrator, { userId, kind: 'invitation' })), NOBODY],
+  createOperatorLink: [
+    () => outcomeOf(createOperatorLink(db, administrator.scope, { userId })),
     'not_found: The user has just been removed.',
   ],
-  makeOwnLinks: [() => makeOwnLinks(db, { email: integration.name, auditSource, now: new Date() }), []],
+  createOwnLinks: [() => createOwnLinks(db, { email: integration.name, auditSource, now: new Date() }), []],
   openLink: [() => openLink(db, token), null],
   setPassword: [() => outcomeOf(setPassword(db, { token, password, auditSource })), 'dead-link'],
   changePassword: [() => changed(() => changePassword(db, asIntegration, { password, token })), false],

@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { hashToken } from '../../../src/domain/people/session.ts';
-import { getUserOf } from '../../../src/service/operator/users.ts';
+import { getUserByEmailOrId } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeLink, makeOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
+import { createLink, createOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { signIn } from '../../../src/service/sign-in/sign-in.ts';
@@ -33,7 +33,7 @@ async function people() {
   return { administrator, manager, member, other: await createAccount(db, { role: 'administrator', scope }) };
 }
 
-const tryReset = (by: Actor, { userId }: Actor) => makeLink(db, by, { userId, kind: 'password_reset', now: NOW });
+const tryReset = (by: Actor, { userId }: Actor) => createLink(db, by, { userId, kind: 'password_reset', now: NOW });
 const reset = async (by: Actor, user: Actor) => orThrow(await tryReset(by, user)).link;
 const set = (token: string, { password = NEW, now = NOW } = {}) =>
   setPassword(db, { token, password, auditSource: newAuditSource(), now });
@@ -129,9 +129,9 @@ test('a manager makes links only for viewers and members, a member for nobody, a
   // The attack: somebody at the unattended browser of an administrator, who does not know the password.
   expect(await outcomeOf(tryReset(administrator, administrator))).toContain('Change your own password');
   for (const userId of [foreign.userId, NOBODY, "'; drop table users --"]) {
-    const outcome = await outcomeOf(makeLink(db, administrator, { userId, kind: 'password_reset' }));
+    const outcome = await outcomeOf(createLink(db, administrator, { userId, kind: 'password_reset' }));
     expect(outcome).toBe('not_found: There is no such user.');
-    expect(await codeOf(makeLink(db, member, { userId, kind: 'password_reset' }))).toBe('forbidden');
+    expect(await codeOf(createLink(db, member, { userId, kind: 'password_reset' }))).toBe('forbidden');
   }
 });
 
@@ -169,7 +169,7 @@ test('deactivation invalidates the links, and reactivation does not restore them
 test('a link of the wrong kind is a conflict that names the right kind', async () => {
   const { administrator, member } = await people();
   const given = { userId: member.userId, kind: 'invitation' } as const;
-  expect(await outcomeOf(makeLink(db, administrator, given))).toContain('Make a reset link instead.');
+  expect(await outcomeOf(createLink(db, administrator, given))).toContain('Make a reset link instead.');
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { passwordHash: null } });
   expect(await outcomeOf(tryReset(administrator, member))).toContain('Make an invitation link instead.');
 });
@@ -177,8 +177,8 @@ test('a link of the wrong kind is a conflict that names the right kind', async (
 test('the operator gets an invitation for the first administrator, and a reset link for one who forgot the password', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const make = async (email: string) => {
-    const { scope, userId } = await getUserOf(db, email);
-    return makeOperatorLink(db, scope, { userId });
+    const { scope, userId } = await getUserByEmailOrId(db, email);
+    return createOperatorLink(db, scope, { userId });
   };
   expect(await make(administrator.email.toUpperCase())).toMatchObject({ kind: 'password_reset' });
   await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { passwordHash: null } });
@@ -205,7 +205,8 @@ test('housekeeping deletes only expired links', async () => {
   const { administrator, member, manager } = await people();
   const [old, open] = [
     await reset(administrator, member),
-    orThrow(await makeLink(db, administrator, { userId: manager.userId, kind: 'password_reset', now: after(30) })).link,
+    orThrow(await createLink(db, administrator, { userId: manager.userId, kind: 'password_reset', now: after(30) }))
+      .link,
   ];
   await deleteExpiredAccessLinks(db, { now: after(61) });
   expect(await db.prisma.accessLink.count({ where: { userId: old.userId } })).toBe(0);

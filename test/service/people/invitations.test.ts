@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Role } from '../../../src/domain/people/role.ts';
-import { changeEmailOf, getUserOf, removeUser } from '../../../src/service/operator/users.ts';
+import { changeEmailOf, getUserByEmailOrId, removeUser } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
@@ -97,7 +97,7 @@ describe('an e-mail that has an account elsewhere', () => {
     );
     expect(await codeOf(accept(orThrow(ofUnknown).link.token))).toBe('done');
     // Its owner still signs in there.
-    expect(await getUserOf(db, known.email)).toMatchObject({ userId: known.userId });
+    expect(await getUserByEmailOrId(db, known.email)).toMatchObject({ userId: known.userId });
   });
 
   test('belongs to the first who accepts, of ten who were invited', async () => {
@@ -220,8 +220,10 @@ describe('an operator', () => {
     const email = newEmail();
     const links = [];
     for (const _ of [1, 2]) links.push(await invited((await createPeople(db)).administrator, email));
-    await expect(getUserOf(db, email)).rejects.toThrow(new RegExp(`ids: ${links[0]?.userId} .*, ${links[1]?.userId} `));
+    await expect(getUserByEmailOrId(db, email)).rejects.toThrow(
+      new RegExp(`ids: ${links[0]?.userId} .*, ${links[1]?.userId} `),
+    );
     expect(await removeUser(db, links[0]?.userId ?? '')).toMatchObject({ email, isDeleted: true });
-    expect(await getUserOf(db, email)).toMatchObject({ userId: links[1]?.userId });
+    expect(await getUserByEmailOrId(db, email)).toMatchObject({ userId: links[1]?.userId });
   });
 });

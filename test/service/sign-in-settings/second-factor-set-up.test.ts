@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { makeLink, setPassword } from '../../../src/service/people/access-links.ts';
+import { createLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
 import {
@@ -125,7 +125,7 @@ test('a reset link ends a pending set-up as well', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
   const member = await createAccount(db, { scope: administrator.scope });
   orThrow(await begin(member));
-  const { link } = orThrow(await makeLink(db, administrator, { userId: member.userId, kind: 'password_reset' }));
+  const { link } = orThrow(await createLink(db, administrator, { userId: member.userId, kind: 'password_reset' }));
   orThrow(await setPassword(db, { token: link.token, password: OTHER, auditSource: newAuditSource() }));
   expect((await row(member)).totpSecret).toBeNull();
 });

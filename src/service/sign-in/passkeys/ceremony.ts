@@ -38,7 +38,7 @@ const ALGORITHMS = [-8, -7, -257];
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');
 
-export function newChallenge(): Buffer<ArrayBuffer> {
+export function createChallenge(): Buffer<ArrayBuffer> {
   return Buffer.from(randomBytes(CHALLENGE_BYTES));
 }
 

@@ -4,7 +4,7 @@ import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findPasskeyUser } from '../../../store/unscoped/people.ts';
-import { type SingleSignOnRequired, signInWayOf, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
+import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { openSession, type SignedIn } from '../sessions.ts';
@@ -67,7 +67,7 @@ export async function signInWithPasskey(
       if (user.deactivatedAt !== null) return recordFailure({ passkey, why: 'the account is deactivated' });
       const outcome = await spendUse(tx, scope, { userId, use, now });
       if (outcome.kind === 'refused') return recordFailure({ passkey, why: outcome.why });
-      const way = await signInWayOf(tx, scope, userId);
+      const way = await findSignInWay(tx, scope, userId);
       if (way === 'single-sign-on') {
         await recordFailure({ passkey, why: WHY_REQUIRED });
         return { kind: 'single-sign-on-required', organizationId: owner.organizationId, email: user.email };

@@ -9,7 +9,7 @@ import { listPasskeysOf, recordPasskeyUse, type StoredPasskey } from '../../../s
 import type { Database, Transaction } from '../../../store/sql/database.ts';
 import type { Invalid, RateLimited } from '../../outcome.ts';
 import { admitChallenge } from '../attempt-limits.ts';
-import { type AssertionResponse, hashChallenge, newChallenge, requestOptions, verifyAssertion } from './ceremony.ts';
+import { type AssertionResponse, createChallenge, hashChallenge, requestOptions, verifyAssertion } from './ceremony.ts';
 
 /** What a form with a signed challenge brings. */
 export type GivenPasskey = {
@@ -96,7 +96,7 @@ async function findOwn(
 }
 
 /** `why`: why it was refused, for the audit log. */
-export type UseOutcome = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
+export type UseResult = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
 
 const WHY = {
   copied: 'the counter of the passkey did not increase: it may have been copied',
@@ -112,7 +112,7 @@ export async function spendUse(
   tx: Transaction,
   scope: OrganizationScope,
   { userId, use, now }: { userId: string; use: VerifiedUse; now: Date },
-): Promise<UseOutcome> {
+): Promise<UseResult> {
   const { counter, isBackedUp } = use;
   const stored = (await listPasskeysOf(tx, scope, userId)).find(({ id }) => id === use.passkey.id);
   if (stored === undefined) return { kind: 'refused', why: WHY.removed };
@@ -142,7 +142,7 @@ export async function issueChallenge(
 ): Promise<{ readonly kind: 'issued'; readonly challenge: Buffer<ArrayBuffer> } | RateLimited> {
   const admission = await admitChallenge(db, browser.ip);
   if (admission.kind === 'rate-limited') return admission;
-  const challenge = newChallenge();
+  const challenge = createChallenge();
   await insertChallenge(db, {
     challengeHash: hashChallenge(challenge.toString('base64url')),
     browserHash: browserHashOf(browser),

@@ -21,7 +21,7 @@ import { changeUser, insertUser, type LockedUser, lockUser } from '../../../stor
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
 import { findAccessLinkByHash } from '../../../store/unscoped/people.ts';
-import { mintHashedToken, openSession } from '../sessions.ts';
+import { createHashedToken, openSession } from '../sessions.ts';
 import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
 import {
   BY_SINGLE_SIGN_ON,
@@ -117,7 +117,7 @@ async function admitUnlinked(
     await linkUser(tx, scope, { ...given, userId: user.id });
     return signInLinked(tx, scope, { ...given, user, provedAt: now });
   }
-  const { token, tokenHash } = mintHashedToken();
+  const { token, tokenHash } = createHashedToken();
   await insertSsoSignIn(tx, scope, {
     ...signIn,
     tokenHash,

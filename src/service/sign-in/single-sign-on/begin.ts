@@ -5,7 +5,7 @@ import { insertSsoSignIn } from '../../../store/people/sso-sign-ins.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import type { RateLimited } from '../../outcome.ts';
 import { type Attempt, consumeAttempt } from '../attempt-limits.ts';
-import { mintHashedToken } from '../sessions.ts';
+import { createHashedToken } from '../sessions.ts';
 import { LOST, type Lost } from './completion.ts';
 import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
@@ -51,7 +51,7 @@ export async function beginSignIn(
   const { findProvider, authorizationUrl } = await import('./provider.ts');
   const provider = await findProvider(access, client);
   if (provider.kind !== 'provider') return provider;
-  const { token: state, tokenHash } = mintHashedToken();
+  const { token: state, tokenHash } = createHashedToken();
   const { redirectUri } = connectionUrls(origin, scope.organizationId);
   const wantsGroups = record.groupsClaim !== '';
   const authorization = await authorizationUrl(provider, {
