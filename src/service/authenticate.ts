@@ -45,7 +45,7 @@ export function createFindKey(
 const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-/** The hash by which a key is looked up. Throws unless the text is a key of this environment. */
+/** Returns the hash by which a key is looked up. Throws unless the text is a key of this environment. */
 export function readKeyHash(key: string, environment: Environment): string {
   requireFormat(key, environment);
   return hashKey(key);
@@ -61,7 +61,7 @@ export type KnownKey = {
 /** A key that has not ended. Its organization may be suspended. */
 export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
 
-/** Throws if no key has this hash. */
+/** Throws "unauthenticated" if no key has this hash. */
 export async function getKnownKey(hash: string, { findKey, now, keyUses }: FindOptions): Promise<KnownKey> {
   const record = await findKey(hash);
   if (record === null) throw unknownKey();
@@ -69,12 +69,12 @@ export async function getKnownKey(hash: string, { findKey, now, keyUses }: FindO
   return { record, at, use: keyUses.of(record, at) };
 }
 
-/** Throws if the key has ended; only the holder of the whole key learns why. */
+/** Throws if the key has ended. The message says why, because the client has the whole key. */
 export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
   return { record, at, use, permissions: permissionsOfActive(record, { at, use, integration: record.integration }) };
 }
 
-/** The caller of an accepted key, whose use is recorded. Throws if the organization is suspended or moving. */
+/** Records the use of an accepted key, and returns its caller. Throws if the organization is suspended or moving. */
 export function admitCaller(
   { record, permissions, at, use }: AcceptedKey,
   clientAddress: Caller['clientAddress'],
@@ -96,8 +96,8 @@ export function admitCaller(
 }
 
 /**
- * Throws if the key may not be used from this address, as addressIn returns it. The message names the address, because a proxy
- * may have changed it, but not the list.
+ * Throws unless the key may be used from this address, in the form that addressIn returns. The message names the address, because a
+ * proxy may have changed it, but not the list.
  */
 export function requireAllowedAddress(
   { allowedAddresses }: Pick<JudgedKey, 'allowedAddresses'>,
@@ -130,15 +130,15 @@ function requireServed(state: OrganizationState): void {
   throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
 }
 
-/** Throws unless the permission is among those of a key. `permission`: undefined if none is needed. */
+/** Throws unless the permission is among those of a key, or no permission is needed. */
 export function requirePermission(permissions: readonly string[], permission: string | undefined): void {
   if (permission !== undefined && !permissions.includes(permission))
     throw new ForbiddenError(`This API key lacks the permission ${permission}.`, permission);
 }
 
 /**
- * The refusal of a key that was accepted with the head of the request, but may no longer write: the same as if it were sent
- * only now.
+ * Throws the error of a key that was accepted with the head of the request, but may no longer write. It is the error that a request
+ * sent now would get.
  */
 export function rejectWriter(
   { scope, keyId, integration, clientAddress }: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>,
@@ -159,8 +159,8 @@ export function rejectWriter(
 export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
 
 /**
- * A key that was refused once as expired is never accepted again, even if a clock is set back. That takes one statement in the
- * life of a key, which concurrent requests with the key share. A later expiry, which an operator can set, takes another one.
+ * Has a key that was refused as expired never accepted again, even if a clock is set back. This takes one statement in the life of
+ * a key, which concurrent requests with the key share, and another one if an operator sets a later expiry.
  */
 export function createRecordExpiry(db: Database): RecordExpiry {
   const inFlight = new Map<string, Promise<void>>();
@@ -175,7 +175,7 @@ export function createRecordExpiry(db: Database): RecordExpiry {
   };
 }
 
-/** The refusal of a key that is not known. A key that moved is known in another cell than its own, so its cell is only a hint. */
+/** The error for a key that is not known. The key of an organization that has moved is in another cell than it names, so that cell is only a hint. */
 export function unknownKeyIn(cell: string | null, key: string): UnauthenticatedError {
   const format = inspectKey(key);
   if (format.kind !== 'well-formed' || format.cell === cell) return unknownKey();
@@ -195,17 +195,19 @@ function requireFormat(key: string, environment: Environment): void {
   const format = inspectKey(key);
   switch (format.kind) {
     case 'not-a-key':
-      throw malformed(
+      throw malformedError(
         `This is not an API key: a key begins with charter_${environment}_ and ends with 46 letters and digits.`,
       );
     case 'incomplete':
-      throw malformed(`This API key is incomplete: it has ${format.characters} of ${format.of} characters. ${COPY}`);
+      throw malformedError(
+        `This API key is incomplete: it has ${format.characters} of ${format.of} characters. ${COPY}`,
+      );
     case 'too-long':
-      throw malformed(
+      throw malformedError(
         `This API key has something extra: ${formatCount(format.extra, 'character is', 'characters are')} too many. Copy only the key.`,
       );
     case 'mistyped':
-      throw malformed(`This API key is mistyped. ${COPY}`);
+      throw malformedError(`This API key is mistyped. ${COPY}`);
     case 'well-formed':
       if (format.environment === environment) return;
       throw new UnauthenticatedError(
@@ -230,6 +232,6 @@ function wordsOf(verdict: Exclude<Verdict, { kind: 'active' }>, integration: Key
   }
 }
 
-function malformed(message: string): UnauthenticatedError {
+function malformedError(message: string): UnauthenticatedError {
   return new UnauthenticatedError(message, 'malformed');
 }

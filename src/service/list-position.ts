@@ -1,14 +1,14 @@
 import { isId } from '../domain/text.ts';
 import type { Edge } from '../store/sql/list-edge.ts';
 
-// The position after which a list page of the dashboard starts, encoded for its URL. It is not secret: an edited position shows
-// no more than the list itself, and an invalid one starts the list from the beginning.
+// A position is where a page of a list begins, encoded for the URL of the page. It is not secret: an edited position shows no more
+// than the list itself, and an invalid one shows the first page.
 
 export function encodePosition(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Splits a position into its last part, which is an id, and the parts before it; `null` if it is missing or invalid. */
+/** Splits a position into its last part, which is an id, and the parts before it. Returns `null` if it is missing or invalid. */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
   const parts = text === null ? null : parse(text);
   const id = parts?.at(-1) ?? '';
@@ -27,17 +27,17 @@ function parse(text: string): readonly string[] | null {
   }
 }
 
-/** PostgreSQL has fewer years than a Date. */
+/** Years of four digits only, because PostgreSQL supports fewer years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-/** An instant of a position; `undefined` if the text is not an instant. */
+/** Returns `undefined` if the text is not an instant. */
 export function readInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }
 
 type Window<Position> = {
-  /** Where the page starts or ends. If both are `null`, it starts at the start of the list. */
+  /** The page starts after the one position, or ends before the other. If both are `null`, it is the first page. */
   readonly after: Position | null;
   readonly before: Position | null;
   readonly size: number;
@@ -52,8 +52,8 @@ type ListPage<Row> = {
 };
 
 /**
- * Reads a list page. `read` returns at most `limit` rows next to an edge, in the order of the list; `null` for its first rows.
- * `encode`: the position of a row.
+ * Reads a page of a list. `read` returns at most `limit` rows next to an edge, in the order of the list, or its first rows if the
+ * edge is `null`. `encode` returns the position of a row.
  */
 export async function readListPage<Row, Position extends object>(
   { after, before, size }: Window<Position>,
@@ -61,7 +61,7 @@ export async function readListPage<Row, Position extends object>(
   encode: (row: Row) => string,
 ): Promise<ListPage<Row>> {
   const earlier = before === null ? [] : await read({ ...before, side: 'before' }, size + 1);
-  // With fewer rows, the previous list page is the first one, which is read from its start so that it is full.
+  // With fewer rows, the page is the first one. It is then read from the start of the list, so that it is full.
   const isMiddle = earlier.length > size;
   const start = before === null ? after : null;
   const found = isMiddle ? [] : await read(start === null ? null : { ...start, side: 'after' }, size + 1);
@@ -74,7 +74,7 @@ export async function readListPage<Row, Position extends object>(
   };
 }
 
-/** The position of a list that is ordered by id; `null` if the text is not an id. */
+/** The position in a list that is ordered by id. Returns `null` if the text is not an id. */
 export function positionOfId(id: string | null): { readonly id: string } | null {
   return id !== null && isId(id) ? { id } : null;
 }

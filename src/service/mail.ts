@@ -40,20 +40,20 @@ export function mailAdministrators(
 export type MailConfig = {
   /** smtp:// or smtps://, with user and password if the server needs them. */
   readonly smtpUrl: string;
-  /** "Charter <charter@example.org>" */
+  /** The sender, such as "Charter <charter@example.org>". */
   readonly mailFrom: string;
 };
 
 export type Outbox = {
-  /** Whether an SMTP server is configured. Without one, a link is shown to the user who made it. */
+  /** Whether an SMTP server is configured. Without one, a link is shown to the person who made it. */
   readonly canSend: boolean;
   /** Throws if the SMTP server does not accept the mail. Does nothing if none is configured. */
   send(mail: Mail): Promise<void>;
-  /** Sends in the background; a failure goes to `onFailure`. */
+  /** Sends the mail in the background; a failure goes to `onFailure`. */
   post(mail: Mail): void;
   /** Runs work in the background, so that the time of a response does not depend on it. */
   later(work: () => Promise<void>): void;
-  /** Resolves when no background work is left. To be awaited before the database is closed. */
+  /** Resolves when no background work is left. Await it before the database is closed. */
   settle(): Promise<void>;
 };
 
@@ -87,12 +87,12 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
   return outbox;
 }
 
-/** "example.org" of "Charter <charter@example.org>". */
+/** The domain of the sender: "example.org" of "Charter <charter@example.org>". */
 function domainOf(mailFrom: string): string {
   return /@([^\s>]+)/.exec(mailFrom)?.[1] ?? 'localhost';
 }
 
-/** Loads nodemailer with the first mail: it takes a twentieth of the start, and many servers send none. */
+/** Loads nodemailer when the first mail is sent. It would take a twentieth of the start, and many servers send no mail. */
 async function createTransport({ smtpUrl, mailFrom }: MailConfig): Promise<Transporter> {
   const nodemailer = await import('nodemailer');
   return nodemailer.createTransport(

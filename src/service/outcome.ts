@@ -4,10 +4,10 @@ import type { OrganizationScope } from '../domain/organizations/organization-sco
 import { claimIdempotencyKey } from '../store/resources/idempotency-keys.ts';
 import { type Database, type Transaction, transaction } from '../store/sql/database.ts';
 
-// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals. Each page shows them in
-// its own way. What every page shows in the same way is thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
+// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals, which each page shows in its
+// own way. Errors that all pages show in the same way are thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
 
-/** Fields that do not follow the rules; the form is shown again. */
+/** Some fields break the rules. The page shows the form again. */
 export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };
 /** The data no longer allow the action; the message says why and what to do. */
 export type Conflict = { readonly kind: 'conflict'; readonly message: string };
@@ -17,18 +17,18 @@ export type NameTaken = { readonly kind: 'name-taken'; readonly message: string 
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
 /** Why the keys of a holder cannot be created, rotated, renamed, restricted or moved. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
-/** The key was used within the last day from these networks, which the list locks out, and nobody has agreed to that yet. */
+/** The new list of addresses locks out these networks, from which the key was used within the last day, and the actor has not agreed to that. */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
-/** The form was sent before, and its action was done then. */
+/** The same form was sent before, and its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
-/** Too many attempts. `retryAfterSeconds`: when the next one is judged, at least 1. */
+/** There were too many attempts. The next one is judged after `retryAfterSeconds`, which is at least 1. */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
 
 export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | LocksOut | AlreadySent | RateLimited;
 
 export const ALREADY_SENT: AlreadySent = { kind: 'already-sent' };
 
-/** Success of an action that has nothing to show. */
+/** The action succeeded and has no result to show. */
 export type Done = { readonly kind: 'done' };
 export const DONE: Done = { kind: 'done' };
 
@@ -73,7 +73,7 @@ export async function runAction<O extends Outcome>(db: Database, action: (tx: Tr
   }
 }
 
-/** What `act` returns, or `otherwise` if it is refused because the organization is moving. */
+/** Returns the result of `act`, or `otherwise` if `act` is refused because the organization is moving. */
 export async function unlessMoving<T>(otherwise: T, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -87,12 +87,12 @@ export function conflict(message: string): Conflict {
   return { kind: 'conflict', message };
 }
 
-/** The message follows the field's label: "must be ...". */
+/** A refusal of one field. The message follows the label of the field: "must be ...". */
 export function invalid(field: string, message: string): Invalid {
   return { kind: 'invalid', message: `${field} ${message}`, fields: { [field]: [message] } };
 }
 
-/** Every mistake of a form as one outcome, so that the form tells them all at once; of each field, the first. */
+/** Joins the mistakes of a form in one outcome, so that the page shows all of them at once. Of each field, the first one counts. */
 export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {
   const fields: Record<string, readonly string[]> = {};
   for (const each of checked) {
@@ -103,10 +103,10 @@ export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'prove
   return { kind: 'invalid', message: message.join(' '), fields };
 }
 
-/** What `parse` makes of a form's text, or the DomainError "invalid" that it throws, as an outcome. */
-export function catchInvalid<T>(parse: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
+/** Returns the value that `read` makes of a form's text, or the DomainError "invalid" that it throws as an outcome. */
+export function catchInvalid<T>(read: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
   try {
-    return { kind: 'valid', value: parse() };
+    return { kind: 'valid', value: read() };
   } catch (error) {
     if (!(error instanceof DomainError) || error.fields === undefined) throw error;
     return { kind: 'invalid', message: error.message, fields: error.fields };
@@ -141,19 +141,19 @@ export function errorOf(refusal: Refusal): DomainError {
   }
 }
 
-/** The form of an action whose result is shown once, such as a new key. */
+/** A form whose action may be done only once, because it shows a secret such as a new key. */
 export type OneTimeForm = {
-  /** Random, made by the dashboard; `undefined` if the action does not come from a form. It can be repeated then. */
+  /** The random id that the dashboard gave the form. Without one, the action does not come from a form, and can be repeated. */
   readonly formId?: string | undefined;
 };
 
 /**
- * Claims the form for this transaction; `false` if it was claimed before and its action done. Claim first: of several
- * requests with one form, the others then wait for the first. A rollback gives the claim back.
+ * Claims the form for this transaction. Returns `false` if an earlier transaction with the form has committed. It must be the first
+ * statement of the transaction, so that concurrent requests with one form wait for each other. A rollback gives the claim back.
  */
 export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {
   if (formId === undefined) return true;
-  // Kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a form.
+  // Claims are kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a form.
   const claim = { key: `dashboard form ${formId}`, requestHash: createHash('sha256').update(formId).digest() };
   return (await claimIdempotencyKey(tx, scope, claim)).kind === 'claimed';
 }

@@ -21,8 +21,8 @@ const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 1000;
 
 /**
- * Latest events first, for administrators. Returns no events if a user or key id is not a UUID. Ignores a position that is not
- * a UUID.
+ * Lists the events for an administrator, the latest first. Returns no events if the id of a user or key in the filters is not a
+ * UUID. A position that is not a UUID is ignored.
  */
 export async function listAudit(
   db: Database,
@@ -35,7 +35,7 @@ export async function listAudit(
 
 export const MAX_COUNTED_EVENTS = 1000;
 
-/** The number of events that match, for administrators; MAX_COUNTED_EVENTS + 1 if there are more than are counted. */
+/** Counts the events that match, for an administrator, up to MAX_COUNTED_EVENTS + 1. */
 export async function countAudit(db: Database, actor: Actor, filters: AuditFilters = {}): Promise<number> {
   requireRight(actor, 'govern');
   return hasIdsOnly(filters) ? countAuditEvents(db, actor.scope, { ...filters, most: MAX_COUNTED_EVENTS + 1 }) : 0;
@@ -45,11 +45,11 @@ function hasIdsOnly({ userIds = [], keyIds = [] }: AuditFilters): boolean {
   return [...userIds, ...keyIds].every((id) => isId(id));
 }
 
-/** The most users and keys that a filter of the log may fit: each costs an index range or two. */
+/** How many users and keys a filter of the log may match. Each of them costs one or two scans of an index. */
 export const MAX_AUDITED_USERS = 20;
 export const MAX_AUDITED_KEYS = 200;
 
-/** The users whose name or e-mail contains the text; `null` if there are more than MAX_AUDITED_USERS. */
+/** Returns the users whose name or e-mail contains the text, or `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
   const found = await findMatchingUsers(db, actor.scope, {
@@ -61,24 +61,24 @@ export async function findAuditedUsers(db: Database, actor: Actor, text: string)
   return (whole.length > 0 ? whole : found).map(({ id }) => id);
 }
 
-/** The keys whose name or prefix contains the text; `null` if there are more than MAX_AUDITED_KEYS. */
+/** Returns the keys whose name or prefix contains the text, or `null` if there are more than MAX_AUDITED_KEYS. */
 export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
   const found = await findMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
   return found.length > MAX_AUDITED_KEYS ? null : found;
 }
 
-/** All events that match, the latest first, in batches of at most 1,000, so that memory stays bounded. */
+/** Yields all events that match, the latest first, at most 1,000 at a time, so that memory stays bounded. */
 export function exportAudit(
   db: Database,
   actor: Actor,
   filters: AuditFilters = {},
 ): AsyncGenerator<readonly AuditRecord[], void, undefined> {
   requireRight(actor, 'govern');
-  return batches(db, actor, filters);
+  return exportPages(db, actor, filters);
 }
 
-async function* batches(db: Database, actor: Actor, filters: AuditFilters) {
+async function* exportPages(db: Database, actor: Actor, filters: AuditFilters) {
   let after: string | null = null;
   do {
     const { events, next }: AuditListPage = await readPage(db, actor, {

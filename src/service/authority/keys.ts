@@ -32,10 +32,9 @@ export type KeyAuthority = {
 };
 
 /**
- * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration. It reads the rows of both and
- * locks them until the transaction ends, so the roles that it judges are those at commit: a form that was open during a demotion
- * is refused. An action that ends or limits a key also locks the organization, before the users. A write of the API that is under
- * way then waits for the end of the action, or the action waits for the end of the write.
+ * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration, and locks both: a form that was
+ * open during a demotion is refused. An action that ends or limits a key locks the organization, too. A concurrent write of the API
+ * then waits for the action, or the action waits for the write.
  */
 export async function lockForKeyAction(
   tx: Transaction,
@@ -81,7 +80,7 @@ async function lockActorAndHolder(
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
   const { current, holders } = await lockParties(tx, actor, [userId, ...also]);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
-  // A moving organization is suspended, too, but only for a moment. What ends a key is carried out nevertheless, if it can be.
+  // A moving organization is suspended, too, but only for a while, so its people are told to try again. Keys can still be revoked.
   if (action !== 'revoke' && organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null)
     throw new MovingError();
   // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
@@ -92,12 +91,7 @@ async function lockActorAndHolder(
   }
   const holder = holders.get(userId);
   if (holder === undefined) throw noSuchUser();
-  return {
-    current,
-    holder,
-    organization,
-    holders,
-  };
+  return { current, holder, organization, holders };
 }
 
 export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
@@ -111,12 +105,8 @@ export async function lockForMove(
   actor: Actor,
   { userId, integrationId }: { userId: string; integrationId: string },
 ): Promise<MoveAuthority | KeyRefused> {
-  const also = [integrationId];
-  const { current, holder, organization, holders } = await lockActorAndHolder(tx, actor, {
-    userId,
-    action: 'move',
-    also,
-  });
+  const moving = { userId, action: 'move', also: [integrationId] } as const;
+  const { current, holder, organization, holders } = await lockActorAndHolder(tx, actor, moving);
   const integration = holders.get(integrationId);
   if (holder.kind !== 'person' || integration?.kind !== 'integration') throw noSuchIntegration();
   const { policy, suspendedAt } = organization;
@@ -165,7 +155,7 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   };
 }
 
-/** An action that shows a key or keeps it in use. Revoking a key needs less; see lockForRevocation. */
+/** An action that shows a key or keeps it in use. A revocation has rules of its own (lockForRevocation). */
 export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
 
 export type KeyHolder = Pick<Holder, 'id' | 'kind' | 'name'> & {

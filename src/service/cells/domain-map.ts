@@ -6,9 +6,9 @@ import { parseDomain } from '../../domain/people/single-sign-on.ts';
 import { catchInvalid } from '../outcome.ts';
 
 /**
- * The cell of the organization that has verified the domain of the e-mail; `null` if the map does not name exactly one. It depends
- * on the domain only, so that nobody can learn which e-mails have an account. The file is read each time, because operators
- * replace it, and few people come here.
+ * Returns the cell of the organization that has verified the domain of the e-mail, or `null` if the map does not name exactly one.
+ * The result depends on the domain only, so that nobody can learn which e-mails have an account. The file is read each time, because
+ * operators replace it, and few requests need it.
  */
 export async function findCellForEmail(place: DomainMapPlace, email: string): Promise<Cell | null> {
   const { cells } = await readDomainMap(place);
@@ -16,12 +16,12 @@ export async function findCellForEmail(place: DomainMapPlace, email: string): Pr
   return others.length === 0 ? cell : null;
 }
 
-// The file of CHARTER_CELL_DOMAINS. Each line is an e-mail domain and the name of its cell, such as "acme.example us1".
+// CHARTER_CELL_DOMAINS names a file. Each of its lines is an e-mail domain and the name of a cell, such as "acme.example us1".
 
 export type DomainMap = {
-  /** The cells by domain. Two organizations in different cells can have verified the same domain. */
+  /** The cells of each domain. Organizations in different cells can have verified the same domain. */
   readonly cells: ReadonlyMap<string, readonly Cell[]>;
-  /** What is wrong with the first line that is ignored, and its number; `null` if there is none. */
+  /** Says which line is the first one that is ignored, and why; `null` if none is ignored. */
   readonly problem: string | null;
 };
 

@@ -2,20 +2,20 @@ import type { Cell, CommonAddress } from '../../domain/organizations/cells.ts';
 
 const FORWARD_TIMEOUT_MS = 10_000;
 
-/** Names the cell that has sent a report on. A report that has it is not sent on again, or cells could do so for ever. */
+/** The header with the name of the cell that forwards a report. A report with this header is not forwarded again. */
 export const FORWARDED = 'charter-forwarded';
 
 type Report = {
-  /** JSON, as programs send it. */
+  /** The report as JSON. */
   readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the client. The other cells believe it if they trust this server. */
+  /** The address of the client. The other cells believe it if they trust this server. */
   readonly ip: string;
 };
 
 /**
- * Sends a report of leaked keys on to the other cells, each of which revokes those that it has: a key can be in another cell than
- * the one that it names, because organizations move. Returns the cells that did not accept the report. It can be repeated.
+ * Forwards a report of leaked keys to the other cells, each of which revokes those that it has. A key can be in another cell than it
+ * names, because organizations move. Returns the cells that did not accept the report. A repetition changes nothing.
  */
 export async function forwardReport(
   { cells, own }: Pick<CommonAddress, 'cells' | 'own'>,

@@ -50,7 +50,7 @@ export const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export type IntegrationCreated = { readonly kind: 'created'; readonly id: string };
 
-/** "conflict": the organization has too many active integrations, or another one has the name. */
+/** Creates an integration. "conflict": the organization has too many active integrations, or another one has the name. */
 export async function createIntegration(
   db: Database,
   actor: ActorOrOperator,
@@ -79,7 +79,7 @@ export async function createIntegration(
   );
 }
 
-/** The keys of the integration have the permissions of the new role from their next request on. */
+/** Changes an integration. Its keys have the permissions of the new role from their next request on. */
 export async function changeIntegration(
   db: Database,
   actor: Actor,
@@ -110,7 +110,7 @@ export async function changeIntegration(
   );
 }
 
-/** The same for a user who does not exist, one who is deactivated and one of another organization. */
+/** The same refusal for a user who does not exist, one who is deactivated and one of another organization. */
 export function wrongOwner(field: string): Invalid {
   return invalid(field, 'must be the e-mail of an active user of your organization.');
 }
@@ -166,7 +166,7 @@ async function readRequest(
   };
 }
 
-/** For a form with other mistakes, so that it tells all of them. The action itself looks the owner up again, and locks the row. */
+/** Checks the owner of a form with other mistakes, so that the page shows all of them. The action looks the owner up again. */
 async function checkOwner(
   db: Database,
   actor: ActorOrOperator,
@@ -200,7 +200,7 @@ function changesBetween(before: LockedIntegration, after: Omit<Parsed, 'owner'>)
   return Object.fromEntries(changed.map(({ label, from, to }) => [label, `${from || 'none'} -> ${to || 'none'}`]));
 }
 
-/** Its keys are refused from their next request on, until it is reactivated. */
+/** Suspends an integration. Its keys are refused from their next request on, until it is reactivated. */
 export async function suspendIntegration(
   db: Database,
   actor: Actor,
@@ -212,7 +212,7 @@ export async function suspendIntegration(
   });
 }
 
-/** Its keys that have not ended are accepted again. */
+/** Reactivates an integration. Its keys that have not ended are accepted again. */
 export async function reactivateIntegration(
   db: Database,
   actor: Actor,
@@ -225,7 +225,7 @@ export async function reactivateIntegration(
   });
 }
 
-/** Makes the actor the owner. A repetition changes nothing. */
+/** Makes the actor the owner of an integration. A repetition changes nothing. */
 export async function takeOwnership(db: Database, actor: Actor, { id }: { id: string }): Promise<Done | Conflict> {
   return actOn(db, actor, id, async (_, { current, integration }) => {
     if (integration.ownerUserId === current.id) return DONE;
@@ -247,7 +247,7 @@ type Action = {
   readonly detail?: Readonly<Record<string, string>>;
 };
 
-/** Takes the action that `decide` chooses for the locked integration, with its audit event. */
+/** Does what `decide` chooses for the locked integration, and records it. */
 async function actOn(
   db: Database,
   actor: Actor,

@@ -11,7 +11,7 @@ import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 /** The form's field for the e-mail of the new owner. */
 export const NEW_OWNER = 'new_owner';
 
-/** The integrations of a person who is about to be deactivated or demoted, and their next owner. */
+/** The integrations of a person who is about to be deactivated or demoted, and the next owner of these integrations. */
 export type HandOver = {
   readonly kind: 'hand-over';
   readonly integrationIds: readonly string[];
@@ -28,7 +28,7 @@ type Request = {
 };
 
 /**
- * Finds what `handOver` will change, so that the caller can lock all of it in one order. Returns `null` if the person owns no
+ * Returns what `handOver` will change, so that the caller can lock it together with the person. Returns `null` if the person owns no
  * active integration, and a refusal if there is no next owner.
  */
 export async function planHandOver(
@@ -36,7 +36,7 @@ export async function planHandOver(
   { scope }: Actor,
   { userId, newOwner, mayStay }: Request,
 ): Promise<HandOver | Invalid | null> {
-  // The caller refuses an id of nobody.
+  // The caller refuses an id that is not a UUID.
   if (!isId(userId)) return null;
   const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
   if (owned.length === 0) return null;
@@ -49,7 +49,10 @@ export async function planHandOver(
   return { kind: 'hand-over', integrationIds: owned.map(({ id }) => id), ownerId, ownerEmail };
 }
 
-/** The caller has locked the person, the next owner and the integrations. Returns a refusal if any has changed meanwhile. */
+/**
+ * Gives the integrations of the person to the next owner. The caller has locked all of them. Returns a refusal if one has changed
+ * since planHandOver.
+ */
 export async function handOver(
   tx: Transaction,
   { scope, auditSource }: Actor,

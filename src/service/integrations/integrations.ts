@@ -14,7 +14,7 @@ import { noSuchIntegration } from '../authority/integrations.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
-/** An organization can have this many active integrations, so that a form can offer all of them. */
+/** How many active integrations an organization can have: so few that a form can offer all of them. */
 export const MAX_ACTIVE_INTEGRATIONS = 200;
 
 export type IntegrationList = {
@@ -43,14 +43,14 @@ export async function listIntegrations(
   return { integrations: rows, previous, next };
 }
 
-/** Throws "forbidden" unless the actor may see the integration: an owner may, whatever the role. */
+/** Throws "forbidden" unless the actor may see the integration. Its owner may, with any role. */
 export async function getIntegration(
   db: Database,
   actor: Actor,
   { id, now }: { id: string; now: Date },
 ): Promise<IntegrationDetails> {
   const found = isId(id) ? await findIntegration(db, actor.scope, { id, now }) : null;
-  // Whether or not it exists, so that nobody can probe for integrations.
+  // The actor is refused whether or not the integration exists, so that nobody can probe for integrations.
   if (!mayManageIntegrations(actor.role) && found?.ownerId !== actor.userId)
     throw new ForbiddenError('You may see only integrations that you own. Contact an administrator or support.');
   if (found === null) throw noSuchIntegration();
@@ -63,7 +63,7 @@ export async function listIntegrationsForChoice(db: Database, actor: Actor): Pro
   return listActiveIntegrations(db.prisma, actor.scope, query);
 }
 
-/** The active integrations of one owner, for those who may see all of them. */
+/** The active integrations of one owner, for an actor who may see all integrations. */
 export async function listIntegrationsOwnedBy(
   db: Database,
   actor: Actor,

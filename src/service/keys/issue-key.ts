@@ -53,16 +53,16 @@ export type KeyRequest = OneTimeForm & {
   readonly userId: string;
   /** 1 to 100 characters; must look different from the names of the user's keys that are neither rotated nor revoked. */
   readonly name: string;
-  /** Among PERMISSIONS, at least one, and within those of the user's role. */
+  /** At least one of PERMISSIONS, and only those that the user's role has. */
   readonly permissions: readonly string[];
   /** 1 to 3650, and at most what the organization's policy allows; `null` for a key that does not expire. */
   readonly lifeDays: number | null;
-  /** Counts instead of `lifeDays`: when the key expires. An invalid Date, for a text that is no day, is refused. */
+  /** When the key expires, in place of `lifeDays`. An invalid Date, which stands for a text that is no day, is refused. */
   readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
-  /** That of the installation; null, or omitted, if it is none. */
+  /** The cell of this installation; `null`, or omitted, if the installation has no cells. */
   readonly cell?: string | null | undefined;
-  /** None if it is omitted. */
+  /** The key has no restrictions if they are omitted. */
   readonly restrictions?: RestrictionRequest;
 };
 

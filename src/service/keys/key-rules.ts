@@ -16,15 +16,15 @@ import { findActiveSuccessor, findKeyHistory } from '../../store/keys/api-keys.t
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, catchInvalid, conflict, type Invalid, invalid, type NameTaken } from '../outcome.ts';
 
-/** The life of a new key in days, and the form's field that it comes from. `lifeDays` is `null` if the key does not expire. */
+/** The life of a new key in days, and the field of the form in which it was entered. `lifeDays` is `null` if the key does not expire. */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
 
-/** The life from `now` to an expiry, in days, rounded up. */
+/** The days from `now` to an expiry, rounded up; `null` if there is no expiry. */
 export function lifeUntil(expiresAt: Date | null, now: Date): number | null {
   return expiresAt === null ? null : Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
 }
 
-/** Returns `null` if an organization can allow this life. */
+/** Returns a refusal of a life that no organization can allow. */
 export function checkLife({ field, lifeDays }: Life): Invalid | null {
   if (field === 'expiry_date' && Number.isNaN(lifeDays)) return invalid(field, 'must be a day such as 2026-01-31.');
   if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
@@ -38,7 +38,7 @@ export function checkLife({ field, lifeDays }: Life): Invalid | null {
   return null;
 }
 
-/** Returns `null` if the organization's policy allows this life. */
+/** Returns a refusal of a life that the policy of the organization does not allow. */
 export function checkLifePolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
   const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)
@@ -51,10 +51,10 @@ export function checkLifePolicy({ field, lifeDays }: Life, policy: KeyPolicy): I
   return null;
 }
 
-/** From where a key may be used, and how much. */
+/** The addresses from which a key may be used, and its rate limit. */
 export type Restrictions = Pick<ApiKey, 'addresses' | 'requestsPerSecond'>;
 
-/** Restrictions as a form has them. */
+/** Restrictions as they were typed in a form. */
 export type RestrictionRequest = {
   /** Addresses and subnets, separated by lines, blanks or commas. */
   readonly addresses: string;
@@ -66,7 +66,7 @@ export type RestrictionRequest = {
 
 export const NO_RESTRICTIONS: Restrictions = { addresses: [], requestsPerSecond: null };
 
-/** In the form of a list in the database, with blanks between the entries; "anywhere" if the list is empty. */
+/** The list as the database stores it, with blanks between the entries, or "anywhere" if it is empty. */
 export function addressWords(addresses: AddressList): string {
   return addresses.length === 0 ? 'anywhere' : addresses.join(' ');
 }
@@ -79,7 +79,7 @@ export function readAddresses(text: string): { readonly kind: 'valid'; readonly 
   return catchInvalid(() => parseAddressList(text, 'addresses'));
 }
 
-/** Returns `null` if a key of the organization may have this limit. `own`: what the operator has set for the organization. */
+/** Returns a refusal of a rate limit that a key cannot have. `own` are the limits that the operator has set for the organization. */
 export function checkLimit(
   { requestsPerSecond, requestLimits }: RestrictionRequest,
   own: OrganizationLimits,
@@ -93,7 +93,7 @@ export function checkLimit(
   );
 }
 
-/** Returns `null` if the organization's policy allows a key with these permissions to have this list. */
+/** Returns a refusal if the policy of the organization requires addresses for a key with these permissions, and there are none. */
 export function checkAddresses(
   { permissions, addresses }: Pick<ApiKey, 'permissions' | 'addresses'>,
   { requiresAddresses }: Pick<KeyPolicy, 'requiresAddresses'>,
@@ -106,8 +106,7 @@ export function checkAddresses(
 }
 
 /**
- * Says why an action on a key came too late: who ended the key, when, and what to do now. Throws "not_found" if there is no such
- * key.
+ * Says why an action on a key came too late: who ended the key, when, and what to do now. Throws "not_found" if there is no such key.
  */
 export async function explainEndedKey(
   tx: Transaction,
@@ -138,7 +137,8 @@ export async function explainEndedKey(
 }
 
 /**
- * Refuses a name whose normalized form another key has; `null` if there is none. People choose the key to revoke by its name.
+ * Returns a refusal if one of the other keys has the same name in its normal form. People recognize the key that they revoke by its
+ * name.
  */
 export function checkNameFree(
   holder: Pick<Holder, 'name' | 'email'>,

@@ -28,17 +28,17 @@ export type KeyDetails = ListedKey & {
   readonly state: KeyState;
   /** `null` if the key has not ended. */
   readonly endedAt: Date | null;
-  /** `null` if the key has not ended, expired, or was ended by an operator or by Charter itself. */
+  /** `null` unless a user ended the key. */
   readonly endedBy: string | null;
   /** Whether an active key is refused, because its integration is suspended. */
   readonly isSuspended: boolean;
-  /** Of the permissions, those that the role of the holder does not allow now. */
+  /** The permissions that the role of the holder does not allow now. */
   readonly beyondRole: readonly string[];
-  /** In the last fifth of its life, and within 30 days. */
+  /** Whether the key is in the last fifth of its life, and expires within 30 days. */
   readonly isExpiringSoon: boolean;
 };
 
-/** The newest keys first. */
+/** A page of a list, the newest keys first. */
 type KeyListPage<Key> = {
   readonly keys: readonly Key[];
   /** `before` of the previous page; `null` on the first page. */
@@ -48,11 +48,11 @@ type KeyListPage<Key> = {
 };
 type PageRequest = { after?: string | null; before?: string | null; now?: Date };
 
-/** `counts`: of all list pages; `ended` is at most MAX_COUNTED_KEYS + 1. */
+/** `counts` are those of all pages of the list. `ended` is at most MAX_COUNTED_KEYS + 1. */
 export type KeyList = KeyAccess &
   KeyListPage<KeyDetails> & {
     readonly counts: KeyCounts;
-    /** The keys that were moved from the user to integrations, the last moved first: at most MAX_MOVED_KEYS. */
+    /** The keys that were moved from the user to integrations, at most MAX_MOVED_KEYS, in the reverse order of their moves. */
     readonly moved: readonly KeyDetails[];
   };
 
@@ -61,8 +61,8 @@ export const MAX_MOVED_KEYS = 20;
 const PAGE_SIZE = 50;
 
 /**
- * The keys of a user that are active, or those that have ended, without secrets; and what the actor may do with them. The
- * first page takes three statements, and a fourth one if keys were moved from the user.
+ * Lists the active keys of a user, or those that have ended, with what the actor may do with them. The first page takes three
+ * statements, and a fourth one if keys were moved from the user.
  */
 export async function listKeys(
   db: Database,
@@ -81,7 +81,7 @@ export async function listKeys(
   return { ...access, ...page, counts, moved: moved.map((key) => detailsOf(key, now)) };
 }
 
-/** How many keys of a holder whose keys the actor may see are active, for the limit of MAX_ACTIVE_KEYS. */
+/** Counts the active keys of a holder whose keys the actor may see. */
 export async function countActiveKeys(
   db: Database,
   { scope }: Actor,
@@ -90,7 +90,7 @@ export async function countActiveKeys(
   return (await countKeysOf(db, scope, { userId: access.holder.id, now })).active;
 }
 
-/** One key of a user, and what the actor may do with it. Throws "not_found" where there is no such key. */
+/** Returns a key of a user, and what the actor may do with it. Throws "not_found" if there is no such key. */
 export async function getKey(
   db: Database,
   actor: Actor,
@@ -102,7 +102,7 @@ export async function getKey(
   return { ...access, key: detailsOf(found, now) };
 }
 
-/** One key of a user or an integration, in two statements; `null` if there is no such key. */
+/** Returns a key of a user or an integration, in two statements, or `null` if there is no such key. */
 export async function findKey(
   db: Database,
   actor: Actor,
@@ -114,7 +114,7 @@ export async function findKey(
   return found === null ? null : detailsOf(found, now);
 }
 
-/** The user's active keys, at most MAX_ACTIVE_KEYS, the newest first; in one statement. */
+/** Lists the active keys of a user in one statement, the newest first. They are at most MAX_ACTIVE_KEYS. */
 export async function listActiveKeys(
   db: Database,
   actor: Actor,
@@ -127,7 +127,10 @@ export async function listActiveKeys(
 
 export type KeysMadeForOthers = KeyListPage<KeyDetails>;
 
-/** Active keys that this user made for others, and so has seen: to be reviewed when the user leaves. The newest first. */
+/**
+ * Lists the active keys that this user created for others, and so has seen, the newest first. They should be reviewed when the user
+ * leaves.
+ */
 export async function listKeysMadeForOthers(
   db: Database,
   actor: Actor,
@@ -181,18 +184,18 @@ export type KeyWithRotations = KeyAccess & {
   readonly kind: 'found';
   readonly key: KeyDetails;
   readonly usage: KeyUsage;
-  /** The keys that it replaced, the oldest first: at most MAX_STEPS. */
+  /** The keys before it in the chain of rotations, the oldest first, at most MAX_STEPS. */
   readonly earlier: readonly KeyDetails[];
-  /** The keys that replaced it, the oldest first: at most MAX_STEPS. */
+  /** The keys after it in the chain of rotations, the oldest first, at most MAX_STEPS. */
   readonly later: readonly KeyDetails[];
 };
 
-/** The key was moved from the user to an integration, whose keys the actor may see. */
+/** The key was moved from the user to this integration, whose keys the actor may see. */
 export type MovedKey = { readonly kind: 'moved'; readonly holder: Holder };
 
 /**
- * One key of a user with its requests and the keys of its rotations, in two statements. Throws "not_found" where there is no
- * such key.
+ * Returns a key of a user with its requests and the keys of its chain of rotations, in two statements. Throws "not_found" if there is
+ * no such key.
  */
 export async function getKeyWithRotations(
   db: Database,

@@ -24,7 +24,7 @@ export type Move = {
   readonly keyId: string;
   readonly userId: string;
   readonly integrationId: string;
-  /** The key's name from then on. */
+  /** The name that the key gets. */
   readonly name: string;
 };
 
@@ -58,7 +58,7 @@ export async function moveKey(
       return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const renamed = before.name === name ? {} : { before: before.name, name };
     const event = { action: 'key.moved', actorUserId, keyId, auditSource } as const;
-    // An event of each of the two, so that the history of both shows the move.
+    // One event for each holder, so that the history of both shows the move.
     await recordAudit(tx, scope, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
     await recordAudit(tx, scope, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
     const told = { keyId, kind: 'moved', byUserId: actorUserId } as const;

@@ -26,8 +26,8 @@ type Recipient = {
 };
 
 /**
- * Has a mail sent to the holder of a key, or to the owner of its integration, unless that person did this. The mail belongs to the
- * transaction: it is sent if, and only if, the transaction commits.
+ * Tells the holder of a key, or the owner of its integration, what was done with the key, unless that person did it. The mail is sent
+ * if, and only if, the transaction commits.
  */
 export async function tellHolder(
   tx: Transaction,
@@ -47,7 +47,7 @@ type Checking = {
   readonly onEnded: (key: Pick<CheckedKey, 'organizationId' | 'id'>) => void;
 };
 
-/** Writes the notices that are due of all organizations, and ends the keys that were not used for too long. In batches. */
+/** Writes the notices of all organizations that are due, and ends the keys that were not used for too long, 500 keys at a time. */
 export async function checkKeys(db: Database, { flushUses, signal, onEnded }: Checking): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const checked = await checkDueKeys(db, { limit: KEYS_AT_ONCE });
@@ -60,7 +60,7 @@ export async function checkKeys(db: Database, { flushUses, signal, onEnded }: Ch
   }
 }
 
-/** A few, so that a shutdown waits only for these. */
+/** Few mails, because a shutdown waits for those that have been claimed. */
 const MAILS_AT_ONCE = 10;
 
 type Mailing = {
@@ -95,12 +95,12 @@ export async function mailNotices(db: Database, { outbox, publicUrl, signal, onF
   }
 }
 
-/** Closes a notice on the dashboard. One that is not the user's, or is closed already, changes nothing. */
+/** Closes a notice on the dashboard. Nothing changes if it is not a notice of the actor, or is closed already. */
 export async function dismissNotice(db: Database, { scope, userId }: Actor, id: string): Promise<void> {
   if (isId(id)) await dismissKeyNotice(db, scope, { id, userId });
 }
 
-/** What the mail says: its subject, and its paragraphs between the greeting and the link. */
+/** The subject of the mail, and its paragraphs between the greeting and the link. */
 type Words = { readonly subject: string; readonly lines: readonly string[] };
 
 /** The mail of a notice to this address. */
@@ -203,7 +203,7 @@ function byWhom({ byName }: ClaimedNotice): string {
   return byName ?? 'An operator';
 }
 
-/** For whom the key acts. The address for notices of an integration may be that of a team. */
+/** The holder, as the reader of the mail knows them. The mail about an integration may go to the address of a team. */
 function whom({ holderKind, holderName }: ClaimedNotice): string {
   return holderKind === 'integration' ? `the integration ${holderName}` : 'yours';
 }
@@ -212,14 +212,14 @@ function endOf({ endsAt }: ClaimedNotice): string {
   return endsAt === null ? 'a day that is not known' : formatInstant(endsAt);
 }
 
-/** "in 7 days", from the day of the notice. */
+/** The time from the notice to the end of the key, such as "in 7 days". */
 function inDays({ endsAt, createdAt }: ClaimedNotice): string {
   const days = daysUntil(endsAt ?? createdAt, createdAt);
   if (days === 0) return 'today';
   return days === 1 ? 'tomorrow' : `in ${days} days`;
 }
 
-/** The page of the key, or for its former holder, the list that names it. */
+/** The path of the page of the key. The former holder of a key that was moved gets the path of the list that names it. */
 function pathOf({ kind, keyId, holderId, holderKind }: ClaimedNotice): string {
   if (holderKind === 'integration') return `/organization/integrations/${holderId}/api-keys/${keyId}`;
   return kind === 'moved' ? '/profile/api-keys' : `/profile/api-keys/${keyId}`;

@@ -20,7 +20,7 @@ import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
-/** Where a list page starts or ends. At most one of the two is set. */
+/** Where a page of the list starts or ends. At most one of the two is set. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
 
 /** A key, and what the actor may do with it. */
@@ -40,7 +40,7 @@ type Request = Pick<OrganizationKeyQuery, 'filters' | 'isActive' | 'order' | 'no
 
 const PAGE_SIZE = 50;
 
-/** The keys of all users of the organization, without secrets, in the order that is asked for; for those who may see them. */
+/** Lists the keys of all users and integrations of the organization, for an actor who may see them. */
 export async function listAllKeys(
   db: Database,
   actor: Actor,
@@ -58,7 +58,7 @@ export async function listAllKeys(
       encodePosition((query.order === 'expiry' ? expiresAt : lastUsedAt)?.toISOString() ?? '', id),
   );
   return {
-    keys: rows.map((row) => ({ ...detailsOf(row, query.now), ...accessTo(row, actor) })),
+    keys: rows.map((row) => ({ ...detailsOf(row, query.now), ...accessOf(row, actor) })),
     counts,
     previous,
     next,
@@ -74,13 +74,13 @@ const ALL_KEYS = {
   lacksAddresses: false,
 } as const;
 
-/** How many keys the organization has, and how many need attention; in one statement. */
+/** Counts the keys of the organization, and those that need attention, in one statement. */
 export async function countAllKeys(db: Database, actor: Actor, now: Date): Promise<KeyCounts & AttentionCounts> {
   requireRight(actor, 'see keys of others');
   return countOrganizationKeys(db, actor.scope, { filters: ALL_KEYS, now });
 }
 
-function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<KeyAccess, 'refusal' | 'mayRevoke'> {
+function accessOf(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<KeyAccess, 'refusal' | 'mayRevoke'> {
   const holder = {
     id: key.holderId,
     kind: key.holderKind,
@@ -89,7 +89,7 @@ function accessTo(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
     deactivatedAt: key.holderDeactivatedAt,
     ownerUserId: key.holderOwnerId,
   };
-  // The policy concerns the keys of members only, who do not see those of others.
+  // The policy concerns members only, and they do not see the keys of others.
   const policy = { membersMayCreateKeys: false };
   const refusal = checkKeyActions({ actor: { id: userId, role }, holder, policy, isSuspended });
   return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };
@@ -103,16 +103,16 @@ function positionOf(text: string | null): OrganizationKeyPosition | null {
   return at === undefined ? null : { at, id: position.id };
 }
 
-/** The user of a key of the organization, and its id; `null` if the organization has no such key. */
+/** Returns the id and the holder of a key of the organization, or `null` if the organization has no such key. */
 export async function findKeyOwner(db: Database, actor: Actor, key: string): Promise<FoundKey | null> {
   requireRight(actor, 'see keys of others');
   return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
 }
 
-/** Number of most used keys. */
+/** How many of the most used keys are named. */
 const MOST_USED = 10;
 
-/** The requests with all keys of the organization, for those who may see them. */
+/** Returns the use of all keys of the organization, for an actor who may see them. */
 export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {
   requireRight(actor, 'see keys of others');
   return findOrganizationUse(db, actor.scope, { now, keys: MOST_USED });

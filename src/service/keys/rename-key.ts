@@ -40,7 +40,7 @@ export async function renameKey(
     const keys = await listCurrentKeys(tx, scope, holder.id);
     const at = new Date();
     const others = keys.filter(({ id }) => id !== keyId);
-    // Only for a key that can be renamed: the refusal tells which names the user's other keys have.
+    // Other ids are refused below: this refusal would tell which names the user's keys have.
     const taken = others.length < keys.length ? checkNameFree(holder, { name, others }) : null;
     if (taken !== null) return taken;
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });

@@ -15,7 +15,7 @@ import { type Mail, mailOf, type Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { admitReport } from '../sign-in/attempt-limits.ts';
 
-/** The most keys that are revoked in one transaction. */
+/** How many keys are revoked in one transaction. */
 export const MAX_REPORTED_KEYS = 100;
 
 /** The reason in the audit log. */
@@ -30,7 +30,7 @@ type Reported = {
   readonly now: Date;
 };
 
-/** Some of the keys belong to organizations that another database serves next, and were left as they are. The report must be repeated. */
+/** Some of the keys belong to organizations that are moving, and were left as they are. The report must be repeated. */
 export type Moving = { readonly kind: 'moving' };
 
 /**
@@ -46,7 +46,7 @@ export async function reportKeys(
   return admission.kind === 'rate-limited' ? admission : revokeLeaked(db, report, deps);
 }
 
-/** The same for a report whose sender has proved who it is: it is not limited, and may contain any number of keys. */
+/** Takes a report whose sender has proved who it is. It is not limited, and may contain any number of keys. */
 export async function takeProvenReport(
   db: Database,
   { keys, ...report }: Reported,
@@ -78,7 +78,7 @@ async function revokeLeaked(
   return isAnyMoving ? { kind: 'moving' } : DONE;
 }
 
-/** A move that is completed meanwhile undoes the statement. The next one leaves the keys of that organization as they are. */
+/** Repeats the statement if a move that was completed meanwhile has undone it. It then leaves the keys of that organization as they are. */
 async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCATION_ATTEMPTS): Promise<Revocation> {
   try {
     return await revokeReportedKeys(db, report);
@@ -90,7 +90,7 @@ async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCAT
 
 const REVOCATION_ATTEMPTS = 5;
 
-/** Who gets a mail about which keys. Each mail is about keys of one organization. */
+/** Who gets a mail, and about which keys. Each mail is about keys of one organization. */
 function recipientsOf(revoked: readonly RevokedKey[], people: readonly Person[]): Recipient[] {
   const byPerson = people.map((person) => ({
     recipient: person,
@@ -122,7 +122,7 @@ export type Recipient = {
 
 type Content = Recipient & { readonly publicUrl: string };
 
-/** Says which keys were revoked because they were reported as leaked. */
+/** The mail that says which keys were revoked because they were reported as leaked. */
 export function reportMail({ recipient, keys, publicUrl }: Content): Mail {
   const [first] = keys;
   const isOne = keys.length === 1;

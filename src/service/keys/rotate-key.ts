@@ -37,7 +37,7 @@ export type Rotation = OneTimeForm & {
   /** The user for whom the key acts. */
   readonly userId: string;
   readonly environment: Environment;
-  /** As in a KeyRequest. */
+  /** The cell, as in a KeyRequest. */
   readonly cell?: string | null | undefined;
   /**
    * The life of the successor, as in a KeyRequest. If it is omitted, the successor expires when the old key would have, if
@@ -56,8 +56,8 @@ export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
 type Renewal = Pick<Rotation, 'lifeDays' | 'addresses'> & { readonly now: Date };
 
 /**
- * What is wrong with the life and the addresses of a successor. `key` has the expiry, the permissions and the addresses that the
- * successor gets unless they are renewed.
+ * The mistakes in the life and the addresses of a successor. `key` has the expiry, the permissions and the addresses that the
+ * successor keeps unless they are renewed.
  */
 export function renewalMistakesOf(
   key: Pick<KeyIssued, 'expiresAt' | 'addresses'> & { readonly permissions: readonly string[] },

@@ -47,7 +47,7 @@ export async function issueKeyForIntegration(
   return { ...orThrow(await issueKey(db, operator, { ...request, userId: integrationId })), organizationId };
 }
 
-/** Returns whether its organization moves away, so that the other installation revokes the key, too, once the move is completed. */
+/** `isMoving` is whether the organization moves away. The other installation revokes the key, too, once the move is completed. */
 export async function revokeKeyById(db: Database, id: string): Promise<{ readonly isMoving: boolean }> {
   const key = await findKeyById(db, id);
   if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);

@@ -19,7 +19,7 @@ export async function cancelMoveById(db: Database, id: string): Promise<void> {
   await cancelMove(db, await getScope(db, id));
 }
 
-/** `lines`: those of an archive. */
+/** `lines` are those of an archive. */
 export async function importOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,
@@ -42,7 +42,7 @@ export async function completeMoveById(
   return completeMove(db, await getScope(db, id), sink);
 }
 
-/** `lines`: those of a completion. */
+/** `lines` are those of the file of complete-move. */
 export async function activateOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,

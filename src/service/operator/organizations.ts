@@ -34,9 +34,9 @@ export async function createOrganization(db: Database, request: NewOrganization)
   for (const { email } of users) {
     await requireFreeDomain(db, email, null);
     const known = await findUsersByEmail(db, email);
-    // A repetition of the command, before the administrator has accepted.
+    // The command is repeated before the administrator has accepted.
     const isRepeated = known.some(({ organization }) => organization.name === name);
-    if (isRepeated || known.some(({ hasAccepted }) => hasAccepted)) throw inUse(users);
+    if (isRepeated || known.some(({ hasAccepted }) => hasAccepted)) throw takenEmailError(users);
   }
   try {
     await transaction(db, async (tx) => {
@@ -45,12 +45,12 @@ export async function createOrganization(db: Database, request: NewOrganization)
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw inUse(users);
+    throw takenEmailError(users);
   }
   return scope;
 }
 
-function inUse(users: NewOrganization['users']): DomainError {
+function takenEmailError(users: NewOrganization['users']): DomainError {
   const emails = users.map(({ email }) => email).join(' or ');
   return new DomainError('conflict', `The e-mail ${emails} belongs to a user already. Give another one.`);
 }
@@ -108,19 +108,19 @@ export async function vouchForDomainOf(db: Database, id: string, domain: string)
   }
 }
 
-/** The last way in for an organization whose identity provider is lost: passwords work again. */
+/** Lets people sign in with passwords again, such as after the loss of the identity provider. */
 export async function allowPasswords(db: Database, id: string): Promise<void> {
   orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await getScope(db, id) }));
 }
 
-/** Encrypts all secrets with the first encryption key; the others are then not needed. Returns how many were encrypted. */
+/** Encrypts all secrets with the first encryption key, so that the others are not needed. Returns how many were encrypted. */
 export async function rotateEncryptionKey(db: Database): Promise<number> {
   return retireOtherKeys(db);
 }
 
 /**
- * Changes the limits of the organization; an undefined one stays. A repetition changes nothing, and is not recorded in the
- * audit log. Returns the limits that the organization then has.
+ * Changes the limits of the organization, except those that are `undefined`, and returns its limits. A repetition changes nothing, and
+ * is not recorded in the audit log.
  */
 export async function changeLimits(
   db: Database,

@@ -24,7 +24,7 @@ import { checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
 import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
-/** Returns the e-mail as it is stored. */
+/** Removes the second factor of a user. Returns the e-mail as it is stored. */
 export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {
   const { scope, userId, email } = await getUserByEmailOrId(db, emailOrId);
   orThrow(await resetSecondFactor(db, { kind: 'operator', scope }, { userId }));

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/text.ts';
 
-// An archive is JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is whole.
+// An archive consists of JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is complete.
 
 export const ARCHIVE_FORMAT = 1;
 
 /**
- * "move": every row and column, for another database. "data": without secrets, for people. "completion": what the other database
- * must know before it serves the organization: the audit events of revocations during the move.
+ * "move" has every row and column, for another database. "data" has no secrets, and is for people. "completion" has the audit events of
+ * the revocations during the move, which the other database needs before it serves the organization.
  */
 export type ArchiveKind = 'move' | 'data' | 'completion';
 
@@ -16,17 +16,17 @@ export type ArchiveHead = {
   readonly charter_archive: typeof ARCHIVE_FORMAT;
   readonly kind: ArchiveKind;
   readonly organization: { readonly id: string; readonly name: string };
-  /** Names the move in both databases; `null` without one. */
+  /** The id of the move in both databases; `null` if the organization does not move. */
   readonly move_id: string | null;
   /** When the rows were read. */
   readonly at: string;
-  /** Of the database. Another one can import the archive only if it has the same. */
+  /** The migrations of the database. Another database can import the archive only if it has the same ones. */
   readonly migrations: readonly string[];
 };
 
 type Write = (text: string) => Promise<void>;
 
-/** Passes the lines of an archive to `write`. The last line has the number of rows by table, and the SHA-256 of all lines before. */
+/** Passes the lines of an archive to `write`. The last line has the number of rows of each table, and the SHA-256 of all lines before. */
 export class ArchiveWriter {
   readonly rows = new Map<string, number>();
   readonly #hash = createHash('sha256');
@@ -63,7 +63,7 @@ export type ArchiveRow = { readonly table: string; readonly row: string };
 
 export type Archive = {
   readonly head: ArchiveHead;
-  /** Throws once they are read, unless the lines are those that were written: read all before you commit any. */
+  /** Throws at its end unless the lines are those that were written. Read all of them before you commit. */
   readonly rows: AsyncIterable<ArchiveRow>;
 };
 
@@ -110,7 +110,7 @@ export function readHead(line: string): ArchiveHead {
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
     throw damagedError('its first line is not that of an archive');
-  // Written by ArchiveWriter, and the format has its number.
+  // ArchiveWriter has written the line, in the format of this number.
   return head as unknown as ArchiveHead;
 }
 
@@ -119,7 +119,7 @@ function parse(line: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return { ...value };
   } catch {
-    // The line was cut, or is of another file.
+    // The line was cut, or is that of another file.
   }
   throw damagedError('a line is not one of an archive');
 }
@@ -132,7 +132,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A file that was cut or changed, or is another one. `why`: a clause. */
+/** The file was cut or changed, or is no archive. `why` is a clause. */
 export class DamagedError extends DomainError {
   readonly #why: string;
 

@@ -27,12 +27,12 @@ import { REPORTED } from '../keys/report-keys.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
-// The last two steps of a move. First, the old database carries out no further revocations. Then the new one carries out those
-// that were made since the move began, and serves the organization. So a key that has ended is accepted by neither.
+// These are the last two steps of a move. First, the old database stops to carry out revocations. Then the new one carries out those
+// since the beginning of the move, and serves the organization. A key that has ended is therefore accepted by neither.
 
 /**
- * In the database that the organization leaves. From now on, revocations are refused here, too. Passes those since the start of the
- * move to the sink, and returns how many there are. A repetition passes the same ones.
+ * Completes the move in the database that the organization leaves, which refuses revocations, too, from now on. It passes those since
+ * the start of the move to the sink, and returns how many there are. A repetition passes the same ones.
  */
 export async function completeMove(
   db: Database,
@@ -55,7 +55,7 @@ export async function completeMove(
     }
     return { name: organization.name, id: move.id };
   });
-  // Written after the commit: a file from before it could be activated while revocations go on here.
+  // The file is written after the commit. Otherwise, it could be activated while revocations continue here.
   return transaction(
     db,
     async (tx) => {
@@ -82,15 +82,15 @@ export async function completeMove(
 const WRITE_SECONDS = 600;
 
 export type Activated = {
-  /** Those that the import did not bring along. */
+  /** How many revocations the import did not bring along. */
   readonly revocations: number;
-  /** False if it was activated before. */
+  /** `false` if the organization was activated before. */
   readonly isNew: boolean;
 };
 
 /**
- * In the database that has imported the organization. Carries out the revocations of the completion, and serves the organization from
- * the commit on.
+ * Activates an organization in the database that has imported it. It carries out the revocations of the completion, and has the
+ * organization served from the commit on.
  */
 export async function activateOrganization(
   db: Database,
@@ -141,7 +141,7 @@ export async function activateOrganization(
   }
 }
 
-/** Repeats what was done in the other database. What has ended here already stays as it is. */
+/** Repeats an action of the other database. Keys and sessions that have ended here already stay as they are. */
 async function carryOut(tx: Transaction, scope: OrganizationScope, event: CarriedEvent): Promise<void> {
   const { action, at, actorUserId: byUserId, targetUserId: userId, keyId, detail } = event;
   if (userId === null) throw damagedError();
@@ -151,7 +151,7 @@ async function carryOut(tx: Transaction, scope: OrganizationScope, event: Carrie
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);
-      // The others have no notice. The old database mails none during the move, but has told the owners of leaked keys at once.
+      // Only revocations by people have a notice, which the old database does not mail during the move.
       if (revoked !== null && holder !== undefined && detail['why'] === undefined)
         await tellHolder(tx, scope, { holder, keyId, kind: 'revoked', byUserId });
       return;

@@ -23,7 +23,7 @@ import {
 import { busyError, silencingError } from './import-organization.ts';
 
 export type Deletion = {
-  /** Repeats the name of the organization, so that no other one is deleted by mistake. */
+  /** The name of the organization, which must be repeated so that no other one is deleted by mistake. */
   readonly name: string;
   /** Confirms the deletion of an organization that has not moved away, so that none is deleted where it has moved to. */
   readonly hasNotMoved: boolean;
@@ -43,7 +43,6 @@ export async function deleteOrganization(
     const found = await lockOrganizationAlone(tx, scope);
     if (found?.name !== name)
       throw new DomainError('conflict', 'The organization has another name. Nothing was deleted.');
-    // So that nobody signs in or changes anything meanwhile.
     const move = await findMove(tx, scope);
     if (move === null && !hasNotMoved)
       throw new DomainError(
@@ -53,7 +52,7 @@ export async function deleteOrganization(
       );
     if (move !== null && !hasNotMoved && NOT_GONE[move.stage] !== null)
       throw new DomainError('conflict', `${NOT_GONE[move.stage]} Nothing was deleted.`);
-    // A repetition.
+    // The command is repeated.
     if (move?.stage === 'deleting') return;
     const id = move?.id ?? (await nextMoveId(tx, scope));
     if (move === null) await startMove(tx, scope, id);
@@ -79,12 +78,12 @@ const NOT_GONE: Record<MoveStage, string | null> = {
   deleting: null,
 };
 
-/** Until the end, the row of the move says that the organization must not be served. */
+/** These tables are deleted last, because the row of the move says that the organization must not be served. */
 const LAST = ['organization_moves', 'organizations'];
 
 async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
   return withOwnConnection(pool, async (query) => {
-    // An organization that comes back meanwhile would be deleted, too.
+    // Without this lock, an import of the organization meanwhile would be deleted, too.
     if (!(await takeTurn(query, scope, { inTransaction: false }))) throw busyError();
     await silenceTriggers(query).catch((error: unknown) => {
       throw lacksPrivilege(error) ? silencingError() : error;
@@ -99,7 +98,7 @@ async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<
       await query('begin');
       for (const table of tables.filter(isLast)) deleted += await deleteRows(query, scope, table);
       await query('commit');
-      // Transactions that began before may have inserted rows into a table that was empty already.
+      // Older transactions may have inserted rows into a table that was empty already.
       if (deleted === before) return deleted;
     }
   });

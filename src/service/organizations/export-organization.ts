@@ -33,7 +33,7 @@ export type Exported = {
 
 export type Sink = {
   readonly write: (text: string) => Promise<void>;
-  /** Called at the end, if the archive is whole and may be used. A move cannot be cancelled meanwhile. */
+  /** Called at the end, if the archive is complete and may be used. A move cannot be cancelled while it runs. */
   readonly publish?: () => Promise<void>;
 };
 
@@ -87,10 +87,10 @@ export async function exportOrganization(
   return { name, moveId, rows: archive.rows };
 }
 
-/** A slow disk may take long to make a large file durable. */
+/** A slow disk may need minutes to make a large file durable. */
 const PUBLISH_SECONDS = 600;
 
-/** Until the end of the transaction, the move is neither cancelled nor followed by a deletion. */
+/** Throws unless the organization still moves. Until the end of the transaction, the move is neither cancelled nor followed by a deletion. */
 async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   await lockOrganizationAlone(tx, scope);
   const move = await findMove(tx, scope);
@@ -98,7 +98,7 @@ async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: st
   requireStageOutside(move, ['deleting']);
 }
 
-/** What the export began with has changed before its end. Requests of the organization do not get 503 because of this export. */
+/** The move was cancelled, or another one began, before the end of the export. */
 export class MoveEndedError extends DomainError {
   constructor(kind: ArchiveKind) {
     super(
@@ -110,7 +110,7 @@ export class MoveEndedError extends DomainError {
   }
 }
 
-/** Records the export. Throws if the organization moves and another kind of export is asked for. */
+/** Records the export and, if the organization is to move, starts the move. A repetition during a move continues that move. */
 async function startExport(db: Database, scope: OrganizationScope, kind: ArchiveKind) {
   const id = scope.organizationId;
   return transaction(db, async (tx) => {
@@ -119,7 +119,6 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
     const { name } = organization;
     const move = await findMove(tx, scope);
     requireStageOutside(move, ['deleting', 'arriving']);
-    // An export that is repeated during a move finds the same rows, and the same move.
     if (move !== null && kind === 'move') return { name, moveId: move.id };
     const action = kind === 'move' ? 'organization.move_started' : 'organization.exported';
     const moveId = kind === 'move' ? await nextMoveId(tx, scope) : null;
@@ -131,7 +130,7 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
   });
 }
 
-/** The organization serves its requests again, in this database. Throws a conflict if it does not move, or is being deleted. */
+/** Cancels the move, so that this database serves the organization again. Throws "conflict" if it does not move, or is being deleted. */
 export async function cancelMove(db: Database, scope: OrganizationScope): Promise<void> {
   await transaction(db, async (tx) => {
     const organization = await lockOrganizationAlone(tx, scope);
@@ -160,8 +159,7 @@ export function requireStageOutside(move: Move | null, stages: readonly MoveStag
 }
 
 /**
- * Throws unless the file is of the move with which the organization arrives here. `ofFile`: the id of the move of the file. A later
- * move has a greater id.
+ * Throws unless the organization arrives here with the move of the file, whose id is `ofFile`. A later move has a greater id.
  */
 export function requireSameMove({ id }: Pick<Move, 'id'>, ofFile: string): void {
   if (id === ofFile) return;

@@ -35,11 +35,11 @@ export type Imported = {
 };
 
 export type ImportRequest = Archive & {
-  /** The encryption keys of the database that the archive is from; undefined if they are those of this one. */
+  /** The encryption keys of the database that the archive is from; `undefined` if they are those of this one. */
   readonly sourceKeyring?: Keyring | undefined;
 };
 
-/** Rows are sent to PostgreSQL together, up to this many, or this many characters. */
+/** How many rows, or characters, are sent to PostgreSQL together. */
 const CHUNK = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -90,7 +90,7 @@ export function busyError(): DomainError {
   );
 }
 
-/** A row of the chunk has something that must be unique, and that this database has already. */
+/** A row of the chunk has a unique value that this database has already. */
 class TakenError extends Error {
   readonly chunk: RowsOfTable;
   constructor(chunk: RowsOfTable, cause: unknown) {
@@ -99,7 +99,7 @@ class TakenError extends Error {
   }
 }
 
-/** No migration begins until the end of the transaction, or it might miss the rows of the archive. */
+/** Throws unless the migrations are those of this database. None begins until the end of the transaction: it might miss the new rows. */
 async function requireSameMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
   await lockMigrations(query);
   const own = await listMigrations(query);
@@ -114,7 +114,7 @@ async function requireSameMigrations(query: Query, { migrations }: ArchiveHead):
   );
 }
 
-/** In place of the triggers that are silent during the import. From now on, a rotation of the key waits for its end. */
+/** Checks the encryption key in place of the triggers, which are silent during the import. A rotation of the key waits for the import. */
 async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<void> {
   if (await lockEncryptionKey(query, keyring)) return;
   throw new DomainError(
@@ -123,7 +123,7 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
   );
 }
 
-/** Throws a conflict if the organization exists for another reason. */
+/** Whether the archive was imported before. Throws "conflict" if the organization exists for another reason. */
 async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<Imported['before']> {
   if (!(await hasOrganization(tx, scope))) return 'nothing';
   const move = await findMove(tx, scope);
@@ -141,7 +141,7 @@ async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: st
   );
 }
 
-/** An old file would bring back what has ended since: keys, people, or the whole organization. */
+/** Throws if the file is old: it would bring back keys, people or a whole organization that have ended since. */
 async function requireNewFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   const record = await findRecordSince(tx, scope, moveId);
   if (record !== null) throw new DomainError('conflict', `${reasonAgainst(record, moveId)} Nothing was imported.`);
@@ -175,7 +175,7 @@ async function insertAll(
     const count = await insertRows(query, archive.scope, { table: target, rows: encrypted }).catch((error) => {
       throw violatedUnique(error) === undefined ? error : new TakenError({ table, rows }, error);
     });
-    // Fewer if one of the rows belongs to another organization.
+    // Fewer rows are inserted if one of them belongs to another organization.
     if (count !== rows.length) throw damagedError();
     inserted += rows.length;
   };
@@ -185,7 +185,7 @@ async function insertAll(
     for await (const chunk of chunksOf(archive.rows)) {
       await inserting;
       inserting = insert(chunk);
-      // Its failure is thrown above or below, once the next chunk is read.
+      // A failure is thrown by one of the two awaits, once the next chunk is read.
       inserting.catch(() => {});
     }
   } finally {
@@ -223,7 +223,7 @@ async function refusalOfTaken(
   return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : chunk.table)} ${cancel}`);
 }
 
-/** `table`: that of an e-mail or a domain that is taken. The text goes on with how to cancel the move. */
+/** `table` is that of the e-mail or domain that is taken. The caller adds how to cancel the move. */
 function remedyOf(table: string | null): string {
   if (table === null) return 'If another export of the organization does not help,';
   return table === 'sso_domains'
@@ -231,7 +231,7 @@ function remedyOf(table: string | null): string {
     : 'Only one user of a database can have an e-mail. Change it there (admin change-email), or remove the user (admin remove-user), and repeat the import, or';
 }
 
-/** An error that the operator can fix, in words. */
+/** Turns an error that the operator can fix into one that says how. */
 function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
   if (isRefusedValue(error)) return damagedError();
   if (lacksPrivilege(error)) return silencingError();

@@ -16,7 +16,7 @@ import { lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
 
-/** The organization with its policy and its state, for administrators. */
+/** Returns the organization with its policy and its state, for an administrator. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
   requireRight(actor, 'govern');
   return getOrganization(db.prisma, actor.scope);
@@ -43,8 +43,8 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
 }
 
 /**
- * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. After a change of the time without a
- * use, all keys of the organization are checked soon. None ends within a week after that time was set or shortened.
+ * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. If the time without a use changes,
+ * all keys of the organization are checked soon. No key ends within a week after that time was set or shortened.
  */
 export async function updateNoticeSettings(
   db: Database,

@@ -44,7 +44,9 @@ import {
 import { checkAcceptance, hasAccountAlready } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
-/** A link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user. */
+/**
+ * Creates a link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user.
+ */
 export async function createLink(
   db: Database,
   actor: Actor,
@@ -64,7 +66,7 @@ export async function createLink(
   });
 }
 
-/** A link for an operator to pass on: an invitation where the user has no password yet, else a password reset. */
+/** Creates a link for an operator to pass on: an invitation if the user has no password yet, otherwise a password reset. */
 export async function createOperatorLink(
   db: Database,
   scope: OrganizationScope,
@@ -86,8 +88,8 @@ export async function createOperatorLink(
 type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; readonly now: Date };
 
 /**
- * Reset links for the user's own mailbox: one for the account with the e-mail, or, if there is none, one for each invitation. Anybody
- * can request them, so they void no other link.
+ * Creates reset links for a user's own mailbox: one for the account with the e-mail or, if there is none, one for each invitation.
+ * Anybody can request them, so they void no other link.
  */
 export async function createOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
   const account = await findCredentials(db, request.email);
@@ -100,7 +102,7 @@ export async function createOwnLinks(db: Database, request: OwnRequest): Promise
   return links;
 }
 
-/** Returns `null` if the link would lead its user nowhere, or the organization is moving. */
+/** Returns `null` if the link would be useless to its user, or the organization is moving. */
 async function createOwnLink(
   db: Database,
   { organizationId, userId, auditSource, now }: OwnRequest & Invited,
@@ -126,7 +128,7 @@ function eventOf({ kind, userId }: AccessLink) {
   return { action: 'user.invited', targetUserId: userId, detail: { link: 'new' } } as const;
 }
 
-/** Why the user cannot get a link of this kind; `null` if the user can. */
+/** Returns a refusal if the user cannot get a link of this kind. */
 async function checkLinkFits(
   tx: Transaction,
   scope: OrganizationScope,
@@ -147,13 +149,15 @@ export type OpenLink = {
   readonly name: string;
   readonly email: string;
   readonly organizationName: string;
-  /** Minimum length of the new password. */
+  /** The minimum length of the new password. */
   readonly passwordCharacters: number;
-  /** Whether the link may lead to the organization's provider instead of to a password, or has to. */
+  /** Whether the user can, or must, sign in at the identity provider instead of setting a password. */
   readonly singleSignOn: 'no' | 'possible' | 'required';
 };
 
-/** What a link is for; `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it. */
+/**
+ * Returns what a link is for, or `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it.
+ */
 export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
   const link = await findOpen(db, token, now);
   if (link === null) return null;
@@ -230,7 +234,7 @@ export async function setPassword(
   );
 }
 
-/** An invitation takes an e-mail from nobody, so the e-mail may have an account by now. */
+/** Returns a refusal if the e-mail has got an account in another organization since the invitation. */
 async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O | Conflict> {
   try {
     return await accept();
@@ -243,9 +247,9 @@ async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 
 /**
- * Mails a reset link to the owner of an account who forgot the password. It returns the same, after the same time, whether or
- * not the e-mail has an account: the link is made after it has returned. Three requests an hour for one account from one
- * network; further ones are rate-limited, also for e-mails without an account.
+ * Mails a reset link to the owner of an account who forgot the password. It returns the same, after the same time, whether or not the
+ * e-mail has an account, because the link is created afterwards. Each account has three requests an hour from one network; so has an
+ * e-mail without an account.
  */
 export async function requestReset(
   db: Database,

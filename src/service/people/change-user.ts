@@ -14,8 +14,8 @@ import { type Conflict, catchInvalid, conflict, DONE, type Done, type Invalid, r
 import { readRole } from './people.ts';
 
 /**
- * The user's keys and sessions have the permissions of the new role from their next request on. To demote the owner of
- * integrations, `newOwner` must be given: the e-mail of who owns them from then on, which may be the same user.
+ * Changes the role of a user, whose keys and sessions have its permissions from their next request on. The demotion of an owner of
+ * integrations needs `newOwner`, the e-mail of their next owner, who may be the same user.
  */
 export async function changeRole(
   db: Database,
@@ -39,7 +39,7 @@ export async function changeRole(
       if (changed !== null) return changed;
     }
     await changeUser(tx, actor.scope, target.id, { role: next });
-    // Somebody who got into the account, such as by a reset link that they made, does not keep it when it gains permissions.
+    // An intruder in one of the sessions, such as by a reset link that they created, must not gain permissions.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
     await recordAudit(tx, actor.scope, {
       action: 'user.role_changed',
@@ -53,8 +53,8 @@ export async function changeRole(
 }
 
 /**
- * Ends every key, session and access link of the user, in one transaction. The integrations that the user owns keep their keys
- * and get the owner with the e-mail `newOwner`, which must then be given.
+ * Ends every key, session and access link of the user, in one transaction. The integrations that the user owns keep their keys. They
+ * get another owner, whose e-mail `newOwner` must be given.
  */
 export async function deactivateUser(
   db: Database,
@@ -90,7 +90,7 @@ function idsOf(found: HandOver | Invalid | null): readonly string[] {
   return found?.kind === 'hand-over' ? [...found.integrationIds, found.ownerId] : [];
 }
 
-/** The user can sign in again, with the same password. The keys, sessions and links that deactivation ended stay ended. */
+/** Lets the user sign in again, with the same password. The keys, sessions and links that the deactivation ended stay ended. */
 export async function reactivateUser(
   db: Database,
   actor: Actor,

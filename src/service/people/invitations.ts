@@ -38,8 +38,8 @@ import {
 import { insertLink, type LinkMade } from '../sign-in/password.ts';
 import { readRole } from './people.ts';
 
-// An invitation takes an e-mail from nobody: any number of organizations may invite the same one. The e-mail becomes that of one
-// account when its owner accepts, and only its mailbox tells whether it has an account already.
+// Any number of organizations may invite the same e-mail. It becomes that of one account when its owner accepts an invitation. Only
+// a mail to it tells whether it has an account already.
 
 type Invitation = OneTimeForm & {
   readonly email: string;
@@ -50,7 +50,7 @@ type Invitation = OneTimeForm & {
 
 /**
  * Creates a user without a password, and the link with which the user sets one. "conflict": a user of the organization has the
- * e-mail. An account elsewhere makes no difference.
+ * e-mail. An account in another organization makes no difference.
  */
 export async function inviteUser(
   db: Database,
@@ -96,7 +96,10 @@ export async function inviteUser(
   );
 }
 
-/** Corrects the e-mail of somebody who has not accepted. The links to the former e-mail are void; the new one gets an invitation. */
+/**
+ * Corrects the e-mail of a user who has not accepted the invitation. It voids the links to the former e-mail, and creates an invitation
+ * for the new one.
+ */
 export async function correctEmail(
   db: Database,
   actor: Actor,
@@ -135,7 +138,7 @@ export async function correctEmail(
   );
 }
 
-/** Removes somebody who has not accepted, with the links. */
+/** Removes a user who has not accepted the invitation, with the links. */
 export async function withdrawInvitation(
   db: Database,
   actor: Actor,
@@ -172,18 +175,18 @@ export async function canWithdraw(
 }
 
 /**
- * Takes back the invitations of other organizations to a domain that this one has verified. Somebody who has accepted before keeps
- * the account. Repeating it changes nothing.
+ * Takes back the invitations of other organizations to a domain that this organization has verified. Users who have accepted keep
+ * their accounts. A repetition changes nothing.
  */
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
   for (const { organizationId, userId } of await findInvitedElsewhere(db, scope, domain)) {
     const other = OrganizationScope.grant(organizationId);
-    // In an organization that is moving, the invitation stays, but nobody can accept it (checkAcceptance).
+    // In a moving organization, the invitation stays, but nobody can accept it (checkAcceptance).
     await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
   }
 }
 
-/** Somebody with keys or integrations stays, because these belong to the organization, but cannot accept. */
+/** A user with keys or integrations stays, because these belong to the organization, but cannot accept the invitation. */
 async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   const user = await lockUser(tx, scope, userId);
   if (user === null || user.hasAccepted) return;
@@ -200,7 +203,7 @@ async function takeBack(tx: Transaction, scope: OrganizationScope, userId: strin
   });
 }
 
-/** Refuses an invitation if another organization has verified the domain since it was made. */
+/** Returns a refusal if another organization has verified the domain of the e-mail since the invitation. */
 export async function checkAcceptance(
   tx: Transaction,
   scope: OrganizationScope,
@@ -210,7 +213,7 @@ export async function checkAcceptance(
   return conflict(`The e-mail ${shownEmail(email)} ${OF_OTHERS}`);
 }
 
-/** For the owner of the mailbox, who has the link. */
+/** Tells the owner of the mailbox, who has the link. */
 export function hasAccountAlready(email: string): Conflict {
   return conflict(
     `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,

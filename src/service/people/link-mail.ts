@@ -12,8 +12,8 @@ export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> &
 };
 
 /**
- * Sends a link to its user. Whether the e-mail of somebody who is invited has an account in another organization is found out in the
- * background, and only its mailbox is told.
+ * Mails a link to its user. If a person who is invited has an account in another organization, the mail says so instead. Nobody else
+ * learns of that account.
  */
 export function mailLink(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },

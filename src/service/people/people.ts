@@ -21,7 +21,7 @@ import { decodePosition, encodePosition, readListPage } from '../list-position.t
 
 type UserListPage = {
   readonly users: readonly UserDetails[];
-  /** How many users match on all list pages, and the place of the first of these; `null` if there are too many to count. */
+  /** How many users match in all, and the number of the first one on this page; `null` if there are too many to count. */
   readonly range: { readonly first: number; readonly total: number } | null;
   /** `before` of the previous page; `null` on the first page. */
   readonly previous: string | null;
@@ -32,7 +32,7 @@ type UserListPage = {
 const PAGE_SIZE = 25;
 const SEARCH_CHARACTERS = 100;
 
-/** The users of the organization by name; `search` is a part of the name or the e-mail, in any letter case. */
+/** Lists the users of the organization by name. `search` is a part of the name or the e-mail, in any letter case. */
 export async function listUsers(
   db: Database,
   actor: Actor,
@@ -57,7 +57,7 @@ export async function listUsers(
 
 type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
 
-/** Users may see themselves. To see another user, the actor needs a role that may see the list of users. */
+/** Returns a user of the organization. Throws "forbidden" unless it is the actor, or the actor may see people. */
 export async function getUser(db: Database, actor: Actor, userId: string): Promise<FoundUser> {
   if (userId !== actor.userId) requireRight(actor, 'see people');
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;

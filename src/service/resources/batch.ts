@@ -14,7 +14,7 @@ import {
   type TimesById,
 } from '../../store/sql/row-batches.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
-import { once, requireAccepted, takenError, type WriteContext, writerOf } from './writing.ts';
+import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
 
 /** Makes the changes in their order, each with the outcome that it would have by itself. */
 export async function changeRows<Row extends Stored>(
@@ -29,13 +29,13 @@ export async function changeRows<Row extends Stored>(
 
 export type BatchOnce<Row extends Stored> = Batch<Row> & {
   readonly idempotencyKey: string | undefined;
-  /** Returns the same text for the same batch. */
+  /** Returns the batch as a text, which is the same for the same batch. */
   readonly request: () => string;
-  /** The result, which a repeated request gets again. */
+  /** Returns the body of the response, which a repeated request gets again. */
   readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
 };
 
-/** With an idempotency key, the same batch is made once, however often it is sent. */
+/** Makes the changes once, however often the batch is sent with the same idempotency key. */
 export async function changeRowsOnce<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -43,7 +43,7 @@ export async function changeRowsOnce<Row extends Stored>(
 ): Promise<string> {
   if (key === undefined) return render(await changeRows(context, table, batch));
   return transaction(context.db, (tx) =>
-    once(tx, context, table, {
+    runOnce(tx, context, table, {
       key,
       request: JSON.stringify([table.name, 'batch', request()]),
       work: async () => render(await new Changing(tx, context, table).make(batch)),
@@ -51,7 +51,7 @@ export async function changeRowsOnce<Row extends Stored>(
   );
 }
 
-/** Creates the row with its own id, or replaces its content. */
+/** Creates the row with the client's own id, or replaces its content. */
 export async function upsertRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -66,20 +66,18 @@ export async function upsertRow<Row extends Stored>(
   return outcome;
 }
 
-// The changes of a batch, and the rows on which they depend.
-
 export type Conditional<Current> = {
-  /** Throws unless the row is as the caller expects it. */
+  /** Throws unless the row is in the state that the client expects. */
   readonly precondition: (current: Current) => void;
 };
 
 export type Change<Row extends Stored> =
   | { readonly kind: 'create'; readonly content: ContentOf<Row> }
-  /** Creates the row with this value of `ownId`, or replaces its content. Null: there is no such row. */
+  /** Creates the row with this value of `ownId`, or replaces its content. The precondition gets `null` if there is no such row. */
   | ({ readonly kind: 'upsert'; readonly content: ContentOf<Row> } & Conditional<Row | null>)
   | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
   | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
-  /** Not valid in itself. */
+  /** The change was refused before, because it is not valid by itself. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 export type ChangeResult<Row> =
@@ -93,12 +91,12 @@ export type Batch<Row extends Stored> = {
   readonly isAtomic: boolean;
 };
 
-/** False for creations without unique values. */
+/** Whether the results depend on stored rows. Creations without unique values do not. */
 export function dependsOnRows({ ids, unique }: Sought): boolean {
   return ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
 
-/** The rows that the outcomes of the changes depend on. */
+/** The rows on which the results of the changes depend. */
 export function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
   const ids = new Set<string>();
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
@@ -110,7 +108,7 @@ export function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonl
   return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
 }
 
-/** The unique fields that have a value. */
+/** The names and values of the unique fields that have a value. */
 export function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: object): [string, string][] {
   const values = new Map<string, unknown>(Object.entries(content));
   return unique.flatMap((field): [string, string][] => {
@@ -119,14 +117,14 @@ export function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, conten
   });
 }
 
-/** A row that is present, or that the next statements will write; then `row` is what it was before, if anything. */
+/** A row that is stored or, if `pending` is not null, that the next statements write. `row` is the stored one, if there is one. */
 type Entry<Row extends Stored> = {
   readonly id: string;
   row: Row | null;
   pending: ContentOf<Row> | null;
-  /** The change of this batch that creates the row; null if it existed before. */
+  /** The place of the change that creates the row; `null` if the row existed before. */
   readonly createdBy: number | null;
-  /** The change that is pending, or that was made last. */
+  /** The place of the change that is pending, or that was made last. */
   place: number;
 };
 
@@ -142,7 +140,7 @@ export class Changing<Row extends Stored> {
   readonly #context: WriteContext;
   readonly #table: Table<Row>;
   #isAtomic = false;
-  /** The place of the present change. */
+  /** The place of the present change in the batch. */
   #place = 0;
   readonly #byId = new Map<string, Entry<Row>>();
   /** The rows that have a unique value, by field and value. */
@@ -152,7 +150,7 @@ export class Changing<Row extends Stored> {
   #inserted: Entry<Row>[] = [];
   #updated: Entry<Row>[] = [];
   #deleted: ChangedRow[] = [];
-  /** Each gives an outcome its row once it is written. */
+  /** Each function sets the result of a change once its row is written. */
   #settle: (() => void)[] = [];
 
   constructor(tx: Transaction, context: WriteContext, table: Table<Row>) {
@@ -188,7 +186,7 @@ export class Changing<Row extends Stored> {
   }
 
   async #read(sought: Sought): Promise<void> {
-    // The insertion itself locks the organization.
+    // An insertion alone locks the organization itself.
     if (!dependsOnRows(sought)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
@@ -236,7 +234,7 @@ export class Changing<Row extends Stored> {
     return this.#holders.get(ownId)?.get(String(content[ownId]));
   }
 
-  /** The entry with what it holds at this point of the batch. */
+  /** Writes the entry if it is pending, so that its row is as of this point of the batch. */
   async #current(entry: Entry<Row> | undefined): Promise<Entry<Row> | undefined> {
     if (entry?.pending) await this.#write();
     return entry;
@@ -263,7 +261,7 @@ export class Changing<Row extends Stored> {
     settle: (outcome: ChangeResult<Row>) => void,
   ): Promise<void> {
     if (!hasRow(entry)) throw new Error('A row was not written before its next change.');
-    // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
+    // Without a write, `updated_at` stays, so that clients that sync by `updated_since` do not fetch the row again.
     if (isSameContent(this.#table, entry.row, content)) return settle({ kind: 'updated', row: entry.row });
     this.#requireFree(entry, content);
     if (valuesOf(this.#table, content).some(([field, value]) => this.#released.get(field)?.has(value)))
@@ -281,7 +279,7 @@ export class Changing<Row extends Stored> {
     for (const [field, value] of valuesOf(this.#table, content)) {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
-      // An atomic batch does not create the rows before the change that it refuses.
+      // An atomic batch creates no rows if it is refused, so the row has no id that could be named.
       if (this.#isAtomic && holder.createdBy !== null)
         throw takenInBatch(columnOf(field), { value, place: holder.createdBy });
       throw takenError(this.#table, { field, value, id: holder.id });
@@ -297,22 +295,25 @@ export class Changing<Row extends Stored> {
     for (const [field, value] of valuesOf(this.#table, content)) this.#holders.get(field)?.delete(value);
   }
 
-  /** Writes what is pending: one statement for each kind of change. */
+  /** Writes the pending changes by one statement for each kind. */
   async #write(): Promise<void> {
     const { scope } = this.#context.caller;
     const [tx, table, writer] = [this.#tx, this.#table, writerOf(this.#context, this.#table)];
     if (this.#deleted.length > 0)
       this.#requireAccepted(await deleteRows(tx, scope, table, { rows: this.#deleted, writer }));
     if (this.#updated.length > 0)
-      this.#written(this.#updated, await replaceRows(tx, scope, table, { rows: toWrite(this.#updated), writer }));
+      this.#recordWritten(this.#updated, await replaceRows(tx, scope, table, { rows: toWrite(this.#updated), writer }));
     if (this.#inserted.length > 0)
-      this.#written(this.#inserted, await insertRows(tx, scope, table, { rows: toWrite(this.#inserted), writer }));
+      this.#recordWritten(
+        this.#inserted,
+        await insertRows(tx, scope, table, { rows: toWrite(this.#inserted), writer }),
+      );
     for (const settle of this.#settle) settle();
     [this.#deleted, this.#updated, this.#inserted, this.#settle] = [[], [], [], []];
     for (const values of this.#released.values()) values.clear();
   }
 
-  #written(entries: readonly Entry<Row>[], checked: Checked<TimesById>): void {
+  #recordWritten(entries: readonly Entry<Row>[], checked: Checked<TimesById>): void {
     const written = this.#requireAccepted(checked);
     for (const entry of entries) {
       const times = written.get(entry.id);

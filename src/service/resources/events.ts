@@ -33,8 +33,8 @@ export type FeedPage = {
 };
 
 /**
- * The events after a position, in the order of their commits. No event appears later before the position of a page. Throws
- * "invalid" if an event after the position is no longer kept, so that no reader misses it unnoticed.
+ * Reads the events after a position, in the order of their commits. No event appears later before the position of a page. Throws
+ * "invalid" if an event after the position is no longer kept, so that no reader misses events without noticing.
  */
 export async function readFeed(
   db: Database,
@@ -60,7 +60,10 @@ function startAt(since: Date | undefined): string | null {
   return since === undefined ? null : positionBefore(since);
 }
 
-/** After the migration that began the feed, an organization's version is older than what `deletedTo` says, until its next change. */
+/**
+ * The position after all events. The version of an organization is older than `deletedTo` after the migration that introduced the feed,
+ * until its next change.
+ */
 function endOfFeed(version: string, deletedTo: string | null): string {
   const end = positionAt(version);
   return deletedTo !== null && deletedTo > end ? deletedTo : end;

@@ -9,13 +9,13 @@ import { placeOfCursorKey } from '../../store/sql/secrets.ts';
 /** The rows of a list page as JSON. */
 export type RowPage = {
   readonly rows: readonly string[];
-  /** The organization's, from the same snapshot as the rows; undefined if there is no row. */
+  /** The version of the organization, from the same snapshot as the rows; `undefined` if there is no row. */
   readonly version: string | undefined;
   /** The position after which the next page starts, or null if this is the last page. */
   readonly next: Buffer | null;
 };
 
-/** A list page of a table. */
+/** Reads a page of the rows of a table. */
 export function listRows<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
@@ -25,7 +25,7 @@ export function listRows<Row extends Stored>(
   return pageOf(query, (limit) => store.listRows(db, scope, table, { ...query, limit }));
 }
 
-/** A list page of the parent programs. */
+/** Reads a page of the parent programs. */
 export function listParentPrograms(
   db: Database,
   scope: OrganizationScope,
@@ -45,10 +45,10 @@ async function pageOf(
   return { rows: shown.map(({ json }) => json), version, next: last?.position ?? null };
 }
 
-/** About 3 MB of memory. */
+/** How many keys are cached, in about 3 MB of memory. */
 const MAX_KEYS = 10_000;
 
-/** Decrypted keys by their encrypted form: decrypting one costs as much as two cursors. */
+/** The decrypted keys by their encrypted form. The decryption of a key takes as long as the check of two cursors. */
 const decrypted = new WeakMap<Database, Map<string, string>>();
 
 /** The key that signs the page cursors of the caller's organization: 32 bytes in hexadecimal. */

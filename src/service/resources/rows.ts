@@ -21,11 +21,9 @@ import {
   type Table,
 } from '../../store/resources/table.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { once, requireAccepted, translateViolations, type WriteContext, writerOf } from './writing.ts';
+import { requireAccepted, runOnce, translateViolations, type WriteContext, writerOf } from './writing.ts';
 
-// The operations on one row, the same for every resource.
-
-/** Throws if the organization has no such row. */
+/** Returns a row. Throws "not_found" if the organization has no such row. */
 export async function getRow<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
@@ -43,7 +41,7 @@ type Creation<Row extends Stored> = {
   readonly idempotencyKey: string | undefined;
 };
 
-/** Throws "conflict" for the value of a unique field that another row has, and "invalid" for a reference to no row. */
+/** Creates a row. Throws "conflict" if another row has the value of a unique field, and "invalid" for a reference to no row. */
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -65,7 +63,7 @@ async function createOnce<Row extends Stored>(
 ): Promise<Row> {
   const request = JSON.stringify([table.name, storedContent(table, content)]);
   const work = async () => JSON.stringify(await insert(tx, context, table, content));
-  return parseJson(await once(tx, context, table, { key, request, work }));
+  return parseJson(await runOnce(tx, context, table, { key, request, work }));
 }
 
 async function insert<Row extends Stored>(
@@ -80,13 +78,13 @@ async function insert<Row extends Stored>(
 
 type Target<Row> = {
   readonly id: string;
-  /** Throws unless the row is as the caller expects it. */
+  /** Throws unless the row is in the state that the client expects. */
   readonly precondition: (current: Row) => void;
 };
 
 type Update<Row extends Stored> = Target<Row> & { readonly patch: PatchOf<ContentOf<Row>> };
 
-/** Applies a merge patch to the present row. Throws as `getRow` and `createRow` do. */
+/** Applies a merge patch to a row. Throws as `getRow` and `createRow` do. */
 export async function updateRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -97,7 +95,7 @@ export async function updateRow<Row extends Stored>(
   );
 }
 
-/** Throws as `getRow` does. */
+/** Deletes a row. Throws as `getRow` does. */
 export async function removeRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -113,9 +111,8 @@ export async function removeRow<Row extends Stored>(
 }
 
 /**
- * Reads a row and writes it. `write` returns null if the row has changed since it was read. The first attempt writes by one
- * statement without a transaction: from a write to its commit all other writers of the organization wait, and a transaction
- * would make that longer.
+ * Reads a row and writes it. `write` returns `null` if the row has changed since it was read. The first attempt writes by one statement
+ * without a transaction: all other writers of the organization wait from a write to its commit, which a transaction would delay.
  */
 async function changeRow<Row extends Stored, T>(
   context: WriteContext,
@@ -150,7 +147,7 @@ async function readMatching<Row extends Stored>(
   return read;
 }
 
-/** Null if the row has changed since it was read. */
+/** Returns `null` if the row has changed since it was read. */
 async function update<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,

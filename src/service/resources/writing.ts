@@ -23,7 +23,7 @@ export function writerOf({ caller: { keyId, clientAddress } }: WriteContext, { w
   return { keyId, permission: writePermission, address: clientAddress() };
 }
 
-/** Throws if the key has been revoked meanwhile, or may not write for another reason. */
+/** Returns the value of a write. Throws if the key has been revoked meanwhile, or may not write for another reason. */
 export function requireAccepted<T>(
   { caller, keyUses }: WriteContext,
   { writePermission }: WritesTo,
@@ -50,7 +50,7 @@ export async function translateViolations<Row extends Stored, T>(
   }
 }
 
-/** Null if the error has another cause. */
+/** Returns `null` if the error has another cause. */
 function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
   const constraint = violatedReference(error);
   const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${columnOf(field)}_`));
@@ -59,7 +59,7 @@ function missingReference<Row extends Stored>(error: unknown, { references = {} 
   return invalidField(columnOf(field), `is not the id of a ${noun} of your organization.`);
 }
 
-/** Names the row that has the value. Null if the error has another cause. */
+/** Names the row that has the value. Returns `null` if the error has another cause. */
 async function conflict<Row extends Stored>(
   error: unknown,
   { db, caller }: WriteContext,
@@ -74,7 +74,7 @@ async function conflict<Row extends Stored>(
   return takenError(table, { field, value, id });
 }
 
-/** Another row has the value of a unique field. `id`: null if that row was deleted or changed meanwhile. */
+/** The error if another row has the value of a unique field. `id` is `null` if that row was deleted or changed meanwhile. */
 export function takenError<Row extends Stored>(
   { noun }: Pick<Table<Row>, 'noun'>,
   { field, value, id }: { field: string; value: unknown; id: string | null },
@@ -90,14 +90,14 @@ export function takenError<Row extends Stored>(
 export type Once = {
   /** The idempotency key. */
   readonly key: string;
-  /** The same text for the same request, with the table and the operation, because the key may have been used for another one. */
+  /** A text that is the same for the same request. It names the table and the operation, for which the key may be used as well. */
   readonly request: string;
-  /** Returns the result, which later requests get as well. */
+  /** Does the work, and returns its result, which later requests get as well. */
   readonly work: () => Promise<string>;
 };
 
 /** Does the work of a request once, however often it is sent. Throws "invalid" if the key was used for another request. */
-export async function once(
+export async function runOnce(
   tx: Transaction,
   context: WriteContext,
   table: Pick<Table<Stored>, 'writePermission'>,

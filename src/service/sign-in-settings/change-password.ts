@@ -6,12 +6,12 @@ import { type Conflict, type Invalid, runAction } from '../outcome.ts';
 import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';
 
-/** The actor's session continues under a new token. */
+/** The actor's session continues under this new token. */
 export type SessionRenewed = { readonly kind: 'session-renewed'; readonly token: string };
 
 type Change = {
   readonly password: string;
-  /** Of the actor's session. */
+  /** The token of the actor's session. */
   readonly token: string;
 };
 

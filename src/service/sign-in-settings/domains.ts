@@ -26,7 +26,7 @@ import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
 import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
 import { IS_REQUIRED, lockSettings } from './single-sign-on.ts';
 
-/** Adds a domain that is not verified yet. Anybody may: only the TXT record, or an operator, says whose it is. */
+/** Adds a domain that is not verified yet. Any organization may: only the TXT record, or an operator, says whose it is. */
 export async function addDomain(
   db: Database,
   actor: Actor,
@@ -51,7 +51,7 @@ export async function addDomain(
 
 const TAKEN = 'Another organization has verified this domain. If it is yours, contact support.';
 
-/** Looks up the TXT record of a domain. If it is there, the domain belongs to the organization. */
+/** Looks up the TXT record of a domain. If it is found, the domain is verified. */
 export async function checkDomain(
   { db, access, inTurn }: { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn },
   actor: Actor,
@@ -88,16 +88,16 @@ export async function checkDomain(
 
 type Verification = {
   readonly domain: string;
-  /** Of the record that was looked up: meanwhile, the domain may have been removed and added anew. */
+  /** The token of the TXT record that was looked up. The domain may have been removed and added again since. */
   readonly token: string;
   readonly now: Date;
   readonly actorUserId: string | null;
   readonly auditSource: Actor['auditSource'] | null;
-  /** How it was verified, for the audit log. */
+  /** How the domain was verified, for the audit log. */
   readonly by: string;
 };
 
-/** Repeating it changes nothing. "conflict": it is another record than the one that was looked up. */
+/** Records that the domain is verified. A repetition changes nothing. "conflict": the domain has got another token since. */
 async function verify(
   tx: Transaction,
   scope: OrganizationScope,
@@ -110,7 +110,7 @@ async function verify(
   return DONE;
 }
 
-/** An operator vouches for the domain, which the organization need not have added. Returns it in its normal form. */
+/** Verifies a domain for which an operator vouches, and adds it if the organization has not. Returns its normal form. */
 export async function vouchForDomain(
   db: Database,
   scope: OrganizationScope,
@@ -128,7 +128,7 @@ export async function vouchForDomain(
   return domain;
 }
 
-/** People who are linked keep signing in; nobody is linked by an e-mail of this domain any more. */
+/** Removes a domain. Users who are linked can still sign in, but no further users are linked by an e-mail of the domain. */
 export async function removeDomain(
   db: Database,
   actor: Actor,

@@ -17,8 +17,8 @@ import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAct
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
 
 /**
- * Requires everybody to sign in by the connection, except one administrator for emergencies. The actor has shown that it works
- * by signing in with it. Ends all sessions by password or passkey. Called again, it changes who is the exception.
+ * Requires all users to sign in by the connection, except the break-glass administrator, and ends all other sessions. The actor must
+ * have signed in by the connection, which shows that it works. A repetition can choose another break-glass administrator.
  */
 export async function requireSingleSignOn(
   db: Database,
@@ -58,7 +58,7 @@ export async function requireSingleSignOn(
   });
 }
 
-/** Passwords work again. */
+/** Lets users sign in with passwords and passkeys again. */
 export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
@@ -73,7 +73,7 @@ export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOper
   });
 }
 
-/** The user is nobody at the provider any more, so that they, or their successor with a new account there, can be linked again. */
+/** Unlinks a user from the person at the provider, so that the user can be linked again, such as to a new account there. */
 export async function unlinkUser(
   db: Database,
   actor: Actor,
@@ -107,7 +107,7 @@ type BreakGlassUse = {
   readonly now: Date;
 };
 
-/** Tells all administrators in the background, where mail is configured, that the break-glass administrator has signed in. */
+/** Tells all administrators that the break-glass administrator has signed in. */
 export function mailBreakGlass(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
   { scope, userId, by, ip, now }: BreakGlassUse,

@@ -50,7 +50,7 @@ export async function getPasskey(db: Database, actor: Actor, id: string): Promis
   return ownIn(await listPasskeys(db, actor), id);
 }
 
-/** Throws "not_found" for a passkey of another person, too. */
+/** Returns the passkey with the id. Throws "not_found" for a passkey of another person, too. */
 function ownIn<T extends Passkey>(passkeys: readonly T[], id: string): T {
   const found = isId(id) ? passkeys.find((each) => each.id === id) : undefined;
   if (found === undefined) throw new DomainError('not_found', 'There is no such passkey.');
@@ -80,7 +80,7 @@ function checkPasskeyCount(existing: readonly unknown[]): Conflict | null {
   return conflict(`You have ${MAX_PASSKEYS} passkeys, and cannot add more. Remove one that you do not use first.`);
 }
 
-/** `token`: of the actor's session, which must not have ended meanwhile. */
+/** `token` is that of the actor's session, which must not have ended meanwhile. */
 type NewPasskey = GivenPasskey & { readonly name: string; readonly token: string };
 
 export async function addPasskey(
@@ -89,7 +89,7 @@ export async function addPasskey(
   { credential, name, token, relyingParty, browser, now }: NewPasskey,
 ): Promise<Done | Invalid | Conflict> {
   const { scope, userId, auditSource } = actor;
-  // First, so that the new passkey is not lost on a name that is refused.
+  // The name is checked first, so that a mistake in it does not use up the challenge.
   const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const response = readRegistration(credential);
@@ -145,7 +145,7 @@ export async function renamePasskey(
   });
 }
 
-/** Sessions that began with the passkey go on; people end them under Sessions. */
+/** Removes a passkey. Sessions that began with it continue; people end them under Sessions. */
 export async function removePasskey(
   db: Database,
   actor: Actor,
@@ -153,7 +153,7 @@ export async function removePasskey(
 ): Promise<Done | Conflict> {
   const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
-    // The connection to the provider may be the other way to sign in.
+    // The provider may be the other way to sign in. Its connection is not removed while the organization is locked.
     await lockOrganization(tx, scope);
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);

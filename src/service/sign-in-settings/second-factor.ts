@@ -32,7 +32,7 @@ import { clearAttempt, consumeAttempt } from '../sign-in/attempt-limits.ts';
 import { createAuthenticatorSecret, findKnownSecret, stepOfCode } from '../sign-in/second-factor-code.ts';
 import { lockSession, renewSession, sessionHashOf } from '../sign-in/sessions.ts';
 
-/** The secret for the authenticator, in base 32 and as an otpauth: URI. */
+/** The secret for the authenticator, in base 32, and as an otpauth: URI. */
 export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
 export type Authenticator = { readonly secret: string; readonly uri: string };
 
@@ -43,8 +43,8 @@ export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: r
 type OfSession = { readonly token: string };
 
 /**
- * Makes a secret for the authenticator, which replaces that of an earlier set-up. Sign-in asks for no code until the set-up
- * is confirmed.
+ * Creates a secret for the authenticator, which replaces that of an earlier set-up. The sign-in asks for no code until the set-up is
+ * confirmed.
  */
 export async function beginSecondFactor(
   db: Database,
@@ -64,15 +64,15 @@ export async function beginSecondFactor(
 }
 
 /**
- * Turns the second factor on: from now on sign-in asks for a code. Every session of the user ends, because none of them gave
- * a code; the one with `token` continues under a new token, which is returned.
+ * Turns the second factor on. Every session of the user ends, because none of them gave a code; the one with `token` continues under
+ * the new token that is returned.
  */
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
   { code, token, now = new Date() }: OfSession & { code: string; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
-  // Limited, because a stolen session could otherwise guess the code of a pending set-up and see the recovery codes.
+  // Without a limit, an intruder in a session could guess the code of a pending set-up, and see the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
@@ -104,8 +104,8 @@ export async function confirmSecondFactor(
 }
 
 /**
- * The secret of the actor's pending set-up, to show it again to a page that sent this `secret`; `null` if the set-up has
- * another secret or does not exist. A session alone must not reveal the secret.
+ * Returns the secret of the actor's pending set-up for a page that sent this `secret`, or `null` if the set-up has another secret or
+ * does not exist. A session alone must not reveal the secret.
  */
 export async function findPendingSecret(
   db: Database,
@@ -117,7 +117,7 @@ export async function findPendingSecret(
   return user.totpSince === null ? findKnownSecret(user, { keyring: db.keyring, secret }) : null;
 }
 
-/** Replaces the recovery codes that are left. */
+/** Replaces the remaining recovery codes. */
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
@@ -167,10 +167,9 @@ function ownEvent({ userId, auditSource }: Actor, action: AuditEvent['action']):
 }
 
 /**
- * Removes the second factor of a user who lost the authenticator and the recovery codes; a pending set-up ends too, and so do the
- * passkeys, which somebody else may have: afterwards, only the password opens the account. It needs the right to make the user a
- * reset link: both together open the account. It ends every session of the user, so that nobody who is in one can set up a
- * second factor of their own.
+ * Removes the second factor of a user who lost the authenticator and the recovery codes, a pending set-up, and the passkeys, which
+ * somebody else may have. Afterwards, the password alone opens the account, so the actor needs the right to create a reset link for the
+ * user. It ends every session of the user, so that an intruder in one cannot set up a second factor.
  */
 export async function resetSecondFactor(
   db: Database,
@@ -179,7 +178,7 @@ export async function resetSecondFactor(
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     const target = await lockTarget(tx, actor, userId);
-    // One's own has a page of its own, which keeps the last way to sign in.
+    // The page for one's own second factor keeps the last way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
       return conflict('Turn off your own second factor under My profile.');
     if (target.deactivatedAt !== null)
@@ -187,7 +186,7 @@ export async function resetSecondFactor(
     const passkeys = await deletePasskeysOf(tx, actor.scope, target.id);
     if (target.totpSecret === null && passkeys === 0)
       return conflict(`${shownEmail(target.email)} has neither a second factor nor a passkey.`);
-    // An operator is the last way in.
+    // Operators may reset the break-glass administrator, too: nobody else can help then.
     const refusal = isOperator(actor) ? null : await checkBreakGlass(tx, actor.scope, target);
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);

@@ -46,16 +46,16 @@ import { clientOf } from '../sign-in/single-sign-on/connection.ts';
 import type { ProviderClient, ProviderFailure, Tried } from '../sign-in/single-sign-on/provider.ts';
 import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
 
-/** How the organization's people sign in, for administrators. The secret is not among it. */
+/** How the users of an organization sign in, for its administrators, without the client secret. */
 export type SignInSettings = {
   /** `null` if there is no connection. */
   readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
   readonly domains: readonly SsoDomainRecord[];
   /** The administrators who can be the break-glass administrator. */
   readonly candidates: readonly { readonly id: string; readonly name: string; readonly email: string }[];
-  /** The break-glass administrator, or one to propose; `null` if nobody can be it. */
+  /** The break-glass administrator, or a candidate to propose; `null` if there is no candidate. */
   readonly breakGlassId: string | null;
-  /** The first of those who cannot sign in where single sign-on is required. */
+  /** The first users who cannot sign in if single sign-on is required. */
   readonly shutOut: SomePeople;
 };
 
@@ -72,7 +72,7 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   return { connection, domains, candidates, breakGlassId, shutOut };
 }
 
-/** The actor's row and the connection, if there is one, locked. Throws "forbidden" unless the actor may change the sign-in. */
+/** Locks the organization, the actor and the connection, if there is one. Throws "forbidden" unless the actor may change the settings. */
 export async function lockSettings(tx: Transaction, actor: Actor) {
   const { current } = await lockToGovern(tx, actor);
   return { current, connection: await lockSsoConnection(tx, actor.scope) };
@@ -82,8 +82,8 @@ export const NO_CONNECTION = 'Your organization has no connection to an identity
 export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.';
 
 /**
- * As they were typed; to save it, with the issuer as `tryConnection` returns it. An empty secret is the one that is stored, unless
- * the issuer or the client ID is another one.
+ * A connection as it was typed. To save it, pass the issuer that `tryConnection` returned. An empty secret stands for the stored one,
+ * unless the issuer or the client ID has changed.
  */
 export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
 
@@ -114,7 +114,7 @@ function readContent(
   };
 }
 
-/** Its metadata are at the same address, with and without the slash. */
+/** Issuers with and without a slash at the end are the same provider: their metadata have the same address. */
 function withoutSlash(issuer: string): string {
   return issuer.replace(/\/$/, '');
 }
@@ -157,9 +157,9 @@ export async function saveConnection(
     const { issuer, clientId, clientSecret } = read.client;
     const isSame = stored?.issuer === issuer && stored.clientId === clientId;
     if (isSame && stored.clientSecret === clientSecret) return DONE;
-    // Everybody but one person could be locked out by a mistake.
+    // By a mistake, everybody but the break-glass administrator would be locked out.
     if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
-    // Nobody can know whether people are the same ones to another client.
+    // A subject at another client may be another person.
     const refusal = stored === null || isSame ? null : await checkAdministratorWithoutProvider(tx, scope);
     if (refusal !== null) return refusal;
     const place = placeOfClientSecret(scope.organizationId);
@@ -168,10 +168,10 @@ export async function saveConnection(
     if (stored !== null && !isSame) {
       // Who requires single sign-on shows by a session that this connection works.
       await endSessionsByWay(tx, scope, 'single sign-on');
-      // What was begun, or waits to be confirmed, is about the people of the other client.
+      // Sign-ins that have begun, or wait to be confirmed, are about the subjects of the other client.
       await deleteSsoSignIns(tx, scope);
     }
-    // People are others at another provider. Nobody may count as linked who cannot sign in there.
+    // The subjects of another provider are other people, so nobody is linked any more.
     if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
     await recordAudit(tx, scope, {
       action: 'sso.connection_saved',
@@ -187,7 +187,7 @@ export async function saveConnection(
   });
 }
 
-/** Also ends the sessions by single sign-on, and unlinks all people. Verified domains stay. */
+/** Removes the connection, ends the sessions by single sign-on, and unlinks all users. Verified domains stay. */
 export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
   const { scope, auditSource } = actor;
   return runAction(db, async (tx) => {
@@ -205,10 +205,10 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
   });
 }
 
-/** As they were typed. `newPeople`: empty, "viewer" or "member". */
+/** The rules as they were typed. `newPeople` is empty, "viewer" or "member". */
 export type RulesContent = { readonly newPeople: string; readonly groupsClaim: string; readonly groupRoles: string };
 
-/** Who gets an account by single sign-on, and which roles groups give. They apply from the next sign-in of each person on. */
+/** Saves who gets an account by single sign-on, and which roles groups give. The rules apply from the next sign-in of each person on. */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
   const newPeople = catchInvalid(() => readNewPeople(content.newPeople));
   const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
@@ -236,7 +236,7 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
   });
 }
 
-/** Whether a sign-in by the connection can change a role: a manager's, a member's or a viewer's. */
+/** Whether a sign-in by the connection can change the role of a manager, a member or a viewer. */
 export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
   const connection = await findSsoConnection(prisma, scope);
   return connection !== null && connection.groupRoles.length > 0;

@@ -26,13 +26,13 @@ const LIMITS = {
     network: { name: 'password-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'password-account', attempts: 1000, seconds: HOUR },
   },
-  // Fewer per account: six digits are few, and the attacker already knows the password.
+  // An account has fewer attempts here: a code has only six digits, and the attacker already knows the password.
   'second-factor': {
     pair: { name: 'factor', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'factor-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'factor-account', attempts: 40, seconds: HOUR },
   },
-  // The account is the passkey's id: whose it is, is not known yet.
+  // The account is the passkey's id, because the user is not known yet.
   passkey: {
     pair: { name: 'passkey', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'passkey-network', attempts: 100, seconds: QUARTER_HOUR },
@@ -43,13 +43,13 @@ const LIMITS = {
     network: { name: 'reset-network', attempts: 20, seconds: HOUR },
     account: { name: 'reset-account', attempts: 10, seconds: HOUR },
   },
-  // Each counts when it begins, and is taken back when it succeeds: many people of a company come from one network.
+  // An attempt counts when it begins, and is taken back when it succeeds: many people of a company come from one network.
   'single-sign-on': {
     pair: { name: 'sso', attempts: 20, seconds: QUARTER_HOUR },
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
     account: { name: 'sso-account', attempts: 1000, seconds: HOUR },
   },
-  // From the tile of a provider: nobody knows yet for whom, so the account is the organization.
+  // A sign-in that begins at the tile of a provider names no user, so the account is the organization.
   'single-sign-on-tile': {
     pair: { name: 'sso-tile', attempts: 300, seconds: QUARTER_HOUR },
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
@@ -57,13 +57,13 @@ const LIMITS = {
   },
 } satisfies Record<string, Record<'pair' | 'network' | 'account', AttemptLimit>>;
 
-/** Reports of leaked keys, of one network. */
+/** The limit on reports of leaked keys from one network. */
 const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, seconds: QUARTER_HOUR };
 
-/** Challenges for passkeys, of one network. Opening the sign-in page takes one. */
+/** The limit on challenges for passkeys from one network. Opening the sign-in page takes one. */
 const CHALLENGES: AttemptLimit = { name: 'challenge-network', attempts: MAX_CHALLENGES, seconds: QUARTER_HOUR };
 
-/** The mark of a network from which an account has signed in. */
+/** The mark of the networks from which an account has signed in. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
 
 export type Attempt = {
@@ -86,7 +86,7 @@ export async function consumeAttempt(db: Database, attempt: Attempt): Promise<At
   return byNetwork.kind === 'rate-limited' ? byNetwork : countAttempt(db, account, subjects.account);
 }
 
-/** After a success: resets the count of the pair, and takes the attempt back from the limits shared with others. */
+/** Resets the count of the pair after a success, and takes the attempt back from the limits that are shared with others. */
 export async function clearAttempt(db: Database, attempt: Attempt): Promise<void> {
   const { pair, network, account } = LIMITS[attempt.at];
   const subjects = subjectsOf(attempt);
@@ -96,7 +96,7 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
   await takeBackAttempt(db, account, subjects.account);
 }
 
-/** After a sign-in: marks the network as one of the account's for 30 days. */
+/** Marks the network as one of the account's for 30 days, after a sign-in. */
 export async function rememberNetwork(db: Database, { account, ip }: Omit<Attempt, 'at'>): Promise<void> {
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
 }
@@ -111,7 +111,7 @@ export async function admitChallenge(db: Database, ip: string): Promise<AttemptA
   return countAttempt(db, CHALLENGES, networkOf(ip));
 }
 
-/** Accounts are hashed, so that a typed e-mail is not stored and its length does not matter. */
+/** Hashes the account, so that a typed e-mail is not stored and its length does not matter. */
 function subjectsOf({ account, ip }: Omit<Attempt, 'at'>) {
   const network = networkOf(ip);
   return { pair: accountSubject(account, network), network, account: accountSubject(account, '') };

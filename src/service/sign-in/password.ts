@@ -20,12 +20,12 @@ export async function hashPassword(password: string): Promise<string> {
   return argon2.hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
 
-/** A hash that no password matches: of 32 discarded random bytes, made at the same cost as all others. */
+/** A hash that no password matches. It is that of 32 random bytes, which were discarded, and costs as much as all others. */
 const UNMATCHABLE = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K6ALFTX7gj1IJHblDRhACinz1hw4g/fhfMI';
 
-/** Does the same work without a hash (null), so that the time does not reveal which accounts exist. */
+/** Whether the password matches the hash. Without a hash it does the same work, so that its time does not reveal which accounts exist. */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  // A text that is too long is cut to one character more than a password can have, so it still matches none.
+  // A longer text is cut to one character more than a password can have, so it still matches no hash.
   const characters = [...normalPassword(password.slice(0, 4 * MAX_PASSWORD_CHARACTERS))];
   const text = characters.slice(0, MAX_PASSWORD_CHARACTERS + 1).join('');
   const isRight = await argon2.verify(passwordHash ?? UNMATCHABLE, text);
@@ -35,11 +35,14 @@ export async function verifyPassword(passwordHash: string | null, password: stri
 type Replacement = {
   readonly user: LockedUser;
   readonly passwordHash: string;
-  /** SHA-256 of the token of the session that goes on; `null` if none does. */
+  /** The SHA-256 of the token of the session that continues; `null` if none does. */
   readonly keptSession: Buffer | null;
 };
 
-/** Also ends everything that the old password may have opened: sessions, access links, a pending second factor. */
+/**
+ * Changes the password of a user, and ends everything that the old one may have opened: sessions, access links, and a pending second
+ * factor.
+ */
 export async function replacePassword(
   tx: Transaction,
   scope: OrganizationScope,
@@ -51,13 +54,13 @@ export async function replacePassword(
   await voidAccessLinksOf(tx, scope, user.id);
 }
 
-/** Returns `null` if the password is strong enough. */
+/** Returns a refusal if the password is not strong enough. */
 export function checkPassword(password: string, owner: PasswordOwner): Invalid | null {
   const problem = checkPasswordStrength(password, owner);
   return problem === null ? null : invalid('password', problem);
 }
 
-/** A link with which a user sets a password. Only a hash of the token is stored, so the link can be shown only once. */
+/** A link with which a user sets a password. Only a hash of its token is stored, so the link can be shown only once. */
 export type AccessLink = {
   readonly token: string;
   readonly kind: AccessLinkKind;
@@ -65,7 +68,7 @@ export type AccessLink = {
   readonly userId: string;
   readonly name: string;
   readonly email: string;
-  /** False: the link proves that the e-mail is the user's, so only its mailbox should get it. */
+  /** If it is `false`, the link proves that the e-mail is the user's, so only the mailbox should get it. */
   readonly hasAccepted: boolean;
 };
 

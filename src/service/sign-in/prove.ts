@@ -12,11 +12,11 @@ import { readAssertion } from './passkeys/ceremony.ts';
 import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from './passkeys/use-passkey.ts';
 import { verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
-import { sessionEnded, sessionHashOf } from './sessions.ts';
+import { sessionEndedError, sessionHashOf } from './sessions.ts';
 
-// A session that was left open or stolen must not create keys or change how its user signs in. So these actions need a fresh
-// proof (isProofFresh in domain/people/session.ts): a sign-in, one of the kinds below, or a sign-in anew at the identity provider
-// (single-sign-on/prove-person.ts).
+// A session that was left open or stolen must not create keys or change how its user signs in. These actions therefore need a fresh
+// proof (isProofFresh in domain/people/session.ts): a sign-in, a password, a passkey, or another sign-in at the identity provider
+// (provePerson in single-sign-on/complete.ts).
 
 export type GivenProof =
   | {
@@ -32,26 +32,26 @@ const PROVEN: Proven = { kind: 'proven' };
 
 type Proving = {
   readonly given: GivenProof;
-  /** Of the actor's session. */
+  /** The token of the actor's session. */
   readonly token: string;
   readonly now: Date;
 };
 
-/** With what the actor can prove who they are. Where single sign-on is required, a password proves nothing. */
+/** Returns how the actor can prove who they are. A password proves nothing if single sign-on is required. */
 export async function findWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
   const ways = await findWaysIn(prisma, scope, userId);
   const way = await findSignInWay(prisma, scope, userId);
   return { ...ways, hasPassword: ways.hasPassword && isPasswordEnough(way, ways) };
 }
 
-/** As at the sign-in: the break-glass administrator without a second factor has a passkey. */
+/** The break-glass administrator needs a second factor beside the password, or a passkey, as at the sign-in. */
 function isPasswordEnough(way: SignInWay, { hasSecondFactor }: { readonly hasSecondFactor: boolean }): boolean {
   return way === 'free' || (way === 'break-glass' && hasSecondFactor);
 }
 
 /**
- * Makes the proof of the actor's session fresh, which serves for PROOF_MINUTES. Attempts are limited as at sign-in. A wrong proof
- * is recorded only if the attempt was admitted, so that a flood cannot fill the log.
+ * Renews the proof of the actor's session for PROOF_MINUTES. Attempts are limited as at the sign-in. A wrong proof is recorded only if
+ * the attempt was within the limits, so that a flood cannot fill the log.
  */
 export async function prove(db: Database, actor: Actor, proving: Proving): Promise<Proven | Invalid | RateLimited> {
   return proving.given.kind === 'password'
@@ -125,7 +125,7 @@ async function proveByPasskey(
 
 async function accept(tx: Transaction, actor: Actor, { token, now }: Omit<Proving, 'given'>): Promise<Proven> {
   const session = { userId: actor.userId, tokenHash: sessionHashOf(token), at: now };
-  if (!(await recordProof(tx, actor.scope, session))) throw sessionEnded();
+  if (!(await recordProof(tx, actor.scope, session))) throw sessionEndedError();
   return PROVEN;
 }
 

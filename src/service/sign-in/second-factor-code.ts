@@ -7,15 +7,15 @@ import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 
 // RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;
-/** How far the authenticator's clock may be off. */
+/** By how many steps the clock of the authenticator may differ. */
 const STEPS_OFF = 1;
 
 export type NewSecret = {
-  /** 20 random bytes, as RFC 4226 section 4 recommends, encrypted for the user's row. */
+  /** The secret, encrypted for the user's row: 20 random bytes, as RFC 4226 section 4 recommends. */
   readonly encrypted: Uint8Array<ArrayBuffer>;
-  /** To type into the authenticator. */
+  /** The secret as text, to type into the authenticator. */
   readonly base32: string;
-  /** An otpauth: URI, for a QR code. */
+  /** The secret as an otpauth: URI, for a QR code. */
   readonly uri: string;
 };
 
@@ -32,17 +32,17 @@ export function createAuthenticatorSecret(
   };
 }
 
-/** The user's secret; `null` unless it is the one that was sent. */
+/** Returns the user's secret, or `null` if it is not the secret that was sent. */
 export function findKnownSecret(
   { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
   { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
 ): { readonly secret: string; readonly uri: string } | null {
   if (totpSecret === null) return null;
-  const secret = decrypted(totpSecret, { keyring, user });
+  const secret = openSecret(totpSecret, { keyring, user });
   return isSameText(sent, secret.base32) ? { secret: sent, uri: totp(secret, user.email).toString() } : null;
 }
 
-function decrypted(
+function openSecret(
   totpSecret: Uint8Array,
   { keyring, user }: { keyring: Keyring; user: Pick<LockedUser, 'organizationId' | 'id'> },
 ): Secret {
@@ -54,12 +54,11 @@ export type SpentCode = { readonly by: 'authenticator' | 'recovery code'; readon
 
 type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
 
-/** `keyring` decrypts the secret of the authenticator. */
 type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly now: Date };
 
 /**
- * Returns `null` if the code is wrong or was accepted before. The caller locks the user's row and writes the change in the same
- * transaction, so that of two requests with one code, one is accepted.
+ * Accepts a code of the authenticator or a recovery code. Returns `null` if the code is wrong or was accepted before. The caller locks
+ * the user's row and writes the change in the same transaction, so that only one of two requests with the same code is accepted.
  */
 export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
   const step = stepOfCode(user, { keyring, code, now });
@@ -71,14 +70,14 @@ export function spendCode(user: Factor, { keyring, code, now }: GivenCode): Spen
   return rest.length === user.recoveryCodes.length ? null : { by: 'recovery code', change: { recoveryCodes: rest } };
 }
 
-/** The time step of the code; `null` if the code is wrong, or not later than the last accepted one. */
+/** The time step of the code, or `null` if the code is wrong, or not later than the last accepted one. */
 export function stepOfCode(
   { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
   { keyring, code, now }: GivenCode,
 ): number | null {
   const token = code.replace(/\s/g, '');
   if (totpSecret === null || !/^\d{6}$/.test(token)) return null;
-  const delta = totp(decrypted(totpSecret, { keyring, user }), '').validate({
+  const delta = totp(openSecret(totpSecret, { keyring, user }), '').validate({
     token,
     timestamp: now.getTime(),
     window: STEPS_OFF,

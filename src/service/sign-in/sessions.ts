@@ -84,7 +84,7 @@ export type SessionList = {
 
 export const MAX_LISTED_SESSIONS = 50;
 
-/** The actor's own sessions: the one with this token first, then the last seen first. */
+/** Lists the actor's sessions: first the one with this token, then the others by the time when they were last used. */
 export async function listSessions(
   db: Database,
   actor: Actor,
@@ -96,8 +96,8 @@ export async function listSessions(
 }
 
 /**
- * Ends one of the actor's own sessions. `token`: of the session that asks for it. Returns the same "conflict" for a session
- * that has ended and for one of another person.
+ * Ends one of the actor's sessions; `token` is that of the present one. Returns the same "conflict" for a session that has ended and
+ * for one of another person.
  */
 export async function endOwnSession(
   db: Database,
@@ -122,7 +122,7 @@ export async function endOwnSession(
   });
 }
 
-/** Ends every session of the actor except the one with this token. Repeating it changes nothing. */
+/** Ends every session of the actor except the one with this token. A repetition changes nothing. */
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
   const { scope, userId, auditSource } = actor;
   return runAction(db, async (tx) => {
@@ -141,8 +141,8 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
 }
 
 /**
- * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Throws
- * "forbidden" if the session with the token ended while the request was in transit or waited for the lock. `tokenHash`: SHA-256.
+ * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Throws "forbidden" if the
+ * session with the token has ended. `tokenHash` is the SHA-256 of the token.
  */
 export async function lockSession(
   tx: Transaction,
@@ -151,27 +151,27 @@ export async function lockSession(
 ): Promise<{ readonly user: LockedUser; readonly tokenHash: Buffer }> {
   const user = await lockActor(tx, actor);
   const tokenHash = sessionHashOf(token);
-  if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEnded();
+  if (!(await hasSession(tx, actor.scope, { userId: actor.userId, tokenHash }))) throw sessionEndedError();
   return { user, tokenHash };
 }
 
 /**
- * Continues the session under a new token, which is returned, because somebody else may know the old one. It stays what it is:
- * by single sign-on or not, as old as before, and with its proof. Throws "forbidden" if it has ended.
+ * Replaces the token of a session, because somebody else may know it, and returns the new one. The age of the session, its proof and
+ * how it began stay the same. Throws "forbidden" if the session has ended.
  */
 export async function renewSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<string> {
   const { token, tokenHash: newTokenHash } = createHashedToken();
-  if (!(await replaceSessionToken(tx, scope, { tokenHash, newTokenHash }))) throw sessionEnded();
+  if (!(await replaceSessionToken(tx, scope, { tokenHash, newTokenHash }))) throw sessionEndedError();
   return token;
 }
 
-/** The SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */
+/** Returns the SHA-256 of a session's token. Throws "forbidden" if the text cannot be a token. */
 export function sessionHashOf(token: string): Buffer {
   const hash = hashToken(token);
-  if (hash === null) throw sessionEnded();
+  if (hash === null) throw sessionEndedError();
   return hash;
 }
 
-export function sessionEnded(): ForbiddenError {
+export function sessionEndedError(): ForbiddenError {
   return new ForbiddenError('Your session has ended. Sign in again.');
 }

@@ -16,7 +16,7 @@ import { insertLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { openSession, type SignedIn, startSession } from './sessions.ts';
 
-/** `token` is that of a session that waits for the second factor: it serves for `giveSecondFactor` only, for ten minutes. */
+/** The session waits for the second factor. Its token is good for `giveSecondFactor` only, for ten minutes. */
 type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
  * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
@@ -36,7 +36,7 @@ export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
 
 type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
 
-/** Returns "wrong" after the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
+/** Does the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
 export async function signIn(
   db: Database,
   { email, password, auditSource, now = new Date() }: GivenCredentials,
@@ -49,7 +49,9 @@ export async function signIn(
   const found = address === null ? null : await findCredentials(db, address);
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
   const judged =
-    found !== null && isRight ? await accept(db, found, { password, auditSource, now }) : refused(WRONG, WHY.password);
+    found !== null && isRight
+      ? await accept(db, found, { password, auditSource, now })
+      : refusalOf(WRONG, WHY.password);
   if (judged.kind === 'refused') {
     await recordFailure(db, found, { why: judged.why, account: attempt.account, auditSource, now });
     return judged.result;
@@ -59,7 +61,7 @@ export async function signIn(
   return judged;
 }
 
-/** `why`: for the audit log. */
+/** The sign-in is refused. `why` is for the audit log. */
 type Refused = {
   readonly kind: 'refused';
   readonly result: Wrong | SingleSignOnRequired | PasskeyNeeded;
@@ -74,7 +76,7 @@ const WHY = {
   passkey: 'the break-glass account needs a passkey or a second factor',
 };
 
-function refused(result: Refused['result'], why: string): Refused {
+function refusalOf(result: Refused['result'], why: string): Refused {
   return { kind: 'refused', result, why };
 }
 
@@ -87,15 +89,15 @@ async function accept(
   const scope = OrganizationScope.grant(found.organizationId);
   return transaction(db, async (tx) => {
     const user = await lockUser(tx, scope, found.userId);
-    if (user === null || user.passwordHash !== found.passwordHash) return refused(WRONG, WHY.changed);
-    if (user.deactivatedAt !== null) return refused(WRONG, WHY.deactivated);
+    if (user === null || user.passwordHash !== found.passwordHash) return refusalOf(WRONG, WHY.changed);
+    if (user.deactivatedAt !== null) return refusalOf(WRONG, WHY.deactivated);
     const way = await findSignInWay(tx, scope, user.id);
     if (way === 'single-sign-on') {
       const { organizationId } = scope;
-      return refused({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
+      return refusalOf({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
     }
-    // A password alone is too little for the one account that needs no provider; it has a passkey, then.
-    if (way === 'break-glass' && user.totpSince === null) return refused({ kind: 'passkey-needed' }, WHY.passkey);
+    // The account that needs no identity provider must not be open to a password alone. It has a passkey.
+    if (way === 'break-glass' && user.totpSince === null) return refusalOf({ kind: 'passkey-needed' }, WHY.passkey);
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
       return { kind: 'second-factor', token: await startSession(tx, scope, { ...session, isComplete: false }) };
@@ -111,8 +113,8 @@ async function accept(
 }
 
 /**
- * Writes one row in one transaction in either case, so that both take the same time. An organization that is moving has no audit log
- * to write to, which must not tell that the e-mail is known there.
+ * Records a failed sign-in by one row in one transaction, whether or not the e-mail has an account, so that both take the same time. A
+ * moving organization cannot record it, which must not reveal that the e-mail has an account there.
  */
 async function recordFailure(
   db: Database,
@@ -138,7 +140,7 @@ async function recordFailure(
   if (!isRecorded) await recordUnknown();
 }
 
-/** Takes a code of the authenticator or a recovery code. Each code is accepted once. The session gets a new token. */
+/** Completes a sign-in by a code of the authenticator or a recovery code. Each code is accepted once. */
 export async function giveSecondFactor(
   db: Database,
   { token, code, auditSource, now = new Date() }: { token: string; code: string; auditSource: AuditSource; now?: Date },
@@ -185,7 +187,7 @@ export async function giveSecondFactor(
   return result;
 }
 
-/** Ends the session on the server. Repeating it changes nothing. */
+/** Ends the session on the server. A repetition changes nothing. */
 export async function signOut(db: Database, token: string, auditSource: AuditSource): Promise<void> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
@@ -198,19 +200,19 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
   });
 }
 
-/** The signed-in user, or why nobody is signed in with a token. */
+/** The user who is signed in with a token, or why nobody is. */
 export type SessionCheck =
   | {
       readonly kind: 'signed-in';
       readonly actor: Actor;
       readonly provedAt: Date | null;
-      /** Whether the organization leaves this database: only what ends keys, sessions and accounts is carried out. */
+      /** Whether the organization is moving away. Then, only actions that end keys, sessions and accounts are possible. */
       readonly isMoving: boolean;
     }
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
-/** Finds the session of a token in one statement. If a token has no session, its session was ended. */
+/** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
 export async function checkSession(
   db: Database,
   token: string,

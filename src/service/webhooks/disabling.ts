@@ -5,17 +5,16 @@ import type { Database, Transaction } from '../../store/sql/database.ts';
 import { disableWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
 
-/** Why Charter itself disables an endpoint. */
+/** Why Charter disables an endpoint by itself. */
 export type OwnReason = Exclude<DisabledReason, 'user'>;
 
 /** An endpoint that was disabled. */
 export type WebhookDisabled = { readonly id: string; readonly url: string; readonly reason: OwnReason };
 
 /**
- * Disables an endpoint whose receiver is gone or only fails, with an event in the audit log. `url` is the URL that failed.
- * Returns `null` if the endpoint was disabled before, is deleted, or has another URL by now. Once the transaction is committed,
- * call `mailDisabled` with the result. The pages of the organization tell its administrators until the endpoint is enabled or
- * deleted.
+ * Disables an endpoint whose receiver at `url` is gone or only fails. Returns `null` if the endpoint was disabled before, is deleted, or
+ * has got another URL. Once the transaction is committed, call `mailDisabled` with the result. The pages of the organization also tell
+ * its administrators, until the endpoint is enabled or deleted.
  */
 export async function disableEndpoint(
   tx: Transaction,
@@ -49,7 +48,7 @@ const REASON_WORDS: Record<OwnReason, string> = {
   failing: `Every attempt of the last ${MAX_FAILING_DAYS} days failed.`,
 };
 
-/** Tells the active administrators in the background, where mail is configured. */
+/** Tells the active administrators that an endpoint was disabled. */
 export function mailDisabled(
   { publicUrl, ...deps }: MailDeps,
   scope: OrganizationScope,

@@ -38,7 +38,7 @@ import {
   runAction,
 } from '../outcome.ts';
 
-/** What people choose of an endpoint, as they typed it. */
+/** The URL and the types of events of an endpoint, as they were typed. */
 export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };
 
 /** Adds an enabled endpoint. The limit of ten holds under concurrent creations. */
@@ -78,7 +78,7 @@ export async function createWebhookEndpoint(
   });
 }
 
-/** The normal forms of what was typed, or every mistake in it. */
+/** Returns the normal forms of the typed content, or every mistake in it. */
 export function readContent(
   { url, eventTypes }: WebhookContent,
   targets: WebhookTargets,
@@ -89,7 +89,7 @@ export function readContent(
   return { kind: 'valid', url: parsedUrl.value, eventTypes: parsedTypes.value };
 }
 
-/** The same content again changes nothing. With another URL, the failures of the former one no longer count. */
+/** Changes an endpoint. The same content changes nothing. With another URL, the failures of the former one no longer count. */
 export async function changeWebhookContent(
   db: Database,
   actor: Actor,
@@ -128,7 +128,7 @@ export async function changeWebhookContent(
   });
 }
 
-/** A disabled endpoint gets no new deliveries. Those that are pending wait until it is enabled. */
+/** Disables an endpoint. It gets no new deliveries, and those that are pending wait until it is enabled. */
 export async function disableWebhookByUser(
   db: Database,
   actor: Actor,
@@ -150,7 +150,7 @@ export async function disableWebhookByUser(
   });
 }
 
-/** Its pending deliveries are attempted when they are due, and failures count from now. */
+/** Enables an endpoint. Its pending deliveries are attempted when they are due, and failures count from now on. */
 export async function enableWebhookEndpoint(
   db: Database,
   actor: Actor,
@@ -175,8 +175,8 @@ export async function enableWebhookEndpoint(
 const ROWS_AT_ONCE = 5000;
 
 /**
- * Deletes the endpoint with its deliveries. There may be more of them than one transaction can delete in time, so all but the
- * last ones are deleted before it, and a failure in between leaves an endpoint with fewer deliveries.
+ * Deletes the endpoint with its deliveries. They may be more than one transaction can delete in time, so most of them are deleted
+ * before. A failure in between leaves an endpoint with fewer deliveries.
  */
 export async function removeWebhookEndpoint(
   db: Database,
@@ -206,13 +206,13 @@ export type WebhookSecretIssued = {
   readonly kind: 'issued';
   readonly id: string;
   readonly url: string;
-  /** "whsec_..." */
+  /** The secret as text: "whsec_...". */
   readonly secret: string;
   /** When the previous secret stops signing; `null` if there is none. */
   readonly previousUntil: Date | null;
 };
 
-/** A new secret, encrypted for an endpoint, and as text for people. */
+/** Creates a secret, encrypted for an endpoint, and as text for people. */
 export function createWebhookSecret(
   { keyring }: Pick<Database, 'keyring'>,
   endpoint: { organizationId: string; id: string },
@@ -222,8 +222,8 @@ export function createWebhookSecret(
 }
 
 /**
- * Gives the endpoint a new secret. For 24 hours the previous one signs too, so that the receiver can change it without losing
- * an event. A secret that was previous before this signs no more.
+ * Gives the endpoint a new secret. Deliveries are signed with both the new and the previous secret for 24 hours, so that the receiver
+ * loses no event while it changes to the new one. An older secret is used no more.
  */
 export async function rotateWebhookSecret(
   db: Database,

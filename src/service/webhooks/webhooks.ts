@@ -30,8 +30,6 @@ import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery, noSuchEndp
 import { positionOfId, readListPage } from '../list-position.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
 
-// What managers and administrators read of the webhook endpoints.
-
 export async function listWebhooks(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
   requireRight(actor, 'see webhooks');
   return listWebhookEndpoints(db, actor.scope);
@@ -54,7 +52,7 @@ export type DeliveryListPage = {
 
 const PAGE_SIZE = 25;
 
-/** Latest first. An endpoint that the organization does not have has none. A position that is not a UUID is ignored. */
+/** Lists the deliveries of an endpoint, the latest first; none if there is no such endpoint. A position that is not a UUID is ignored. */
 export async function listDeliveries(
   db: Database,
   actor: Actor,
@@ -76,7 +74,7 @@ export type DeliveryDetails = WebhookDeliveryWithAttempts & {
   readonly body: string | null;
 };
 
-/** A delivery with its latest attempts; only administrators get what the receiver responded. */
+/** Returns a delivery with its latest attempts. Only administrators get the responses of the receiver. */
 export async function getDelivery(
   db: Database,
   actor: Actor,
@@ -92,13 +90,13 @@ export async function getDelivery(
   return { ...delivery, body: await bodyOf(db, actor, delivery) };
 }
 
-/** A test event is made from its delivery again, and an event is read as the API returns it. */
+/** The body that was sent. A test event is created from its delivery again; other events are read as the API returns them. */
 async function bodyOf(db: Database, { scope }: Actor, delivery: WebhookDelivery): Promise<string | null> {
   if (delivery.isTest) return testEventBody(delivery);
   return (await findEvent(db, scope, delivery.messageId))?.json ?? null;
 }
 
-/** Sends an event once more, with the same id, even if an earlier attempt was successful. */
+/** Has an event sent once more, with the same id, even if an earlier attempt was successful. */
 export async function resendDelivery(
   db: Database,
   actor: Actor,
@@ -127,7 +125,7 @@ export type TestSent = { readonly kind: 'test-sent'; readonly messageId: string 
 
 const MAX_TESTS_PER_MINUTE = 10;
 
-/** Sends an event of the type "webhook.test" to the endpoint alone, at most ten times within a minute. */
+/** Has an event of the type "webhook.test" sent to this endpoint only, at most ten times within a minute. */
 export async function sendTestEvent(
   db: Database,
   actor: Actor,

@@ -3,9 +3,9 @@ import { memberOf } from '../../../domain/errors.ts';
 import type { RelyingParty } from '../../../domain/people/ways-in.ts';
 import { parseJson } from '../../../domain/resources/json.ts';
 
-// The only file that knows the library for WebAuthn. What it returns consists of our own types.
+// This is the only file that uses the library for WebAuthn. Its results are our own types.
 
-/** What a browser returns for a new passkey: the text of `PublicKeyCredential.toJSON()`, read but not verified. */
+/** What a browser returns for a new passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
 export type RegistrationResponse = {
   readonly credentialId: string;
   readonly clientData: ClientData;
@@ -13,13 +13,13 @@ export type RegistrationResponse = {
   readonly transports: readonly string[];
 };
 
-/** The same for the use of a passkey. */
+/** What a browser returns for the use of a passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
 export type AssertionResponse = {
   readonly credentialId: string;
   readonly clientData: ClientData;
   readonly authenticatorData: string;
   readonly signature: string;
-  /** In base64url; `null` if the authenticator returned none. */
+  /** The user handle in base64url; `null` if the authenticator returned none. */
   readonly userHandle: string | null;
 };
 
@@ -29,12 +29,12 @@ const CREDENTIAL_ID = /^[A-Za-z0-9_-]{1,1364}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 const CHALLENGE_BYTES = 32;
-/** How long browsers let people choose and confirm. */
+/** How long browsers let people choose and confirm a passkey. */
 const TIMEOUT_MS = 5 * 60_000;
-/** EdDSA, ECDSA with P-256, and RSA of Windows Hello (RFC 9053, RFC 8812). */
+/** The algorithms are EdDSA, ECDSA with P-256, and RSA, which Windows Hello uses (RFC 9053, RFC 8812). */
 const ALGORITHMS = [-8, -7, -257];
 
-/** Loaded when the first passkey is used: many servers have none, and the library takes a part of the start. */
+/** The library is loaded when the first passkey is used: it would slow down the start, and many servers have no passkeys. */
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');
 
@@ -42,7 +42,7 @@ export function createChallenge(): Buffer<ArrayBuffer> {
   return Buffer.from(randomBytes(CHALLENGE_BYTES));
 }
 
-/** SHA-256 of a challenge in base64url. */
+/** The SHA-256 of a challenge in base64url. */
 export function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
@@ -53,13 +53,13 @@ export type NewPasskeyRequest = {
   readonly userHandle: Uint8Array<ArrayBuffer>;
   readonly name: string;
   readonly email: string;
-  /** Passkeys that the user has: their authenticators make no second one. */
+  /** The passkeys that the user has. Their authenticators create no second one. */
   readonly existing: readonly KnownPasskey[];
 };
 
 type KnownPasskey = { readonly credentialId: Uint8Array<ArrayBuffer>; readonly transports: readonly string[] };
 
-/** What `navigator.credentials.create()` needs, as JSON. */
+/** The options for `navigator.credentials.create()`, as JSON. */
 export async function creationOptions(request: NewPasskeyRequest): Promise<object> {
   const { relyingParty, challenge, userHandle, name, email, existing } = request;
   return (await library()).generateRegistrationOptions({
@@ -77,7 +77,7 @@ export async function creationOptions(request: NewPasskeyRequest): Promise<objec
   });
 }
 
-/** What `navigator.credentials.get()` needs, as JSON. Without `allowed`, the user chooses from all passkeys of this site. */
+/** The options for `navigator.credentials.get()`, as JSON. Without `allowed`, the user chooses from all passkeys of this site. */
 export async function requestOptions({
   relyingParty,
   challenge,
@@ -161,7 +161,7 @@ export async function verifyRegistration(
   { origin, id }: RelyingParty,
 ): Promise<VerifiedRegistration | null> {
   const verified = await refusalAsNull(async () => {
-    // Before the library looks at it: it would follow the addresses in a certificate to see whether it was revoked.
+    // The library would send requests to the addresses in a certificate, to see whether it was revoked.
     if (clientData.isCrossOrigin || !(await hasNoCertificate(attestationObject))) return null;
     return (await library()).verifyRegistrationResponse({
       response: {
@@ -190,7 +190,7 @@ export async function verifyRegistration(
   };
 }
 
-/** We ask for no attestation. What browsers then send has none, or is signed with the passkey itself (WebAuthn, section 5.1.3). */
+/** Whether an attestation, which Charter does not ask for, is missing or signed with the passkey itself (WebAuthn, section 5.1.3). */
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await helpers();
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
@@ -236,7 +236,7 @@ export async function verifyAssertion(
   };
 }
 
-/** The library throws an Error without a type for everything that it refuses. `verify` must not use the database. */
+/** Returns `null` if the library throws: its errors have no types. `verify` must not use the database, whose errors would be lost. */
 async function refusalAsNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

@@ -22,7 +22,7 @@ import {
 
 const WRONG: Wrong = { kind: 'wrong' };
 
-/** Names no passkey and no account: the browser knows those of this site. */
+/** The options for a sign-in name no passkeys: the browser knows those of this site. */
 export async function optionsForSignIn(
   db: Database,
   { relyingParty, browser, now }: Asking,
@@ -32,7 +32,7 @@ export async function optionsForSignIn(
   return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge }) };
 }
 
-/** Signs in with a passkey alone: it is something that the user has, opened by something that the user knows or is. */
+/** Signs in with a passkey alone, which counts as two factors: the user has it, and unlocks it by a PIN or a biometric. */
 export async function signInWithPasskey(
   db: Database,
   { credential, relyingParty, browser, auditSource, now }: GivenPasskey & { readonly auditSource: AuditSource },

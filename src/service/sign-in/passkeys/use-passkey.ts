@@ -11,7 +11,7 @@ import type { Invalid, RateLimited } from '../../outcome.ts';
 import { admitChallenge } from '../attempt-limits.ts';
 import { type AssertionResponse, createChallenge, hashChallenge, requestOptions, verifyAssertion } from './ceremony.ts';
 
-/** What a form with a signed challenge brings. */
+/** A form with a signed challenge. */
 export type GivenPasskey = {
   /** The text of `PublicKeyCredential.toJSON()`. */
   readonly credential: string;
@@ -20,11 +20,11 @@ export type GivenPasskey = {
   readonly now: Date;
 };
 
-/** For the script of a page, as JSON. */
+/** Options for the script of a page, as JSON. */
 export type PasskeyOptions = { readonly kind: 'options'; readonly options: object };
 export type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
 
-/** For the passkeys of the actor, to prove who they are. */
+/** The options for a proof by one of the actor's passkeys. */
 export async function optionsForProof(
   db: Database,
   actor: Actor,
@@ -36,7 +36,7 @@ export async function optionsForProof(
   return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge, allowed }) };
 }
 
-/** A use that was verified, but not yet compared with the last one. */
+/** A use of a passkey with a valid signature. It has not been compared with the last use yet. */
 export type VerifiedUse = {
   readonly passkey: StoredPasskey;
   readonly counter: number;
@@ -58,7 +58,7 @@ export async function spendAndVerify(
 
 type Verifying = {
   readonly userId: string;
-  /** `null` if it could not be read. */
+  /** `null` if the response of the browser could not be read. */
   readonly response: AssertionResponse | null;
   readonly given: Pick<GivenPasskey, 'browser' | 'relyingParty'>;
   readonly purpose: 'proof' | 'sign_in';
@@ -71,7 +71,7 @@ export const PASSKEY_REFUSED: Invalid = {
   fields: {},
 };
 
-/** Returns `null` unless a passkey of this user signed. The caller has spent the challenge. */
+/** Returns `null` unless a passkey of this user signed the challenge, which the caller has spent. */
 export async function verifyUse(
   db: Database,
   scope: OrganizationScope,
@@ -80,7 +80,7 @@ export async function verifyUse(
   const passkey = await findOwn(db.prisma, scope, { userId, credentialId: response.credentialId });
   if (passkey === null) return null;
   const { userHandle } = response;
-  // Authenticators return it with every discoverable passkey. It must name the account to which the passkey belongs.
+  // Authenticators return the user handle with every discoverable passkey. It must be that of the user's account.
   if (userHandle !== null && userHandle !== Buffer.from(passkey.userHandle).toString('base64url')) return null;
   const verified = await verifyAssertion(response, { publicKey: passkey.publicKey, relyingParty });
   return verified === null ? null : { passkey, ...verified };
@@ -95,7 +95,7 @@ async function findOwn(
   return own.find((each) => Buffer.from(each.credentialId).toString('base64url') === credentialId) ?? null;
 }
 
-/** `why`: why it was refused, for the audit log. */
+/** `why` is for the audit log. */
 export type UseResult = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
 
 const WHY = {
@@ -105,8 +105,7 @@ const WHY = {
 };
 
 /**
- * Records the use. The caller has locked the user, so that of a passkey and its copy that are used at the same time, one is
- * refused.
+ * Records the use. The caller has locked the user, so that one is refused if a passkey and its copy are used at the same time.
  */
 export async function spendUse(
   tx: Transaction,
@@ -124,7 +123,7 @@ export async function spendUse(
 
 /** The browser that asks for a challenge, and the only one that can use it. */
 export type AskingBrowser = {
-  /** The token of its forms, which depends on its cookie. */
+  /** The token of the browser's forms, which depends on its cookie. */
   readonly formToken: string;
   readonly ip: string;
 };
@@ -153,7 +152,10 @@ export async function issueChallenge(
   return { kind: 'issued', challenge };
 }
 
-/** Uses up the challenge that was signed, whether or not the signature is right; `null` if there is none for this browser. */
+/**
+ * Uses up the challenge that was signed, whether or not the signature is right. Returns `null` if this browser was not given this
+ * challenge.
+ */
 export async function spendChallenge(
   db: Database,
   { challenge, browser, purpose, now }: { challenge: string } & Omit<NewChallenge, 'userHandle'>,

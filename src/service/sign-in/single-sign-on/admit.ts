@@ -28,7 +28,7 @@ import {
   LOST,
   type Lost,
   type NotAdmitted,
-  notAdmitted,
+  notAdmittedFor,
   type SignedInByProvider,
   type ToConfirm,
 } from './completion.ts';
@@ -43,8 +43,8 @@ type Arrival = {
 };
 
 /**
- * Identity is the issuer and the subject. Only somebody whom nobody is linked to yet is found by the e-mail, which must be of a
- * verified domain, and only among the people of this organization.
+ * Signs in the person who comes from the provider. The issuer and the subject identify the user. A person to whom no user is linked is
+ * found by the e-mail, which must be of a verified domain, and only among the users of this organization.
  */
 export async function admit(
   db: Database,
@@ -70,8 +70,8 @@ export async function admit(
       return admitLinked(tx, scope, { ...given, user });
     });
   } catch (error) {
-    // A user of another organization has the e-mail, which must not be told, or a concurrent sign-in has linked the person.
-    if (isUniqueViolation(error)) return notAdmitted('no-account');
+    // A user of another organization has the e-mail, which must not be revealed, or a concurrent sign-in has linked the person.
+    if (isUniqueViolation(error)) return notAdmittedFor('no-account');
     throw error;
   }
 }
@@ -91,7 +91,7 @@ async function admitLinked(
   given: Given & { readonly user: LockedUser },
 ): Promise<SignedInByProvider | NotAdmitted> {
   const { person, user, now } = given;
-  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
+  if (user.deactivatedAt !== null) return notAdmittedFor('deactivated');
   if (!(await isByLink(tx, scope, given)))
     return signInLinked(tx, scope, { ...given, provedAt: provedAtOf(person, now) });
   await voidAccessLinksOf(tx, scope, user.id);
@@ -105,14 +105,14 @@ async function admitUnlinked(
 ): Promise<SignedInByProvider | ToConfirm | NotAdmitted> {
   const { person, signIn, browserHash, groupRole, groupsClaim, now } = given;
   const { email, subject, sid } = person;
-  if (email === null) return notAdmitted('no-email');
-  if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmitted('foreign-domain');
+  if (email === null) return notAdmittedFor('no-email');
+  if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)))) return notAdmittedFor('foreign-domain');
   if (user === null)
     return newPeopleRole === null
-      ? notAdmitted('no-account')
+      ? notAdmittedFor('no-account')
       : admitNew(tx, scope, { ...given, email, role: groupRole ?? newPeopleRole });
-  if (user.deactivatedAt !== null) return notAdmitted('deactivated');
-  if (await hasSsoIdentity(tx, scope, user.id)) return notAdmitted('other-person');
+  if (user.deactivatedAt !== null) return notAdmittedFor('deactivated');
+  if (await hasSsoIdentity(tx, scope, user.id)) return notAdmittedFor('other-person');
   if (await isByLink(tx, scope, { ...given, user })) {
     await linkUser(tx, scope, { ...given, userId: user.id });
     return signInLinked(tx, scope, { ...given, user, provedAt: now });
@@ -153,7 +153,7 @@ async function admitNew(
   return signInLinked(tx, scope, { ...given, user: { id, role, email }, provedAt: provedAtOf(person, now) });
 }
 
-/** As where it sets a password, the link replaces no second factor. */
+/** Whether an access link proves that the account is the person's. It replaces no second factor. */
 async function isByLink(
   tx: Transaction,
   scope: OrganizationScope,
@@ -169,14 +169,14 @@ type Linking = {
   readonly now: Date;
 };
 
-/** Throws a unique violation if the user or the person has been linked meanwhile. */
+/** Links a user to a person. Throws a unique violation if one of them has been linked meanwhile. */
 export async function linkUser(
   tx: Transaction,
   scope: OrganizationScope,
   { userId, person: { issuer, subject }, auditSource, now }: Linking,
 ): Promise<void> {
   await insertSsoIdentity(tx, scope, { userId, issuer, subject, linkedAt: now });
-  // A link that somebody kept would set a password, with which the user signs in without the provider.
+  // With an access link that is still open, the user could set a password, and sign in without the provider.
   await voidAccessLinksOf(tx, scope, userId);
   await recordAudit(tx, scope, {
     action: 'user.sso_linked',
@@ -193,7 +193,7 @@ type LinkedSignIn = {
   readonly sid: string;
   /** The role by the person's groups; `null` if it stays as it is. */
   readonly groupRole: GroupRole | null;
-  /** Roles follow groups, and the provider sent none: the role stays as it is. */
+  /** Whether roles follow groups, but the provider sent none. The role stays as it is. */
   readonly lacksGroups: boolean;
   /** When the person proved who they are; `null` if nobody knows. */
   readonly provedAt: Date | null;
@@ -203,8 +203,8 @@ type LinkedSignIn = {
 };
 
 /**
- * Starts a session of a linked user, who is active, with the role by their groups. Lock the organization before the user: a
- * change of the role locks it, too.
+ * Opens a session of a linked user, who is active, with the role by their groups. The caller has locked the organization before the
+ * user, because a change of the role needs it.
  */
 export async function signInLinked(
   tx: Transaction,
@@ -223,7 +223,7 @@ export async function signInLinked(
   return { kind: 'signed-in', email: user.email, token, next: signIn.next };
 }
 
-/** Groups never make or unmake an administrator. */
+/** Gives the user the role by their groups. Groups neither appoint nor demote administrators. */
 async function followGroups(
   tx: Transaction,
   scope: OrganizationScope,
@@ -231,7 +231,7 @@ async function followGroups(
 ): Promise<void> {
   if (groupRole === null || user.role === 'administrator' || user.role === groupRole) return;
   await changeUser(tx, scope, user.id, { role: groupRole });
-  // As for every promotion: nobody who is in one of the sessions gains its permissions.
+  // A promotion ends all sessions, so that an intruder in one of them gains no permission.
   if (isAbove(groupRole, user.role)) await endSessionsOf(tx, scope, user.id);
   await recordAudit(tx, scope, {
     action: 'user.role_changed',
@@ -242,11 +242,11 @@ async function followGroups(
   });
 }
 
-// A sign-in that begins from an access link shows whose account it is, as the link does where it sets a password.
+// A sign-in at the provider that begins from an access link proves whose account it is, like a password that is set by the link.
 
 type FromLink = { readonly signIn: Pick<SsoSignInRecord, 'linkHash'>; readonly now: Date };
 
-/** The link from which the sign-in began; `null` if there is none, or it is no longer open. */
+/** Returns the access link from which the sign-in began, or `null` if there is none, or it is no longer open. */
 export async function findLink(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -256,7 +256,10 @@ export async function findLink(
   return link !== null && link.organizationId === organizationId && isLinkOpen(link, now) ? link : null;
 }
 
-/** Of concurrent calls, one returns true. `user`: locked, because the role may have changed since the link was found. */
+/**
+ * Uses up the link. Only one of concurrent calls returns `true`. The caller has locked the user, whose role may have changed since the
+ * link was found.
+ */
 export async function useLink(
   tx: Transaction,
   scope: OrganizationScope,

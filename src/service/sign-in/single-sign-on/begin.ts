@@ -11,7 +11,7 @@ import { type Connection, connectionUrls, shareConnection } from './connection.t
 import type { ProviderFailure } from './provider.ts';
 import type { ProviderAccess } from './provider-access.ts';
 
-/** Runs what needs the database. The provider is asked in between, and may be slow. */
+/** Runs a task when it is the organization's turn to use the database. Requests to the provider, which may be slow, run outside. */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type SignInDeps = { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn };
@@ -21,19 +21,19 @@ export type SignInRequest = {
   readonly origin: string;
   /** From the cookie of the browser. */
   readonly browserSecret: string;
-  /** The path of the dashboard to which it leads. */
+  /** The path of the dashboard to which the sign-in leads. */
   readonly next: string;
-  /** The e-mail that was typed, in lower case; empty if the sign-in begins at the provider. */
+  /** The e-mail that was typed, in lower case; empty if the sign-in began at the provider. */
   readonly email: string;
-  /** SHA-256 of the token of the access link from which it begins. */
+  /** The SHA-256 of the token of the access link from which the sign-in begins. */
   readonly linkHash?: Buffer | null;
-  /** What goes on after the sign-in, which proves who the user of the browser's session is and signs nobody in. */
+  /** The form that continues after a proof. The sign-in then proves who the user of the session is, and opens no session. */
   readonly sealedForm?: Buffer | null;
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
 
-/** `url`: where the browser signs in. */
+/** The browser signs in at `url`. */
 export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
 
 /**
@@ -75,7 +75,7 @@ export async function beginSignIn(
   );
 }
 
-/** What the limits of attempts count a sign-in for. */
+/** The attempt for which the limits count a sign-in. */
 export function attemptOf(
   { organizationId, email }: { readonly organizationId: string; readonly email: string },
   { ip }: AuditSource,

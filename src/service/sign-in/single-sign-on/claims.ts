@@ -6,7 +6,7 @@ import { isText } from '../../../domain/text.ts';
 import type { SsoRules } from '../../../store/people/sso-connections.ts';
 import type { Claims, WantedClaim } from './provider.ts';
 
-/** The person at the provider, as its claims describe them. */
+/** A person, as the claims of the provider describe them. */
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
@@ -15,13 +15,13 @@ export type Person = {
   readonly name: string;
   /** The provider's id of the session; empty if it gave none. */
   readonly sid: string;
-  /** When they signed in there; `null` if the provider did not say. */
+  /** When the person signed in at the provider; `null` if the provider did not say. */
   readonly signedInAt: Date | null;
-  /** All of them. The organization's rules say which one has the groups. */
+  /** All claims. The rules of the organization say which of them has the groups. */
   readonly claims: Claims;
 };
 
-/** `null` if the subject is longer than OpenID Connect allows, or cannot be stored. */
+/** Returns `null` if the subject is longer than OpenID Connect allows, or cannot be stored. */
 export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Person | null {
   const { sub } = claims;
   if (sub === '' || sub.length > 255 || /\p{C}/u.test(sub)) return null;
@@ -38,20 +38,23 @@ export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Pe
 }
 
 /**
- * When the person proved who they are; `null` if the provider does not say. Somebody who found the browser open can come through
- * the provider's session without a password.
+ * When the person proved who they are, or `null` if the provider did not say. The arrival itself proves nothing: an intruder at an open
+ * browser may have a session at the provider.
  */
 export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date | null {
   return signedInAt === null ? null : new Date(Math.min(now.getTime(), signedInAt.getTime()));
 }
 
-/** Some providers send "false" as a string, which would count as true. Without the claim, the domain alone vouches for it. */
+/**
+ * The e-mail, or `null` if the provider says that it is not verified. Some providers send "false" as a string. Without the claim, the
+ * verified domain is enough.
+ */
 function emailOf({ email, email_verified: isVerified }: Claims): string | null {
   if (isVerified !== undefined && isVerified !== true && isVerified !== 'true') return null;
   return typeof email === 'string' ? normalEmail(email) : null;
 }
 
-/** A name that people may have; the e-mail where the provider's is none. */
+/** The name from the provider if people may have it, otherwise the e-mail. */
 function nameOf({ name }: Claims, email: string | null): string {
   const candidates = [textOf(name, MAX_CHARACTERS.person), email?.slice(0, MAX_CHARACTERS.person) ?? ''];
   for (const candidate of candidates) {
@@ -62,7 +65,7 @@ function nameOf({ name }: Claims, email: string | null): string {
   return 'Unnamed';
 }
 
-/** `null` for a number of seconds that is beyond every date, too. */
+/** Returns `null` for a value that is no number of seconds, or is beyond every date. */
 function instantOf(seconds: unknown): Date | null {
   const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;
   return instant === null || Number.isNaN(instant.getTime()) ? null : instant;
@@ -73,8 +76,8 @@ function textOf(value: unknown, maxCharacters: number): string {
 }
 
 /**
- * The highest role of the person's groups. Somebody in none of them has the role of new people. A provider that does not send
- * the claim, such as Entra ID for people with too many groups, changes nothing. `null` also if roles do not follow groups.
+ * The highest role of the person's groups, or the role of new people for a person in none of them. Returns `null` if roles do not follow
+ * groups, or the provider did not send the claim, as Entra ID does for people with too many groups.
  */
 export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules): GroupRole | null {
   const { groupRoles, newPeopleRole } = rules;
@@ -84,7 +87,7 @@ export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules)
   return highest(roles) ?? newPeopleRole ?? 'viewer';
 }
 
-/** The groups, for a decision later. No rule names a group that is not a text. Undefined if the provider has not sent any. */
+/** The groups that a later decision may need, which are texts, or `undefined` if the provider has sent none. */
 export function storableGroups({ claims }: Pick<Person, 'claims'>, groupsClaim: string): readonly string[] | undefined {
   const groups = groupsClaim === '' ? null : groupsIn(claims, { groupsClaim });
   return groups?.flatMap((each) => (typeof each === 'string' && isText(each) ? [each] : []));
@@ -99,14 +102,14 @@ function wantsGroups({ groupsClaim, groupRoles }: SsoRules): boolean {
   return groupsClaim !== '' && groupRoles.length > 0;
 }
 
-/** `null` if there is no such claim. */
+/** Returns `null` if there is no such claim. */
 function groupsIn(claims: Claims, { groupsClaim }: Pick<SsoRules, 'groupsClaim'>): readonly unknown[] | null {
   const sent = claims[groupsClaim];
   if (typeof sent === 'string') return [sent];
   return Array.isArray(sent) ? sent : null;
 }
 
-/** What the connection needs to know about a person. A sign-in can do without the name. */
+/** The claims that the connection needs. A sign-in can do without the name. */
 export function claimsFor(rules: SsoRules): WantedClaim[] {
   return [
     { name: 'email', isNeeded: true },

@@ -33,15 +33,15 @@ import { CLOCK_SECONDS } from './provider-access.ts';
 type Response = {
   readonly origin: string;
   readonly browserSecret: string;
-  /** Of the browser's session; `null` if it has none. */
+  /** The token of the browser's session; `null` if it has none. */
   readonly token: string | null;
-  /** The parameters with which the browser came back. */
+  /** The parameters of the URL with which the browser came back. */
   readonly parameters: URLSearchParams;
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
 
-/** Completes the sign-in with which the browser comes back from the provider. */
+/** Completes a sign-in when the browser comes back from the provider. */
 export async function completeSignIn(
   deps: SignInDeps,
   connection: Connection,
@@ -71,7 +71,7 @@ async function findPerson(
   { response, signIn }: { readonly response: Response; readonly signIn: SsoSignInRecord },
 ): Promise<Found> {
   const { origin, browserSecret, parameters, now } = response;
-  // The provider of another issuer must not complete what was begun at this one (mix-up).
+  // The provider of one issuer must not complete a sign-in that began at another one (a mix-up attack).
   if (signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
   const { findProvider, redeemCode } = await import('./provider.ts');
   const provider = await findProvider(access, client);
@@ -108,7 +108,7 @@ async function admitFound(
     case 'lost':
       return admitted;
     default:
-      // Somebody who has proved nothing gets the same answer while the organization is moving.
+      // A person who has proved nothing gets the same response while the organization is moving.
       await (found.kind === 'person'
         ? recordFailure(db, scope, { why: whyOf(admitted), email: found.person.email, auditSource })
         : unlessMoving(undefined, () => recordFailure(db, scope, { why: whyOf(admitted), email: null, auditSource })));
@@ -137,14 +137,14 @@ async function proveFound(
   }
 }
 
-/** For the audit log. */
+/** The reason for the audit log. */
 function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
   return 'words' in failure ? failure.words : failure.reason;
 }
 
 const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';
 
-/** The sign-in that this browser began, which cannot be completed again. */
+/** Takes the sign-in that this browser began, so that it cannot be completed again. */
 async function takeSignIn(
   db: Database,
   scope: OrganizationScope,
@@ -177,8 +177,8 @@ type Begun = {
 };
 
 /**
- * The network becomes one of the organization, and of the account that was signed in, not of the one whose e-mail was typed: anybody
- * can type the e-mail of somebody else, to whose account more passwords could be tried then.
+ * Takes the attempt back from the limits, and remembers the network for the organization and the account that signed in. The account
+ * whose e-mail was typed does not get it: anybody can type the e-mail of somebody else, and could then try more passwords there.
  */
 export async function countSignIn(
   db: Database,
@@ -190,7 +190,7 @@ export async function countSignIn(
     await rememberNetwork(db, { account, ip: begun.auditSource.ip });
 }
 
-/** Takes the attempt back from the limits, under which it was counted when it began. */
+/** Takes the attempt back from the limits for which it was counted at its beginning. */
 async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
   await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
 }
@@ -198,12 +198,12 @@ async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Pr
 type Proving = {
   readonly person: Person;
   readonly signIn: SsoSignInRecord;
-  /** Of the browser's session; `null` if it has none. */
+  /** The token of the browser's session; `null` if it has none. */
   readonly token: string | null;
   readonly now: Date;
 };
 
-/** Whether the person is the user of the browser's session, whose proof is then as old as their sign-in there. */
+/** Renews the proof of the browser's session if the person is its user. The proof is then as old as the sign-in at the provider. */
 export async function provePerson(
   db: Database,
   connection: Connection,
@@ -225,7 +225,7 @@ export async function provePerson(
   });
 }
 
-/** With the user of the browser's session, if it still has one in this organization. */
+/** Records the failed proof of the user of the browser's session, if it still has one in this organization. */
 export async function recordFailedProof(
   db: Database,
   scope: OrganizationScope,

@@ -1,21 +1,21 @@
 import type { ProviderFailure } from './provider.ts';
 
-/** Names single sign-on in the events of the audit log. */
+/** How the events of the audit log name single sign-on. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
-/** `token` is the session's; `email` is the user's, whatever was typed. */
+/** The user is signed in. `token` is that of the session, and `email` that of the user, whatever was typed. */
 export type SignedInByProvider = {
   readonly kind: 'signed-in';
   readonly email: string;
   readonly token: string;
   readonly next: string;
 };
-/** A user has the e-mail, and has to confirm that the account is theirs. `token` is for the URL of the confirmation. */
+/** A user has the e-mail of the person, who must confirm that the account is theirs. `token` is for the URL of the confirmation. */
 export type ToConfirm = { readonly kind: 'to-confirm'; readonly token: string };
 /** The sign-in took too long, was completed before, or began in another browser. */
 export type Lost = { readonly kind: 'lost' };
 export const LOST: Lost = { kind: 'lost' };
-/** The provider knows the person, but Charter gives them no session. */
+/** The provider knows the person, but Charter does not sign them in. */
 export type NotAdmitted = { readonly kind: 'not-admitted'; readonly reason: NotAdmittedReason };
 export type NotAdmittedReason =
   /** The provider gives no e-mail, or says that it is not verified. */
@@ -28,7 +28,7 @@ export type NotAdmittedReason =
   | 'other-person'
   | 'deactivated';
 
-/** A proof has ended. `next` and `sealedForm` are those with which it began. */
+/** A proof by a sign-in at the provider has ended. `next` and `sealedForm` are those with which it began. */
 export type AfterProof = {
   readonly kind: 'after-proof';
   readonly outcome: ProvenByProvider | NotProven | Lost | ProviderFailure;
@@ -37,18 +37,18 @@ export type AfterProof = {
 };
 /** The proof of the session is fresh. */
 export type ProvenByProvider = { readonly kind: 'proven' };
-/** The sign-in there does not prove who is at the browser now. */
+/** The sign-in at the provider does not prove who is at the browser now. */
 export type NotProven = { readonly kind: 'not-proven'; readonly reason: NotProvenReason };
 export type NotProvenReason =
   /** The ID token does not say when the person signed in. */
   | 'no-time'
-  /** It was before Charter asked for it. */
+  /** The person signed in before Charter asked for it. */
   | 'not-anew'
-  /** The browser's session is that of somebody else, or has ended. */
+  /** The browser's session is that of another person, or has ended. */
   | 'other-session';
 
 export type Completion = SignedInByProvider | AfterProof | ToConfirm | Lost | NotAdmitted | ProviderFailure;
 
-export function notAdmitted(reason: NotAdmittedReason): NotAdmitted {
+export function notAdmittedFor(reason: NotAdmittedReason): NotAdmitted {
   return { kind: 'not-admitted', reason };
 }

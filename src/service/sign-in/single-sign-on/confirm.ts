@@ -26,7 +26,7 @@ import { findLink, linkUser, signInLinked, useLink } from './admit.ts';
 import { isOpen } from './begin.ts';
 import { groupRoleOf, lacksGroups } from './claims.ts';
 import { countSignIn } from './complete.ts';
-import { LOST, type Lost, type NotAdmitted, notAdmitted, type SignedInByProvider } from './completion.ts';
+import { LOST, type Lost, type NotAdmitted, notAdmittedFor, type SignedInByProvider } from './completion.ts';
 import { type Connection, shareConnection } from './connection.ts';
 
 export type ConfirmationKey = {
@@ -35,16 +35,16 @@ export type ConfirmationKey = {
   readonly now: Date;
 };
 
-/** The account that somebody may confirm as theirs. */
+/** The account that a person may confirm as theirs. */
 export type Confirmation = {
   readonly email: string;
-  /** "link": it was confirmed by an access link, and the second factor is missing. "none": there is no password. */
+  /** What the person must give. "link": only the second factor, after an access link. "none": there is no password. */
   readonly by: 'password' | 'link' | 'none';
   readonly hasSecondFactor: boolean;
   readonly hasPasskey: boolean;
 };
 
-/** `null` if there is nothing to confirm in this browser. */
+/** Returns `null` if there is nothing to confirm in this browser. */
 export async function openConfirmation(
   db: Database,
   connection: Connection,
@@ -64,7 +64,7 @@ type Found = {
   readonly signIn: SsoSignInRecord;
   readonly person: UnconfirmedPerson;
   readonly user: LockedUser;
-  /** The access link of the user from which it began, which replaces the password, but no second factor. */
+  /** The access link from which the sign-in began. It replaces the password, but not the second factor. */
   readonly link: AccessLinkRecord | null;
 };
 
@@ -92,9 +92,9 @@ async function find(
 }
 
 /**
- * Links a user to the person who has just signed in at the provider, and has given a passkey of the user; or the password, or come
- * by an access link, and the code where there is a second factor. The provider alone does not prove who they are: at some, people
- * choose their e-mail themselves.
+ * Links a user to the person who has just signed in at the provider. The person must prove that the account is theirs, because people
+ * choose their e-mail themselves at some providers: by a passkey, or by the password or an access link, with the code of a second
+ * factor.
  */
 export async function confirmAccount(
   db: Database,
@@ -127,12 +127,13 @@ export async function confirmAccount(
       const current = await lockUser(tx, scope, user.id);
       if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
       const rules = await shareConnection(tx, connection);
-      // The e-mail or the claim may be another one by now than those about which the provider was asked.
+      // The e-mail, or the claim with the groups, may have been changed since the provider was asked.
       if (rules === null || current.email !== person.claims.email || rules.groupsClaim !== person.claims.groupsClaim)
         return LOST;
       const claims = { sub: person.subject, [rules.groupsClaim]: person.claims.groups };
       const byGroups = { groupRole: groupRoleOf({ claims }, rules), lacksGroups: lacksGroups({ claims }, rules) };
-      if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email)))) return notAdmitted('foreign-domain');
+      if (!(await hasVerifiedSsoDomain(tx, scope, domainOfEmail(current.email))))
+        return notAdmittedFor('foreign-domain');
       const refusal = await spend(tx, current);
       if (refusal !== null) return refusal;
       if (!(await deleteSsoSignIn(tx, scope, found))) return LOST;
@@ -154,12 +155,12 @@ export async function confirmAccount(
     }
     return outcome;
   } catch (error) {
-    if (isUniqueViolation(error)) return notAdmitted('other-person');
+    if (isUniqueViolation(error)) return notAdmittedFor('other-person');
     throw error;
   }
 }
 
-// What shows that an account is that of the person who confirms it.
+// The proof that an account is that of the person who confirms it.
 
 export type GivenForAccount =
   | {
@@ -169,7 +170,7 @@ export type GivenForAccount =
       /** Read only if the user has a second factor. */
       readonly code: string;
     }
-  /** Its challenge is that of a sign-in. */
+  /** The challenge of the passkey is that of a sign-in. */
   | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);
 
 /** `why`: for the audit log. */
@@ -179,7 +180,7 @@ export type ConfirmationRefusal = {
   readonly why: Readonly<Record<string, string>>;
 };
 
-/** Uses the proof up, in the transaction that links the user, who is locked. */
+/** Uses up the proof, in the transaction that links the user, who is locked. */
 type Spend = (tx: Transaction, current: LockedUser) => Promise<ConfirmationRefusal | null>;
 
 type ConfirmationProof = {
@@ -229,7 +230,7 @@ function byPassword(
   return { attempts, verify };
 }
 
-/** As at the sign-in, a passkey replaces the password and the second factor. */
+/** A passkey replaces the password and the second factor, as at the sign-in. */
 function byPasskey(
   db: Database,
   scope: OrganizationScope,

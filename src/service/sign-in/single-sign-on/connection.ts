@@ -18,13 +18,13 @@ export type Connection = {
   readonly client: ProviderClient;
 };
 
-/** The connection for people with this e-mail; `null` if there is none. It depends on the domain of the e-mail only. */
+/** Finds the connection for people with this e-mail. The result depends on the domain of the e-mail only. */
 export async function findConnectionForEmail(db: Database, email: string): Promise<Connection | null> {
   const organizationId = await findSsoOrganization(db, domainOfEmail(email));
   return organizationId === null ? null : findConnectionById(db, organizationId);
 }
 
-/** The connection of the organization that a URL names. The scope serves for a sign-in only, which the provider vouches for. */
+/** Finds the connection of the organization that a URL names. Its scope is only for a sign-in, for which the provider vouches. */
 export async function findConnectionById(db: Database, organizationId: string): Promise<Connection | null> {
   if (!isId(organizationId)) return null;
   const scope = OrganizationScope.grant(organizationId);
@@ -33,8 +33,8 @@ export async function findConnectionById(db: Database, organizationId: string): 
 }
 
 /**
- * The connection as it is now, and stays until the transaction ends. `null` if it has another issuer or client than when it was
- * read: what the provider said since then must not count.
+ * Locks the connection against changes until the transaction ends, and returns it. Returns `null` if it has got another issuer or client
+ * since it was read: what the former provider said must not count.
  */
 export async function shareConnection(
   tx: Transaction,
@@ -52,7 +52,7 @@ export function clientOf(
   return { issuer, clientId, clientSecret: secret };
 }
 
-/** The URLs by which a provider and an organization know each other. `origin`: Charter's own address. */
+/** The URLs of an organization that its provider uses. `origin` is Charter's own address. */
 export function connectionUrls(origin: string, organizationId: string) {
   const url = (path: string) => `${origin}/single-sign-on/${organizationId}/${path}`;
   return { redirectUri: url('callback'), initiateLoginUri: url('start'), backChannelLogoutUri: url('logout') };

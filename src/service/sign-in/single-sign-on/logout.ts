@@ -29,12 +29,12 @@ import {
 } from './provider.ts';
 import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
-// OpenID Connect Back-Channel Logout 1.0.
+// This file implements OpenID Connect Back-Channel Logout 1.0.
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** A logout token is sent at once. */
+/** How old a logout token may be. Providers send it at once. */
 const MAX_AGE_SECONDS = 300;
-/** Never "none", nor one with the client secret: the keys are the provider's. */
+/** The algorithms that sign with a key of the provider. "none", and those with the client secret, are not accepted. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -52,13 +52,13 @@ const ALGORITHMS = [
 export type LoggedOut = { readonly kind: 'done' };
 export type LogoutRefused = { readonly kind: 'refused'; readonly words: string };
 
-/** Ends the sessions that a logout token of the provider names, and nothing else: API keys go on. */
+/** Ends the sessions that a logout token of the provider names. API keys stay valid. */
 export async function logOut(
   { db, access, inTurn }: SignInDeps,
   { scope, record, client }: Connection,
   { token, auditSource, now }: { readonly token: string; readonly auditSource: AuditSource; readonly now: Date },
 ): Promise<LoggedOut | LogoutRefused | ProviderFailure> {
-  // Before anything is sent to the provider on behalf of somebody who may not be it.
+  // Anybody can send a token. The provider is asked only for one that claims to be from it.
   if (!isForClient(token, record)) return { kind: 'refused', words: 'The token is not for this client.' };
   const provider = await findProvider(access, client);
   if (provider.kind !== 'provider') return provider;
@@ -73,7 +73,7 @@ export async function logOut(
         return { kind: 'refused', words: 'The token was used before.' } as const;
       const { issuer } = record;
       const sids = sidsOf({ sub, sid });
-      // Else a confirmation would start a session of the one that has ended at the provider.
+      // A confirmation that is still open would start a session, although the one at the provider has ended.
       await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids });
       for (const userId of await findUsers(tx, scope, { issuer, sub, sid })) {
         const ended = await endSsoSessionsOf(tx, scope, { userId, sids });
@@ -100,8 +100,8 @@ async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, su
 }
 
 /**
- * In a token with both, `sub` stands for the sessions without an ID from the provider: nothing else can name them.
- * `undefined`: all of the person.
+ * The provider's ids of the sessions to end, or `undefined` for all sessions of the person. A token with both `sub` and `sid` also ends
+ * the sessions without an id, because nothing else can name them.
  */
 function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefined {
   if (sid === null) return undefined;
@@ -145,16 +145,19 @@ async function verify(
       currentDate: now,
     });
     const { typ = 'JWT' } = protectedHeader;
-    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) return refused('The token is not a logout token.');
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) return logoutRefusalOf('The token is not a logout token.');
     return claimsOf(payload);
   } catch (error) {
     if (error instanceof ProviderUnreachableError) return { kind: 'unreachable', words: error.message };
-    if (error instanceof errors.JOSEError) return refused(error.message);
+    if (error instanceof errors.JOSEError) return logoutRefusalOf(error.message);
     throw error;
   }
 }
 
-/** The library asks for the keys with each token until it has some, and then for an unknown key at most every 30 seconds. */
+/**
+ * The keys of the provider. Until the library has some, it would ask for them with each token; afterwards it asks for an unknown key at
+ * most every 30 seconds.
+ */
 function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
   let askedAt = Number.NEGATIVE_INFINITY;
   return createRemoteJWKSet(jwksUrl, {
@@ -167,23 +170,23 @@ function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
   });
 }
 
-/** Section 2.6. */
+/** Validates the claims as section 2.6 says. */
 function claimsOf({ jti, sub, sid, events, nonce }: JWTPayload): Verified | LogoutRefused {
   const event: unknown = typeof events === 'object' && events !== null ? Reflect.get(events, LOGOUT_EVENT) : undefined;
   if (typeof event !== 'object' || event === null || Array.isArray(event))
-    return refused('The token is not a logout token.');
-  if (nonce !== undefined) return refused('A logout token has no nonce.');
+    return logoutRefusalOf('The token is not a logout token.');
+  if (nonce !== undefined) return logoutRefusalOf('A logout token has no nonce.');
   const [subject, session] = [nameOf(sub), nameOf(sid)];
-  if (jti === undefined || jti === '') return refused('The token has no ID.');
-  if (subject === null && session === null) return refused('The token names neither a person nor a session.');
+  if (jti === undefined || jti === '') return logoutRefusalOf('The token has no ID.');
+  if (subject === null && session === null) return logoutRefusalOf('The token names neither a person nor a session.');
   return { kind: 'verified', jti, sub: subject, sid: session };
 }
 
-/** `null` also for control characters: no subject and no session is stored with them. */
+/** Returns `null` for a value that cannot be a stored subject or session: no text, an empty one, or one with control characters. */
 function nameOf(claim: unknown): string | null {
   return typeof claim === 'string' && claim !== '' && !/\p{C}/u.test(claim) ? claim : null;
 }
 
-function refused(words: string): LogoutRefused {
+function logoutRefusalOf(words: string): LogoutRefused {
   return { kind: 'refused', words };
 }

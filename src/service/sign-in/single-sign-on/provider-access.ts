@@ -20,7 +20,7 @@ export type ProviderAccess = {
   readonly allowHttp: boolean;
 };
 
-/** There was no response, or none of a size that is read. The message is shown to administrators, and names no address. */
+/** There was no response, or one that is too large. The message is shown to administrators, and names no address. */
 export class ProviderUnreachableError extends Error {
   constructor(words: string) {
     super(words);

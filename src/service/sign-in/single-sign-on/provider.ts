@@ -4,8 +4,8 @@ import { memberOf } from '../../../domain/errors.ts';
 import { SESSION_HOURS } from '../../../domain/people/session.ts';
 import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
-// This file and try-provider.ts speak OpenID Connect. Their library's types stay here. They are imported with the first sign-in at
-// a provider: the library takes an eighth of the start, and many servers need none.
+// This is the only file that uses the library for OpenID Connect. It is imported when the first person signs in at a provider: the
+// library would take an eighth of the start, and many servers do not need it.
 
 /** Charter as a client of an identity provider. */
 export type ProviderClient = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
@@ -23,10 +23,10 @@ export type ProviderFailure =
 
 export type Provider = { readonly kind: 'provider'; readonly config: openid.Configuration };
 
-/** For how long the metadata of a provider are used again, and of how many providers. */
+/** How long the metadata of a provider are cached, and those of how many providers. */
 const METADATA_SECONDS = 300;
 const MAX_PROVIDERS = 500;
-/** For how long a provider is not asked again that failed: anybody can make Charter ask, by a forged logout token. */
+/** How long a provider that failed is not asked again: anybody can make Charter ask it, by a forged logout token. */
 export const RETRY_SECONDS = 10;
 
 type Known = { readonly found: Promise<Provider | ProviderFailure>; until: number };
@@ -50,14 +50,14 @@ export async function findProvider(
 }
 
 async function readProvider(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
-  const provider = await attempt(() => discover(access, client));
+  const provider = await catchFailure(() => discover(access, client));
   if (provider.kind !== 'provider') return provider;
   const named = issuerOf(provider);
   // Identity is the issuer and the subject, so the issuer of the ID tokens must be the one that is stored.
   return named === client.issuer ? provider : { kind: 'misconfigured', words: otherIssuer(named) };
 }
 
-/** Its metadata have just been read. */
+/** Caches a provider whose metadata have just been read. */
 export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
   keep(access, client, { found: Promise.resolve(provider), until: performance.now() + METADATA_SECONDS * 1000 });
 }
@@ -67,7 +67,7 @@ function keep(access: ProviderAccess, client: ProviderClient, entry: Known): voi
   known.set(access, providers);
   providers.delete(keyOf(client));
   providers.set(keyOf(client), entry);
-  // The oldest first.
+  // A Map keeps the order of insertion, so the oldest entries are deleted first.
   for (const each of providers.keys()) if (providers.size > MAX_PROVIDERS) providers.delete(each);
 }
 
@@ -82,7 +82,7 @@ export function issuerOf({ config }: Provider): string {
 }
 
 function otherIssuer(issuer: string): string {
-  return `The provider says that its issuer is ${words(issuer)}.`;
+  return `The provider says that its issuer is ${cutText(issuer)}.`;
 }
 
 export async function discover(
@@ -96,9 +96,10 @@ export async function discover(
     const isJson = /^application\/(.+\+)?json\b/i.test(response.headers.get('content-type') ?? '');
     if (response.status === 200 && isJson) return response;
     const type = response.headers.get('content-type') ?? 'no media type';
-    const answer = response.status === 200 ? `${words(type)} instead of application/json` : `status ${response.status}`;
+    const answer =
+      response.status === 200 ? `${cutText(type)} instead of application/json` : `status ${response.status}`;
     throw new NoMetadataError(
-      `The answer at ${words(url)} is ${answer}, not the settings of a provider. Check the issuer.`,
+      `The answer at ${cutText(url)} is ${answer}, not the settings of a provider. Check the issuer.`,
     );
   };
   const discovered = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
@@ -119,7 +120,7 @@ export async function discover(
   );
   config[openid.customFetch] = fetch;
   if (access.allowHttp) openid.allowInsecureRequests(config);
-  // Verifies the signature of the ID token, too, although it comes from the provider itself.
+  // Has the library verify the signature of the ID token, too, although the token comes from the provider itself.
   openid.enableNonRepudiationChecks(config);
   return { kind: 'provider', config };
 }
@@ -142,12 +143,12 @@ export type AuthorizationRequest = {
   readonly isProof: boolean;
 };
 
-/** Where the browser goes for a sign-in. */
+/** The URL at which the browser signs in. */
 export async function authorizationUrl(
   { config }: Provider,
   { redirectUri, state, nonce, codeVerifier, email, wantsGroups, isProof }: AuthorizationRequest,
 ): Promise<{ readonly kind: 'url'; readonly url: string } | ProviderFailure> {
-  return attempt(async () => {
+  return catchFailure(async () => {
     const { scopes_supported: scopes = [] } = config.serverMetadata();
     const url = openid.buildAuthorizationUrl(config, {
       redirect_uri: redirectUri,
@@ -181,7 +182,7 @@ export async function redeemCode(
     wanted,
   }: Pick<AuthorizationRequest, 'state' | 'nonce' | 'codeVerifier'> & { readonly wanted: readonly WantedClaim[] },
 ): Promise<{ readonly kind: 'claims'; readonly claims: Claims } | ProviderFailure> {
-  return attempt(async () => {
+  return catchFailure(async () => {
     const tokens = await openid.authorizationCodeGrant(config, url, {
       expectedState: state,
       expectedNonce: nonce,
@@ -190,8 +191,8 @@ export async function redeemCode(
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('The response has no ID token.');
-    const more = await moreClaims(config, { claims, accessToken: tokens.access_token, wanted });
-    const email_verified = isVerifiedIn(claims, more);
+    const more = await fetchMoreClaims(config, { claims, accessToken: tokens.access_token, wanted });
+    const email_verified = verificationOf(claims, more);
     // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
     return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
   });
@@ -199,8 +200,8 @@ export async function redeemCode(
 
 type MoreClaims = Readonly<Record<string, unknown>>;
 
-/** Those of the UserInfo endpoint, if the ID token lacks a wanted one and there is such an endpoint. */
-async function moreClaims(
+/** Fetches the claims of the UserInfo endpoint if the ID token lacks a wanted one, and there is such an endpoint. */
+async function fetchMoreClaims(
   config: openid.Configuration,
   {
     claims,
@@ -218,15 +219,18 @@ async function moreClaims(
   }
 }
 
-/** What gives the e-mail says whether it is verified; the other one only if that says nothing, and of the same e-mail. */
-function isVerifiedIn(claims: Claims, more: MoreClaims): unknown {
+/**
+ * Whether the e-mail is verified, as the source of the e-mail says: the ID token or the UserInfo endpoint. If it says nothing, the other
+ * one counts, unless that is about another e-mail.
+ */
+function verificationOf(claims: Claims, more: MoreClaims): unknown {
   const [source, other] = claims['email'] === undefined ? [more, claims] : [claims, more];
   if (source['email_verified'] !== undefined) return source['email_verified'];
   const isOther = other['email'] !== undefined && other['email'] !== source['email'];
   return isOther ? undefined : other['email_verified'];
 }
 
-/** What the verification of logout tokens needs of the provider. `jwksUrl`: `null` if the provider names none. */
+/** The metadata for the verification of logout tokens. `jwksUrl` is `null` if the provider names none. */
 export function logoutMetadata({ config }: Provider) {
   const { issuer, jwks_uri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
   return { issuer, jwksUrl: URL.parse(jwks_uri ?? ''), algorithms: Array.isArray(algorithms) ? algorithms : ['RS256'] };
@@ -235,7 +239,7 @@ export function logoutMetadata({ config }: Provider) {
 /** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
 const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
-export async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
+export async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
   try {
     return await act();
   } catch (error) {
@@ -243,7 +247,7 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T | ProviderFai
   }
 }
 
-/** Whatever the library throws is due to the provider's response or the connection's settings. */
+/** Every error of the library is due to the provider's response or the connection's settings. */
 export function failureOf(error: unknown): ProviderFailure {
   for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
     if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
@@ -251,7 +255,7 @@ export function failureOf(error: unknown): ProviderFailure {
   }
   if (error instanceof MisconfiguredError) return { kind: 'misconfigured', words: error.message };
   if (error instanceof openid.AuthorizationResponseError)
-    return { kind: 'denied', words: words(error.error_description ?? error.error) };
+    return { kind: 'denied', words: cutText(error.error_description ?? error.error) };
   if (error instanceof openid.WWWAuthenticateChallengeError)
     return { kind: 'misconfigured', words: 'The provider refused the client ID or the client secret.' };
   if (error instanceof openid.ResponseBodyError) {
@@ -259,9 +263,9 @@ export function failureOf(error: unknown): ProviderFailure {
     return isOfClient
       ? {
           kind: 'misconfigured',
-          words: `The provider refused the client ID or the client secret (${words(error.error)}).`,
+          words: `The provider refused the client ID or the client secret (${cutText(error.error)}).`,
         }
-      : { kind: 'not-valid', words: words(error.error) };
+      : { kind: 'not-valid', words: cutText(error.error) };
   }
   const code = memberOf(error, 'code');
   const cause = memberOf(error, 'cause');
@@ -269,15 +273,15 @@ export function failureOf(error: unknown): ProviderFailure {
     return { kind: 'misconfigured', words: otherIssuer(String(memberOf(memberOf(cause, 'body'), 'issuer'))) };
   if (code === 'OAUTH_MISSING_SERVER_METADATA' || code === 'OAUTH_INVALID_SERVER_METADATA')
     return { kind: 'misconfigured', words: 'The provider does not name all of its addresses.' };
-  return { kind: 'not-valid', words: words(error instanceof Error ? error.message : 'unknown') };
+  return { kind: 'not-valid', words: cutText(error instanceof Error ? error.message : 'unknown') };
 }
 
-/** Text of the provider, cut. */
-function words(text: string): string {
+/** A text of the provider, without special characters, and not too long to be shown. */
+function cutText(text: string): string {
   return text.replace(/[^\p{L}\p{N} .,:;_()/'-]/gu, ' ').slice(0, 200);
 }
 
-/** `issuer`: as the provider names it. */
+/** The provider can be used. It names this issuer. */
 export type Tried = { readonly kind: 'tried'; readonly issuer: string; readonly isSecretProven: boolean };
 
 /**
@@ -294,7 +298,7 @@ export async function tryProvider(
   const { config } = provider;
   const issuer = issuerOf(provider);
   remember(access, { ...client, issuer }, provider);
-  const offered = await attempt(async () => {
+  const offered = await catchFailure(async () => {
     openid.buildAuthorizationUrl(config, {});
     const { response_types_supported: types, jwks_uri } = config.serverMetadata();
     if (jwks_uri === undefined || (types !== undefined && !(Array.isArray(types) && types.includes('code'))))
@@ -326,12 +330,12 @@ export async function tryProvider(
   return { kind: 'tried', issuer, isSecretProven: false };
 }
 
-/** Reads the metadata anew. The issuer may be typed with or without its last slash. */
+/** Reads the metadata again. The issuer may be typed with or without its last slash. */
 async function findTyped(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
   const { issuer } = client;
-  const typed = await attempt(() => discover(access, client));
+  const typed = await catchFailure(() => discover(access, client));
   if (typed.kind !== 'misconfigured') return typed;
   const other = issuer.endsWith('/') ? issuer.slice(0, -1) : `${issuer}/`;
-  const found = await attempt(() => discover(access, { ...client, issuer: other }));
+  const found = await catchFailure(() => discover(access, { ...client, issuer: other }));
   return found.kind === 'provider' ? found : typed;
 }
