@@ -16,7 +16,7 @@ import { networkOf } from '../src/domain/network.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../src/domain/people/ways-in.ts';
 import { isNetwork } from '../src/domain/webhooks/forbidden-address.ts';
 import { secretText, signatureOf } from '../src/domain/webhooks/webhook-message.ts';
-import { stepOfCode, createAuthenticatorSecret } from '../src/service/sign-in/second-factor-code.ts';
+import { createAuthenticatorSecret, stepOfCode } from '../src/service/sign-in/second-factor-code.ts';
 import { parseCsv } from './support/data/csv.ts';
 import { KEYRING } from './support/data/encryption.ts';
 
