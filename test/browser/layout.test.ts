@@ -20,3 +20,18 @@ test('the ten most used pages need no horizontal scrolling on a phone', async ()
   }
   expect(beyond).toEqual(paths.map((path) => [path, 0]));
 });
+
+/** Runs in the page: the lists whose bullets stand outside of their text's box. */
+const HANGING = `[...document.querySelectorAll('main ul, main ol')]
+  .filter((list) => getComputedStyle(list).listStyleType !== 'none' && parseFloat(getComputedStyle(list).paddingInlineStart) < 16)
+  .map((list) => list.outerHTML)`;
+
+test('the bullets of the people to ask, on a page that a role may not open, stand inside of its card', async () => {
+  const { viewer } = await site.team();
+  const page = await site.visitAs(viewer);
+  for (const path of ['/people/users', '/profile/api-keys/new']) {
+    await page.goto(path);
+    await page.getByRole('listitem').getByRole('link', { name: 'administrator@' }).waitFor();
+    expect([path, await page.evaluate<string[]>(HANGING)]).toEqual([path, []]);
+  }
+});
