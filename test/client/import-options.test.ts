@@ -32,6 +32,18 @@ test.each<[title: string, parameters: string[], message: string, env?: object]>(
   ['no address', ['a.csv'], 'Set CHARTER_URL to the address of Charter, or use --url.', { CHARTER_URL: '' }],
   ['half an address', ['a.csv'], 'The address of Charter must begin with http', { CHARTER_URL: 'localhost:3000' }],
   ['no key in the environment', ['a.csv'], 'Set the environment variable CHARTER_API_KEY', { CHARTER_API_KEY: ' \n' }],
+  [
+    '"Bearer" before the key',
+    ['a.csv'],
+    'CHARTER_API_KEY must be the API key alone',
+    { CHARTER_API_KEY: 'Bearer secret' },
+  ],
+  [
+    'two keys',
+    ['a.csv'],
+    'CHARTER_API_KEY is not an API key',
+    { CHARTER_API_KEY: 'charter_test_secret\ncharter_test_b' },
+  ],
 ])('a command line is wrong with %s', (_title, parameters, message, env = {}) => {
   const given = { ...envOf({ key: 'charter_test_secret' }), ...env };
   const error = failureOf(() => readOptions(parameters, given));

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { requireApiKey } from '../key-source.ts';
 import { ImportError } from './import-error.ts';
 import { proxyAdvice } from './telling-fetch.ts';
 
@@ -62,6 +63,7 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
   // The line break at the end of a file with the key often becomes part of the variable.
   const apiKey = env['CHARTER_API_KEY']?.trim();
   if (!apiKey) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
+  requireKey(apiKey);
   const refused = values.refused ?? reportOf(file);
   if (resolve(refused) === resolve(file)) throw misuse(SAME_FILE);
   const delimiter = values.delimiter === 'tab' ? '\t' : values.delimiter;
@@ -101,6 +103,14 @@ function parsed(parameters: readonly string[]) {
   } catch (error) {
     // Without the advice that follows, which concerns arguments that begin with a hyphen.
     throw misuse(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
+  }
+}
+
+function requireKey(apiKey: string): void {
+  try {
+    requireApiKey(apiKey, 'CHARTER_API_KEY');
+  } catch (error) {
+    throw misuse(String(Object(error).message));
   }
 }
 
