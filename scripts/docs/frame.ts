@@ -69,7 +69,7 @@ ${head}${isScripted && html`<script src="${site.assets.get('site.js')}"></script
 </head>
 <body data-page="${name}">
 <a class="skip" href="#main">Skip to the content</a>
-<header class="head">${name === 'reference' && html`<h1 class="heard">${title}</h1>`}<a class="brand" href="index.html">${logoOf(site)}${brand} <span>API</span></a>
+<header class="head">${name === 'reference' && html`<h1 class="unseen">${title}</h1>`}<a class="brand" href="index.html">${logoOf(site)}${brand} <span>API</span></a>
 ${name !== 'all' && html`<button class="menu"${name !== 'reference' && html` popovertarget="contents"`}>Contents</button>`}
 ${isScripted && html`<button id="find" class="scripted"><span>Search</span><kbd>/</kbd></button>`}
 <nav aria-label="Site"><a href="reference.html">Reference</a><a href="${site.server}/">Dashboard</a>
