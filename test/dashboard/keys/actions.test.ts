@@ -1,8 +1,9 @@
+import { newFormId } from '../../../src/dashboard/http/one-time-form.ts';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
-import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
+import { createPeople, giveKey, type People, READ } from '../../support/data/actors.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;
@@ -11,7 +12,7 @@ const managing = await browserOf(dashboard, manager);
 
 const HOUR_MS = 3_600_000;
 
-/** A key of the user, last used so long ago; null: never. */
+/** A key of the user that was last used so many hours ago; `null` for never. */
 async function keyOf(holder: Actor, hours: number | null) {
   const issued = await giveKey(db, holder, { name: `Nightly ${crypto.randomUUID()}` });
   const lastUsedAt = hours === null ? null : new Date(dashboard.now().getTime() - hours * HOUR_MS);
@@ -22,7 +23,7 @@ async function keyOf(holder: Actor, hours: number | null) {
 const pathOf = (id: string, action: string) => `/people/users/${member.userId}/api-keys/${id}/${action}`;
 
 test.each(['rotate', 'rename', 'revoke'])(
-  'the page for %s names whose key it is, which, and its last use',
+  'the page that asks to %s a key names its user, its prefix and its last use',
   async (action) => {
     const { id, key } = await keyOf(member, 3);
     const words = wordsOf(await managing.get(pathOf(id, action)));
@@ -32,7 +33,7 @@ test.each(['rotate', 'rename', 'revoke'])(
 );
 
 test.each(['rotate', 'revoke'])(
-  'a key of somebody else that is in use: to %s it, its name must be typed',
+  'to %s a key of somebody else that is in use, its name must be typed',
   async (action) => {
     // The risk: the wrong row is clicked, and a program of somebody else stops.
     const { id, key, name } = await keyOf(member, 23);
@@ -55,7 +56,7 @@ test('a key that came into use after the page was opened is not ended without it
   const form = await managing.form(pathOf(id, 'revoke'));
   await db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: dashboard.now() } });
   const refused = await managing.post(form.action, Object.fromEntries(form.fields));
-  expect([refused.status, wordsOf(refused)]).toEqual([422, expect.stringContaining('The key is in use.')]);
+  expectToSay(refused, 422, 'The key is in use.');
   expect(await dashboard.statusOf(key)).toBe(200);
 });
 
@@ -117,7 +118,7 @@ const suspend = ({ scope }: People) =>
 type Case = {
   readonly who: string;
   readonly by: 'administrator' | 'manager' | 'member' | 'viewer';
-  /** The owner of the keys; undefined: the signed-in person. */
+  /** The owner of the keys; the signed-in person if it is omitted. */
   readonly of?: 'administrator' | 'member';
   readonly prepare?: (people: People) => Promise<unknown>;
   readonly policy?: { membersMayCreateKeys: boolean };
@@ -184,7 +185,15 @@ test.each(CASES)('$who gets the same reason on the list, on each page and after 
   for (const action of ['rotate', 'rename', 'restrict', 'move'])
     await expectReason(await browser.get(`${base}/${id}/${action}`), 403, action);
   expect((await browser.get(`${base}/${id}/revoke`)).status).toBe(200);
-  await expectReason(await browser.post(`${base}/${id}/rename`, { form_token, name: 'New' }), 403, 'rename');
+  // The attack: the forms are posted by hand, with an id that another page made for this session.
+  const form_id = newFormId({ token: browser.cookies.get('charter') ?? '' });
+  const key = { name: 'Stolen', permissions: READ, expiry: '30' };
+  for (const [path, fields, action] of [
+    [base, { ...key, form_id }, 'create'],
+    [`${base}/${id}/rotate`, { form_id }, 'rotate'],
+    [`${base}/${id}/rename`, { name: 'New' }, 'rename'],
+  ] as const)
+    await expectReason(await browser.post(path, { form_token, ...fields }), 403, action);
 });
 
 test('the pages say that a user is deactivated', async () => {

@@ -3,7 +3,7 @@ import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { addRequests } from '../../support/data/key-uses.ts';
@@ -313,7 +313,7 @@ test.each(['administrator', 'manager'] as const)(
 test('an organization without requests is told so', async () => {
   const { manager } = await createPeople(db);
   const page = await (await browserOf(dashboard, manager)).get(REQUESTS);
-  expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining('No requests in the last 30 days.')]);
+  expectToSay(page, 200, 'No requests in the last 30 days.');
   expect(page.text).not.toContain('Most used');
 });
 

@@ -2,7 +2,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { formatKey, hashKey } from '../../../src/domain/keys/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { type Browser, expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
 import { createActor, createPeople, giveKey, type People, READ } from '../../support/data/actors.ts';
@@ -342,7 +342,7 @@ test('a list page past the end says so and links back', async () => {
   const [, next = ''] = /<a [^>]*href="([^"]*)"[^>]*>Next page</.exec((await browser.get(path)).text) ?? [];
   await db.prisma.apiKey.deleteMany({ where: { userId: viewer.userId, name: 'Key 51.' } });
   const page = await browser.get(textOf(next));
-  expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining('There are no more API keys')]);
+  expectToSay(page, 200, 'There are no more API keys');
   expect(page.text).toContain(`href="${path}"`);
   expect(wordsOf(page)).not.toContain('No API keys yet');
 });

@@ -1,10 +1,12 @@
+import { noPasskeysWords } from '../../../src/dashboard/proof/passkeys.ts';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
+import { relyingPartyAt } from '../../../src/domain/people/ways-in.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { deleteExpiredChallenges } from '../../../src/store/people/passkey-challenges.ts';
 import { Authenticator, type Deviation } from '../../support/dashboard/authenticator.ts';
-import { Browser, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, expectToSay, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import {
   browserOf,
   newBrowser,
@@ -20,7 +22,6 @@ import {
   sendCredential,
   signInWithPasskey,
 } from '../../support/dashboard/passkeys.ts';
-import { giveProof } from '../../support/dashboard/proof.ts';
 import { addSecondFactor, ageProofs, createAccount } from '../../support/data/accounts.ts';
 import { times } from '../../support/data/actors.ts';
 
@@ -47,7 +48,7 @@ const eventsOf = async ({ userId }: Actor) =>
   );
 
 async function expectRefused(browser: Browser, page: Page): Promise<void> {
-  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('The passkey was not accepted.')]);
+  expectToSay(page, 422, 'The passkey was not accepted.');
   expect([page.setCookies.filter((each) => !each.includes('form')), await isIn(browser)]).toEqual([[], false]);
 }
 
@@ -89,7 +90,7 @@ test('the options name no account, ask for verification, and the user handle is 
   expect(another.authenticator.userHandle).not.toBe(authenticator.userHandle);
 });
 
-/** What an honest authenticator or browser never sends; each is refused at the sign-in and at a registration, and a proof is checked like a sign-in. */
+/** Responses that no honest authenticator or browser sends. Each is refused at the sign-in and at a registration. */
 const FORGERIES: Record<string, Deviation> = {
   'from another origin': { origin: EVIL },
   'from the same host by HTTP': { origin: 'http://charter.example.org' },
@@ -104,7 +105,7 @@ const FORGERIES: Record<string, Deviation> = {
   'with impossible backup flags': { isBackedUp: true },
 };
 
-/** These concern only signatures with a passkey that exists. */
+/** Further responses, which only an existing passkey can send. */
 const FORGED_USES: Record<string, Deviation> = {
   ...FORGERIES,
   'with a wrong signature': { isForged: true },
@@ -125,14 +126,15 @@ test.each(Object.entries(FORGED_USES))('a sign-in %s is refused, and recorded', 
   expect(await rowOf(owner)).toMatchObject({ counter: 5n, lastUsedAt: null });
 });
 
-const SOME = [
+/** A proof verifies the response as a sign-in does, so some of them are enough. */
+const FORGED_PROOFS = [
   'from another origin',
   'without user verification',
   'with a wrong signature',
   'with a counter that stands still',
 ];
 
-test.each(Object.entries(FORGED_USES).filter(([name]) => SOME.includes(name)))(
+test.each(Object.entries(FORGED_USES).filter(([name]) => FORGED_PROOFS.includes(name)))(
   'a proof %s is refused, and extends nothing',
   async (_, deviation) => {
     // The attack: a stolen session extends its proof without the passkey.
@@ -141,10 +143,7 @@ test.each(Object.entries(FORGED_USES).filter(([name]) => SOME.includes(name)))(
     const asked = await browser.submit('/profile/second-factor');
     const credential = authenticator.get(await optionsFrom(browser, asked), deviation);
     const response = await sendCredential(browser, asked, { credential });
-    expect([response.status, wordsOf(response)]).toEqual([
-      422,
-      expect.stringContaining('The passkey was not accepted.'),
-    ]);
+    expectToSay(response, 422, 'The passkey was not accepted.');
     expect((await browser.submit('/profile/second-factor')).status).toBe(403);
   },
 );
@@ -169,7 +168,7 @@ test.each(
   const page = await browser.get(NEW);
   const credential = new Authenticator(ORIGIN).create(await optionsFrom(browser, page), deviation);
   const response = await sendCredential(browser, page, { credential, name: 'Laptop' });
-  expect([response.status, wordsOf(response)]).toEqual([409, expect.stringContaining('The passkey was not added.')]);
+  expectToSay(response, 409, 'The passkey was not added.');
   expect(await db.prisma.passkey.count({ where: { userId: owner.userId } })).toBe(0);
 });
 
@@ -341,7 +340,7 @@ test('a passkey is renamed and removed by its owner only, and the last way to si
   expect(await rowOf(owner)).toMatchObject({ name: 'Desk' });
   await db.prisma.user.updateMany({ where: { id: owner.userId }, data: { passwordHash: null } });
   const last = await browser.submit(path, {}, `${path}/remove`);
-  expect([last.status, wordsOf(last)]).toEqual([409, expect.stringContaining('your only way to sign in')]);
+  expectToSay(last, 409, 'your only way to sign in');
   await addPasskeyTo(browser, ORIGIN);
   expect((await browser.submit(path, {}, `${path}/remove`)).status).toBe(303);
   expect((await eventsOf(owner)).map(({ action, detail }) => [action, detail])).toEqual([
@@ -408,39 +407,28 @@ test('a flood of wrong passkeys from a network does not lock out people who have
   expect((await signInWithPasskey(again(), owner.authenticator)).status).toBe(303);
 });
 
-test('the pages say why there are no passkeys at an IP address, without HTTPS and without PUBLIC_URL', async () => {
-  const words: string[] = [];
-  for (const [publicUrl, host] of [
-    [undefined, undefined],
-    ['https://192.0.2.7', undefined],
-    ['http://charter.example.org', undefined],
-    [undefined, 'charter.example.org'],
-  ] as const) {
-    await using other = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...(publicUrl && { publicUrl }) });
-    const guest = new Browser(other.url, host === undefined ? {} : { headers: { Host: host } });
-    const page = await guest.get('/sign-in');
-    expect(page.text).not.toContain('data-passkey');
-    words.push(/Passkeys need.*?\.(?= )/.exec(wordsOf(page))?.[0] ?? '');
-    const browser = await browserOf(other, await createAccount(other.db));
-    expect(wordsOf(await browser.get('/profile'))).toContain('Passkeys need');
-    const form_token = await browser.formToken();
-    expect((await browser.post('/profile/passkeys/options', { form_token })).status).toBe(404);
-  }
-  expect(words).toEqual([
-    'Passkeys need a host name, and this address is an IP address.',
-    'Passkeys need a host name, and this address is an IP address.',
-    'Passkeys need HTTPS, and this address begins with http://.',
+test.each([
+  ['http://192.0.2.7', false, 'Passkeys need a host name, and this address is an IP address.'],
+  ['https://192.0.2.7', true, 'Passkeys need a host name, and this address is an IP address.'],
+  ['http://charter.example.org', true, 'Passkeys need HTTPS, and this address begins with http://.'],
+  [
+    'http://charter.example.org',
+    false,
     'Passkeys need the address of this installation: an operator must set PUBLIC_URL.',
-  ]);
+  ],
+])('at %s, with PUBLIC_URL set: %s, the pages say why there are no passkeys', (origin, isConfigured, words) => {
+  const site = relyingPartyAt(origin, { isConfigured });
+  expect(site.kind === 'none' && wordsOf({ text: String(noPasskeysWords(site)) })).toContain(words);
 });
 
-test('a new passkey needs a proof of the last ten minutes before the browser makes one', async () => {
-  const owner = await createAccount(db);
-  const browser = await signedIn(owner);
-  await ageProofs(db, owner);
-  const asked = await browser.get(NEW);
-  expect([asked.status, wordsOf(asked)]).toEqual([403, expect.stringContaining('Confirm that it is you')]);
-  const proven = await giveProof(browser, asked);
-  expect([proven.status, proven.headers['location']]).toEqual([303, NEW]);
-  expect((await browser.get(NEW)).status).toBe(200);
+test('where there are no passkeys, the pages say so in place of their forms, which are refused', async () => {
+  await using other = await startDashboard({ databaseUrl: dashboard.databaseUrl });
+  const browser = await browserOf(other, await createAccount(other.db));
+  for (const page of [await new Browser(other.url).get('/sign-in'), await browser.get('/profile')])
+    expect([wordsOf(page), page.text]).toEqual([
+      expect.stringContaining('Passkeys need a host name'),
+      expect.not.stringContaining('data-passkey'),
+    ]);
+  const form_token = await browser.formToken();
+  expect((await browser.post('/profile/passkeys/options', { form_token })).status).toBe(404);
 });

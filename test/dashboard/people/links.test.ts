@@ -1,5 +1,5 @@
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
-import { Browser, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
@@ -122,10 +122,7 @@ test('a domain that another organization has verified meanwhile says so to the p
   const at = { domain, token: 't'.repeat(32), verifiedAt: new Date() };
   await db.prisma.ssoDomain.create({ data: { organizationId: scope.organizationId, ...at } });
   const refused = await guest.post(link, filled(form, { password: PASSWORD }));
-  expect([refused.status, wordsOf(refused)]).toEqual([
-    409,
-    expect.stringContaining('is of a domain that another organization has verified'),
-  ]);
+  expectToSay(refused, 409, 'is of a domain that another organization has verified');
   await vouchForDomain(db, scope, { domain });
   expect(wordsOf(await browser.submit(userUrlIn(page), {}, `${userUrlIn(page)}/link`))).toContain(
     'is of a domain that another organization has verified',
@@ -146,7 +143,7 @@ async function mailsTo(email: string): Promise<string[]> {
 async function choosePassword(link: string, email: string): Promise<void> {
   const guest = new Browser(dashboard.url);
   const short = await guest.submit(link, { password: 'too short' });
-  expect([short.status, wordsOf(short)]).toEqual([422, expect.stringContaining('15 characters')]);
+  expectToSay(short, 422, '15 characters');
   const chosen = await guest.submit(link, { password: CHOSEN });
   expect(wordsOf(await guest.get(chosen.headers['location'] ?? ''))).toContain('Your password is set.');
   await guest.signIn(email, CHOSEN);

@@ -2,7 +2,7 @@ import { formatKey, keysInText, mintKey } from '../../../src/domain/keys/api-key
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
 import { auditEventsOf, createPeople, giveKey, times } from '../../support/data/actors.ts';
@@ -138,7 +138,7 @@ test('a mistyped or incomplete key is refused without a look-up', async () => {
   for (const text of [mistyped, key.slice(0, -1), '', 'hello', `charter_dev_${key.slice(13)}`]) {
     const sent = await recordStatements(db, async () => {
       const page = await reportText(text);
-      expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must contain a whole API key')]);
+      expectToSay(page, 422, 'must contain a whole API key');
       expect(page.text).not.toContain(key.slice(20, 50));
       expect(await report([text])).toMatchObject({
         status: 422,
@@ -185,7 +185,7 @@ test('a compressed body gets 415, and a form of more than 256 KiB gets 413', asy
     json: { message: 'A compressed body is not accepted here.' },
   });
   const page = await reportText('a'.repeat(256 * 1024));
-  expect([page.status, wordsOf(page)]).toEqual([413, expect.stringContaining('larger than 256 KiB')]);
+  expectToSay(page, 413, 'larger than 256 KiB');
 });
 
 test('an address is limited to 60 reports in 15 minutes, over all processes, and others are not', async () => {
@@ -217,7 +217,7 @@ test('the pages of the key and the audit log say that it was reported as leaked'
     'API key revoked Because it was reported as leaked Somebody who found it',
   );
   const late = await own.post(`/profile/api-keys/${id}/revoke`, { form_token: await own.formToken() });
-  expect([late.status, wordsOf(late)]).toEqual([409, expect.stringContaining(told)]);
+  expectToSay(late, 409, told);
 });
 
 test('the time that a text takes is in proportion to its length', async () => {

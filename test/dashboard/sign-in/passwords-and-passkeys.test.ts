@@ -2,7 +2,7 @@ import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createOperatorLink } from '../../../src/service/people/access-links.ts';
 import { removeConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
-import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { type Browser, expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/dashboard/passkeys.ts';
 import { addSecondFactor } from '../../support/data/accounts.ts';
@@ -48,7 +48,7 @@ describe('the page that says why there is no sign-in at the provider leads to th
     await db.prisma.ssoConnection.update({ where: { organizationId }, data: { issuer: 'http://127.0.0.1:1' } });
     const browser = newBrowser();
     const failed = await browser.submit('/sign-in', { email: administrator.email });
-    expect([failed.status, wordsOf(failed)]).toEqual([503, expect.stringContaining('does not answer')]);
+    expectToSay(failed, 503, 'does not answer');
     expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
   });
 
@@ -63,7 +63,7 @@ describe('the page that says why there is no sign-in at the provider leads to th
       iss: provider.issuer,
     }).toString();
     const failed = await browser.get(callback.pathname + callback.search);
-    expect([failed.status, wordsOf(failed)]).toEqual([403, expect.stringContaining('did not sign you in')]);
+    expectToSay(failed, 403, 'did not sign you in');
     expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
   });
 
@@ -72,7 +72,7 @@ describe('the page that says why there is no sign-in at the provider leads to th
     const browser = newBrowser();
     const url = await beginWith(browser, administrator.email);
     const failed = await browser.get(provider.authorize(url, { sub: 'x', email: 'x@elsewhere.example' }));
-    expect([failed.status, wordsOf(failed)]).toEqual([403, expect.stringContaining('cannot let you in')]);
+    expectToSay(failed, 403, 'cannot let you in');
     expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
   });
 });
@@ -174,7 +174,7 @@ test('no other passkey confirms it, no forged or repeated signature, and none fr
     '',
   ]) {
     const refused = await sendCredential(browser, page, { credential });
-    expect([refused.status, wordsOf(refused)]).toEqual([422, expect.stringContaining('The passkey was not accepted.')]);
+    expectToSay(refused, 422, 'The passkey was not accepted.');
   }
   expect([await linksOf(email), await isIn(browser)]).toEqual([0, false]);
   const failed = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');

@@ -1,7 +1,7 @@
 import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createLink } from '../../../src/service/people/access-links.ts';
-import { type Browser, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
@@ -143,10 +143,7 @@ test('a proof at the provider is a sign-in there anew, and a click then goes on 
   expect(await keyNames(email)).toEqual([name]);
   expect((await goOn(browser, back)).status).toBe(409);
   const reloaded = await browser.get(callback);
-  expect([reloaded.status, wordsOf(reloaded)]).toEqual([
-    400,
-    expect.stringContaining('You are signed in. If you were'),
-  ]);
+  expectToSay(reloaded, 400, 'You are signed in. If you were');
   expect((await create(browser)).status).toBe(200);
 });
 
@@ -203,7 +200,7 @@ test('what was sent is kept if the provider cannot be reached, and goes on after
   await ageProofs(db, account);
   const { action, fields } = waitingForm(await create(browser), '/profile/proof/provider');
   const failed = await browser.post(action, filled({ action, fields }));
-  expect([failed.status, wordsOf(failed)]).toEqual([503, expect.stringContaining('does not answer')]);
+  expectToSay(failed, 503, 'does not answer');
   const again = await goOn(browser, failed);
   // No wrong password is counted.
   const where = { action: 'user.proof_failed', targetUserId: account.userId };
@@ -218,7 +215,7 @@ test('what has waited asks for another proof if nobody goes on for ten minutes',
   const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   await ageProofs(db, { userId });
   const again = await goOn(browser, back);
-  expect([again.status, wordsOf(again)]).toEqual([403, expect.stringContaining('You are about to create an API key.')]);
+  expectToSay(again, 403, 'You are about to create an API key.');
   expect(await keyNames(email)).toEqual([]);
 });
 
@@ -237,14 +234,14 @@ test('what waits at the provider fits only the page and the session for which it
   ];
   for (const [visitor, sent] of attacks) {
     const refused = await visitor.post(action, { form_token: await visitor.formToken(), ...sent });
-    expect([refused.status, wordsOf(refused)]).toEqual([403, expect.stringContaining('This form is out of date')]);
+    expectToSay(refused, 403, 'This form is out of date');
   }
   const url = await proofUrl(browser);
   // The same person signs out, and in again, meanwhile.
   browser.cookies.delete('charter');
   await signIn(browser, email, seconds(0));
   const late = await browser.get(provider.authorize(url, { sub: email, email }));
-  expect([late.status, wordsOf(late)]).toEqual([403, expect.stringContaining('This form is out of date')]);
+  expectToSay(late, 403, 'This form is out of date');
   expect(await keyNames(email)).toEqual([]);
 });
 
@@ -274,7 +271,7 @@ test('a proof at the provider is not a sign-in from before the proof was asked f
   const url = await proofUrl(browser);
   await takeMinutes(email, 5);
   const back = await browser.get(provider.authorize(url, { sub: email, email, auth_time: seconds(-6 * 60) }));
-  expect([back.status, wordsOf(back)]).toEqual([403, expect.stringContaining('did not ask you to sign in anew')]);
+  expectToSay(back, 403, 'did not ask you to sign in anew');
   expect((await create(browser)).status).toBe(403);
 });
 
@@ -288,7 +285,7 @@ test.each([
   const { email, browser } = await signedIn();
   const auth_time = time === -3600 ? seconds(time) : time;
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
-  expect([back.status, wordsOf(back)]).toEqual([status, expect.stringContaining(words)]);
+  expectToSay(back, status, words);
   // There is neither a passkey nor a password to go back to.
   if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);

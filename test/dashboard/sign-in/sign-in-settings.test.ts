@@ -1,5 +1,6 @@
 import { vouchForDomainOf } from '../../../src/service/operator/organizations.ts';
-import { Browser, type Fields, wordsOf } from '../../support/dashboard/dashboard.ts';
+import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
+import { Browser, expectToSay, type Fields, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope } from '../../support/data/actors.ts';
@@ -18,27 +19,26 @@ async function administrator() {
   return { actor, browser: await browserOf(dashboard, actor) };
 }
 
-const connection = (change: Fields = {}): Fields => ({
-  issuer: provider.issuer,
-  client_id: provider.clientId,
-  client_secret: provider.clientSecret,
-  ...change,
-});
+/** Sends the form for the connection, filled in for the provider. */
+const connectTo = ({ issuer, clientId, clientSecret }: ProviderClient, browser: Browser, change: Fields = {}) => {
+  const fields = { issuer, client_id: clientId, client_secret: clientSecret, ...change };
+  return browser.submit(SETTINGS, fields, `${SETTINGS}/connection`);
+};
 
 test('a connection is tried, and saved if it works', async () => {
   const { actor, browser } = await administrator();
-  const tried = await browser.submit(SETTINGS, connection({ act: 'try' }), `${SETTINGS}/connection`);
+  const tried = await connectTo(provider, browser, { act: 'try' });
   expect(wordsOf(tried)).toContain('The connection works');
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
   expect(wordsOf(tried)).toContain('Type the secret again to save it.');
-  const saved = await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  const saved = await connectTo(provider, browser);
   expect(saved.headers['location']).toBe(`${SETTINGS}?done=connection`);
   const page = await browser.get(saved.headers['location'] ?? '');
   expect(wordsOf(page)).toContain('The connection is saved.');
   for (const path of ['callback', 'start', 'logout'])
     expect(page.text).toContain(`${PUBLIC_URL}/single-sign-on/${actor.scope.organizationId}/${path}`);
   // The secret that is stored need not be typed.
-  const again = await browser.submit(SETTINGS, connection({ act: 'try', client_secret: '' }), `${SETTINGS}/connection`);
+  const again = await connectTo(provider, browser, { act: 'try', client_secret: '' });
   expect(wordsOf(again)).toContain('The connection works');
   expect(wordsOf(again)).not.toContain('Type the secret again');
 });
@@ -55,17 +55,15 @@ test.each(['connection', 'domains', 'domains/check', 'domains/remove', 'roles', 
 test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider names it', async (path) => {
   // Identity is the issuer and the subject, character by character.
   await using other = await startIdentityProvider(path);
-  const { issuer, clientId: client_id, clientSecret: client_secret } = other;
-  const change = connection({ issuer, client_id, client_secret });
+  const { issuer } = other;
   for (const typed of [issuer.replace(/\/$/, ''), `${issuer.replace(/\/$/, '')}/`]) {
     const { actor, browser } = await administrator();
     const { organizationId } = actor.scope;
-    expect((await browser.submit(SETTINGS, { ...change, issuer: typed }, `${SETTINGS}/connection`)).status).toBe(303);
+    expect((await connectTo(other, browser, { issuer: typed })).status).toBe(303);
     const stored = await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } });
     expect(stored.issuer).toBe(issuer);
-    // The stored secret serves for either, and nothing changes.
-    const again = { ...change, issuer: typed, client_secret: '' };
-    expect((await browser.submit(SETTINGS, again, `${SETTINGS}/connection`)).status).toBe(303);
+    // Both forms are the same issuer, so the stored secret is used, and nothing changes.
+    expect((await connectTo(other, browser, { issuer: typed, client_secret: '' })).status).toBe(303);
     expect(await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } })).toEqual(stored);
     expect((await auditEventsOf(db, actor)).filter(({ action }) => action === 'sso.connection_saved')).toHaveLength(1);
     const email = `new@${crypto.randomUUID()}.example`;
@@ -84,13 +82,11 @@ test.each([
   ['token_endpoint_auth_methods_supported', 7],
   ['jwks_uri', 'x'],
   ['response_types_supported', 7],
-])('a provider whose %s is %j is refused, and no fault', async (name, value) => {
-  await using other = await startIdentityProvider();
+])('a provider whose %s is %j is refused without a fault', async (name, value) => {
+  const other = await startIdentityProvider();
   other.metadata = { [name]: value };
   const { actor, browser } = await administrator();
-  const { issuer, clientId: client_id, clientSecret: client_secret } = other;
-  const change = connection({ issuer, client_id, client_secret });
-  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(422);
+  expect((await connectTo(other, browser)).status).toBe(422);
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
 });
 
@@ -98,7 +94,7 @@ test.each([
   ['status 404', 404, 'application/json'],
   ['text/html instead of application/json', 200, 'text/html'],
   ['text/plain; charset utf-8 instead of application/json', 200, 'text/plain; charset=utf-8'],
-])('an issuer whose metadata are %s is refused, with what answered and the remedy', async (answer, status, type) => {
+])('an issuer that responds with %s is refused, with the response and the remedy', async (answer, status, type) => {
   await using other = await startIdentityProvider();
   other.override = (res) => {
     res.writeHead(status, { 'Content-Type': type });
@@ -106,29 +102,28 @@ test.each([
     return true;
   };
   const { browser } = await administrator();
-  const change = connection({ issuer: `${other.issuer}/realms/x` });
-  const page = await browser.submit(SETTINGS, change, `${SETTINGS}/connection`);
+  const page = await connectTo(provider, browser, { issuer: `${other.issuer}/realms/x` });
   const words =
     `The answer at ${other.issuer}/realms/x/.well-known/openid-configuration is ${answer}, not the settings of a ` +
     'provider. Check the issuer.';
-  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  expectToSay(page, 422, words);
 });
 
-test('a provider that names another issuer is refused, with that issuer', async () => {
+test('a provider that names another issuer is refused, and the page names that issuer', async () => {
   await using other = await startIdentityProvider();
   other.metadata = { issuer: 'https://other.example/realms/one' };
   const { browser } = await administrator();
-  const page = await browser.submit(SETTINGS, connection({ issuer: other.issuer }), `${SETTINGS}/connection`);
+  const page = await connectTo(provider, browser, { issuer: other.issuer });
   const words = 'The provider says that its issuer is https://other.example/realms/one.';
-  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  expectToSay(page, 422, words);
 });
 
 test('the secret is shown nowhere again, and stored encrypted', async () => {
   const { actor, browser } = await administrator();
   const pages = [
-    await browser.submit(SETTINGS, connection({ act: 'try' }), `${SETTINGS}/connection`),
-    await browser.submit(SETTINGS, connection({ issuer: '' }), `${SETTINGS}/connection`),
-    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`),
+    await connectTo(provider, browser, { act: 'try' }),
+    await connectTo(provider, browser, { issuer: '' }),
+    await connectTo(provider, browser),
     await browser.get(SETTINGS),
     await browser.get('/organization/audit-log'),
   ];
@@ -144,18 +139,16 @@ test('the secret is shown nowhere again, and stored encrypted', async () => {
   expect(dashboard.logged.join()).not.toContain(provider.clientSecret);
 });
 
-test('another issuer makes nobody linked, and another client ends the sessions by single sign-on', async () => {
+test('a change to another issuer unlinks everybody, and ends the sessions by single sign-on', async () => {
   const { actor, browser } = await administrator();
-  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  await connectTo(provider, browser);
   const { userId } = actor;
   const { organizationId } = actor.scope;
   const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada', linkedAt: new Date() };
   await db.prisma.ssoIdentity.create({ data: person });
   await db.prisma.session.updateMany({ where: { organizationId, userId }, data: { ssoSid: 'one' } });
   await using other = await startIdentityProvider();
-  const { issuer, clientId: client_id, clientSecret: client_secret } = other;
-  const change = connection({ issuer, client_id, client_secret });
-  const saved = await browser.submit(SETTINGS, change, `${SETTINGS}/connection`);
+  const saved = await connectTo(other, browser);
   expect(saved.headers['location']).toBe('/sign-in?done=connection-saved');
   expect(wordsOf(await browser.get('/sign-in?done=connection-saved'))).toContain('identity provider is saved.');
   expect(await db.prisma.ssoIdentity.count({ where: { organizationId } })).toBe(0);
@@ -165,13 +158,13 @@ test('another issuer makes nobody linked, and another client ends the sessions b
 test('the stored secret is used for the same client, and never sent to another provider', async () => {
   // The attack: somebody in an open session of an administrator has the secret sent to a server of their own.
   const { browser } = await administrator();
-  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
-  const again = await browser.submit(SETTINGS, connection({ client_secret: '' }), `${SETTINGS}/connection`);
+  await connectTo(provider, browser);
+  const again = await connectTo(provider, browser, { client_secret: '' });
   expect(again.status).toBe(303);
-  await using evil = await startIdentityProvider();
+  const evil = await startIdentityProvider();
   for (const change of [{ issuer: evil.issuer }, { client_id: 'other' }]) {
-    const page = await browser.submit(SETTINGS, connection({ client_secret: '', ...change }), `${SETTINGS}/connection`);
-    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must be given again')]);
+    const page = await connectTo(provider, browser, { client_secret: '', ...change });
+    expectToSay(page, 422, 'must be given again');
   }
   expect(evil.requested).toEqual([]);
 });
@@ -186,24 +179,24 @@ test.each([
   ['an internal address', { issuer: 'http://10.0.0.1' }, 'must not connect to the address'],
   ['the metadata of a cloud', { issuer: 'http://169.254.169.254' }, 'must not connect to the address'],
   ['a secret with a line break', { client_secret: 'a\nb' }, 'no spaces'],
-])('%s is refused, and why', async (_, change, words) => {
+])('a connection with %s is refused, and the page says why', async (_, change, words) => {
   const { actor, browser } = await administrator();
-  const page = await browser.submit(SETTINGS, connection(change), `${SETTINGS}/connection`);
-  expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+  const page = await connectTo(provider, browser, change);
+  expectToSay(page, 422, words);
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
 });
 
-test('a connection can be removed, and then nobody is led to the provider', async () => {
+test('a connection can be removed', async () => {
   const { actor, browser } = await administrator();
-  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  await connectTo(provider, browser);
   expect((await browser.submit(`${SETTINGS}/connection/remove`)).headers['location']).toBe(`${SETTINGS}?done=removed`);
   expect(await db.prisma.ssoConnection.count({ where: { organizationId: actor.scope.organizationId } })).toBe(0);
   expect((await browser.get(`${SETTINGS}/connection/remove`)).status).toBe(303);
 });
 
-test('the connection stays as it is while no administrator could sign in without it', async () => {
+test('the connection cannot be changed or removed while no administrator could sign in without it', async () => {
   const { actor, browser } = await administrator();
-  await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+  await connectTo(provider, browser);
   const { scope, userId } = actor;
   const { organizationId } = scope;
   // Others with a password: a manager, and an administrator who was deactivated.
@@ -214,24 +207,17 @@ test('the connection stays as it is while no administrator could sign in without
   const person = { organizationId, userId, issuer: provider.issuer, subject: 'ada' };
   await db.prisma.ssoIdentity.create({ data: person });
   await using other = await startIdentityProvider();
-  const { issuer, clientSecret: client_secret } = other;
   const remedy = 'No administrator has a password or a passkey, so nobody could sign in as one any more. Set a';
-  const change = connection({ issuer, client_secret });
-  for (const act of [
-    () => browser.submit(`${SETTINGS}/connection/remove`),
-    () => browser.submit(SETTINGS, change, `${SETTINGS}/connection`),
-  ]) {
-    const refused = await act();
-    expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining(remedy)]);
-  }
+  expectToSay(await browser.submit(`${SETTINGS}/connection/remove`), 409, remedy);
+  expectToSay(await connectTo(other, browser), 409, remedy);
   expect(await db.prisma.ssoIdentity.count({ where: person })).toBe(1);
   await givePasskey(db, actor);
-  expect((await browser.submit(SETTINGS, change, `${SETTINGS}/connection`)).status).toBe(303);
+  expect((await connectTo(other, browser)).status).toBe(303);
   expect((await browser.submit(`${SETTINGS}/connection/remove`)).status).toBe(303);
 });
 
 describe('a domain', () => {
-  const post = async (browser: Awaited<ReturnType<typeof administrator>>['browser'], path: string, domain: string) =>
+  const post = async (browser: Browser, path: string, domain: string) =>
     browser.post(`${SETTINGS}/${path}`, { form_token: await browser.formToken(), domain });
 
   async function recordOf(organizationId: string, domain: string) {
@@ -253,7 +239,7 @@ describe('a domain', () => {
       if (records === undefined) names.records.delete(name);
       else names.records.set(name, records);
       const refused = await check();
-      expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining('has no TXT record')]);
+      expectToSay(refused, 409, 'has no TXT record');
     }
     names.records.set(name, null);
     expect(wordsOf(await check())).toContain('DNS failed');
@@ -277,7 +263,7 @@ describe('a domain', () => {
     expect((await post(owner.browser, 'domains/check', domain)).status).toBe(303);
     names.records.set(record.name, [record.value, theirs.value]);
     const late = await post(thief.browser, 'domains/check', domain);
-    expect([late.status, wordsOf(late)]).toEqual([409, expect.stringContaining('Another organization has verified')]);
+    expectToSay(late, 409, 'Another organization has verified');
     await expect(vouchForDomainOf(db, thief.actor.scope.organizationId, domain)).rejects.toThrow(
       'Another organization',
     );
@@ -314,7 +300,7 @@ describe('a domain', () => {
   ])('cannot be %j', async (domain) => {
     const { browser } = await administrator();
     const page = await post(browser, 'domains', domain);
-    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining('must be the domain of e-mail')]);
+    expectToSay(page, 422, 'must be the domain of e-mail');
   });
 
   test('is in the list once, and there are at most twenty', async () => {
@@ -331,7 +317,7 @@ describe('a domain', () => {
     await post(owner.browser, 'domains', 'foreign.example');
     for (const path of ['domains/check', 'domains/remove']) {
       const page = await post(other.browser, path, 'foreign.example');
-      expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('does not have this domain')]);
+      expectToSay(page, 409, 'does not have this domain');
     }
   });
 });
@@ -350,20 +336,15 @@ describe('roles', () => {
     expect(await told()).toEqual([false, false]);
     await connect(db, actor, { provider, rules: { groupsClaim: 'groups', groupRoles: 'Leads = manager' } });
     expect(await told()).toEqual([true, false]);
-    await db.prisma.ssoIdentity.create({
-      data: {
-        organizationId: actor.scope.organizationId,
-        userId: colleague.userId,
-        issuer: provider.issuer,
-        subject: 'x',
-      },
-    });
+    const { organizationId } = actor.scope;
+    const data = { organizationId, userId: colleague.userId, issuer: provider.issuer, subject: 'x' };
+    await db.prisma.ssoIdentity.create({ data });
     expect(await told()).toEqual([true, true]);
   });
 
   test('are saved, shown and recorded', async () => {
     const { actor, browser } = await administrator();
-    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+    await connectTo(provider, browser);
     const rules = {
       new_people: 'member',
       groups_claim: 'groups',
@@ -400,9 +381,9 @@ describe('roles', () => {
     ],
   ])('%s are refused, with the remedy', async (_, change, words) => {
     const { browser } = await administrator();
-    await browser.submit(SETTINGS, connection(), `${SETTINGS}/connection`);
+    await connectTo(provider, browser);
     const rules = { new_people: '', groups_claim: 'groups', group_roles: '', ...change };
     const page = await browser.submit(SETTINGS, rules, `${SETTINGS}/roles`);
-    expect([page.status, wordsOf(page)]).toEqual([422, expect.stringContaining(words)]);
+    expectToSay(page, 422, words);
   });
 });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { v7 as newId } from 'uuid';
-import { wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { LOCAL, untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
@@ -94,7 +94,7 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
   await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { attempts: 2 } });
   for (const path of [endpoint, delivery]) expect(wordsOf(await browser.get(path))).toContain('Being sent');
   const resent = await browser.submit(delivery, {}, `${delivery}/resend`);
-  expect([resent.status, wordsOf(resent)]).toEqual([409, expect.stringContaining('under way')]);
+  expectToSay(resent, 409, 'under way');
   // The process of this attempt was killed, and its time is over.
   const nextAttemptAt = new Date(Date.now() - 60_000);
   await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { nextAttemptAt } });

@@ -1,7 +1,7 @@
 import { DAY_MS, formatMonthDay } from '../../../src/domain/time.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { transaction } from '../../../src/store/sql/database.ts';
-import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, writeEvent } from '../../support/data/webhooks.ts';
@@ -97,7 +97,7 @@ test('the eleventh endpoint is refused, and the pages say so before the form is 
   expect((await browser.get(LIST)).text).not.toContain(`href="${NEW}"`);
   expect(wordsOf(await browser.get(NEW))).toContain('10 of 10 endpoints: no more can be added.');
   const page = await browser.submit(NEW, { url: 'https://example.org/more' });
-  expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('has 10 webhook endpoints already')]);
+  expectToSay(page, 409, 'has 10 webhook endpoints already');
 });
 
 test('an endpoint is changed, disabled, enabled and deleted, and each page confirms what was done', async () => {

@@ -13,7 +13,7 @@ import {
   openSession,
   signInAs,
 } from '../../support/data/accounts.ts';
-import { outcomeOf } from '../../support/data/actors.ts';
+import { outcomeOf, times } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { planOf } from '../../support/postgres/explain.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
@@ -144,6 +144,15 @@ test('a session that ended while its request was in transit ends no other sessio
   expect(await isSignedIn(db, mine)).toBe(true);
   const events = await db.prisma.auditEvent.findMany({ where: { actorUserId: owner.userId } });
   expect(events.map(({ action }) => action)).toEqual(['user.signed_out_everywhere']);
+});
+
+test('of several sessions that end all others at the same time, exactly one is left', async () => {
+  const owner = await createAccount(db);
+  const tokens = await times(6, () => openSession(db, owner));
+  const outcomes = await Promise.all(tokens.map((token) => outcomeOf(endOtherSessions(db, owner, { token }))));
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+  const left = await Promise.all(tokens.map((token) => isSignedIn(db, token)));
+  expect(left.filter(Boolean)).toHaveLength(1);
 });
 
 test('a request uses the current role, not the one at sign-in', async () => {

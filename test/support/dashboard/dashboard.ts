@@ -146,3 +146,8 @@ export function wordsOf({ text }: Pick<Page, 'text'>): string {
   // A <wbr> only marks where a word may break.
   return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 }
+
+/** Expects a page with this status that contains the words. */
+export function expectToSay(page: Page, status: number, words: string): void {
+  expect([page.status, wordsOf(page)]).toEqual([status, expect.stringContaining(words)]);
+}

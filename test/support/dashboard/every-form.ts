@@ -9,7 +9,7 @@ import { formsOf } from './forms.ts';
 /** One of everything that a path of the router can name, in the organization of these people. Returns a function that fills it in. */
 export async function createOneOfEach(
   db: Database,
-  { administrator, manager, member, scope }: People,
+  { administrator, manager, member, scope }: Pick<People, 'administrator' | 'manager' | 'member' | 'scope'>,
 ): Promise<(pattern: string) => string> {
   const { id: endpointId } = await addEndpoint(db, administrator);
   const messageId = await writeEvent(db, scope);
