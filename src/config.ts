@@ -1,15 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
-import { type CellConfig, readCellConfig } from './config-cells.ts';
-import { type ContactConfig, readContactConfig } from './config-contact.ts';
-import { type ObservabilityConfig, readObservabilityConfig } from './config-observability.ts';
-import { requireConsistency } from './config-rules.ts';
+import { type CellConfig, readCellConfig, requireCells } from './config-cells.ts';
 import {
   databaseUrl,
   type Given,
   integer,
   invalid,
   keyring,
+  MAKE_A_KEY,
   networks,
   oneOf,
   origin,
@@ -22,6 +20,7 @@ import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './d
 import { parseScannerKeys, type ScannerKeys } from './domain/keys/secret-scanning.ts';
 import { canonicalNetwork } from './domain/network.ts';
 import type { WebhookTargets } from './domain/webhooks/forbidden-address.ts';
+import { SAMPLERS, type SamplerName } from './observability/instruments/tracing.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const MIB = 1024 * 1024;
@@ -176,5 +175,178 @@ function scannerKeys(text: string | undefined): ScannerKeys {
     'SECRET_SCANNING_KEYS',
     text,
     'the identifier and the base64 of a P-256 public key, such as 90a42116…:MFkwEwYHKoZI…, several separated by commas',
+  );
+}
+
+// The variables of metrics and traces.
+
+export type ObservabilityConfig = {
+  /** Where the metrics are served; port 0 stands for any free port. If it is `null`, nothing is measured. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where traces are exported to, and which; see TracesOptions. If it is `null`, nothing is traced. */
+  readonly traces: {
+    readonly endpoint: string;
+    readonly serviceName: string;
+    readonly sampler: SamplerName;
+    readonly ratio: number;
+  } | null;
+};
+
+export function readObservabilityConfig(given: Given): ObservabilityConfig {
+  return {
+    metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
+    traces: traces({
+      endpoint: given('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      serviceName: given('OTEL_SERVICE_NAME'),
+      sampler: given('OTEL_TRACES_SAMPLER'),
+      ratio: given('OTEL_TRACES_SAMPLER_ARG'),
+    }),
+  };
+}
+
+/** Off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
+function metrics({ host, port }: Record<'host' | 'port', string | undefined>): ObservabilityConfig['metrics'] {
+  if (port !== undefined)
+    return { host: host ?? '127.0.0.1', port: integer('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
+  if (host === undefined) return null;
+  throw new StartUpError(
+    'METRICS_HOST is set, but METRICS_PORT is missing.',
+    'Set METRICS_PORT to the port of the metrics, or unset METRICS_HOST.',
+  );
+}
+
+type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
+
+/** Off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
+function traces({
+  endpoint,
+  serviceName,
+  sampler,
+  ratio,
+}: Record<TraceVariable, string | undefined>): ObservabilityConfig['traces'] {
+  if (endpoint === undefined) return null;
+  // The message omits the value, which may contain a password.
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
+    throw new StartUpError(
+      'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
+      'Set it to the URL of a collector that receives OTLP over HTTP, such as http://127.0.0.1:4318, or unset it.',
+    );
+  }
+  return {
+    endpoint,
+    serviceName: serviceName ?? 'charter',
+    sampler: oneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
+    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio, { allowsZero: true }),
+  };
+}
+
+// The variables by which people and the installation reach each other.
+
+export type ContactConfig = {
+  /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
+  readonly supportUrl: string | undefined;
+  /** If it is `null`, no mail is sent, and a link is shown to the user who made it. */
+  readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
+};
+
+export function readContactConfig(given: Given): ContactConfig {
+  return {
+    supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
+    mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
+  };
+}
+
+/** Of an e-mail address or a URL. */
+export function supportUrl(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw invalid(name, text, 'an e-mail address or a URL, such as https://support.example.org');
+}
+
+const MAIL_FROM = /^([^<>\p{C}]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/u;
+
+function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undefined>): ContactConfig['mail'] {
+  const { smtpUrl, mailFrom } = given;
+  if (smtpUrl === undefined && mailFrom === undefined) return null;
+  if (smtpUrl === undefined || mailFrom === undefined) {
+    const missing = smtpUrl === undefined ? 'SMTP_URL' : 'MAIL_FROM';
+    throw new StartUpError(
+      `The mail configuration is incomplete: ${missing} is missing.`,
+      'Set both SMTP_URL and MAIL_FROM, or neither.',
+    );
+  }
+  // The message omits the value, which may contain a password.
+  if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '') {
+    throw new StartUpError(
+      'SMTP_URL is not an SMTP URL.',
+      'Set it to one such as smtps://user:password@mail.example.org, or unset both SMTP_URL and MAIL_FROM.',
+    );
+  }
+  if (!MAIL_FROM.test(mailFrom)) {
+    throw invalid('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
+  }
+  // Links must not take their host from the request: an attacker could choose it.
+  if (given.publicUrl === undefined) {
+    throw new StartUpError(
+      'Mail is configured, but PUBLIC_URL is missing.',
+      'Links in mails need it. Set it to the URL under which people reach Charter, such as https://charter.example.org.',
+    );
+  }
+  return { smtpUrl, mailFrom };
+}
+
+type Checked = CellConfig & {
+  readonly nodeEnv: string;
+  readonly host: string;
+  readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
+  readonly keyring: Keyring | undefined;
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+};
+
+/** Throws a StartUpError for variables that are valid, but not together. */
+export function requireConsistency(config: Checked): void {
+  requirePublicUrl(config);
+  requireKeyring(config);
+  requireDatabaseUrl(config);
+  requireCells(config);
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
+
+/**
+ * For users on other machines, a proxy terminates HTTPS, and without PUBLIC_URL nothing reliable tells the server so: cookies
+ * would not be Secure, and the curl command beside a new key would send it over http. On loopback without a proxy, which may be
+ * a trial, the server only warns.
+ */
+function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Checked): void {
+  const isLoopback = LOOPBACK.test(host);
+  if (nodeEnv !== 'production' || publicUrl !== undefined || (isLoopback && trustedProxies.length === 0)) return;
+  const reason = isLoopback ? `TRUSTED_PROXIES is "${trustedProxies.join(',')}"` : `HOST is "${host}"`;
+  throw new StartUpError(
+    `PUBLIC_URL is missing. It is required in production if ${reason}.`,
+    'Set PUBLIC_URL to the URL under which people reach Charter, such as https://charter.example.org. Cookies are Secure only with https.',
+  );
+}
+
+/**
+ * Several processes, on any machine, share an external database, so a key that one of them made for itself would lock out the
+ * others. In development, which is one machine, the key is in a file, as with the embedded PostgreSQL.
+ */
+function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Checked): void {
+  if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;
+  throw new StartUpError(
+    'ENCRYPTION_KEY is missing. It is required in production with DATABASE_URL.',
+    `Set it, for every process that uses this database, to the key that the database already has. Only for a new database, set it to the output of: ${MAKE_A_KEY} and keep a copy apart from the backups of the database.`,
+  );
+}
+
+function requireDatabaseUrl({ databaseUrl, databaseDirectUrl }: Checked): void {
+  if (databaseDirectUrl === undefined || databaseUrl !== undefined) return;
+  throw new StartUpError(
+    'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
+    'Set DATABASE_URL to the URL of the connection pooler, or unset DATABASE_DIRECT_URL.',
   );
 }

@@ -8,7 +8,7 @@ import { refuseUnacceptable } from '../src/api/api-request.ts';
 import { readInstant } from '../src/api/instant.ts';
 import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
-import { waitMsAfter } from '../src/client/retrying.ts';
+import { waitMsAfter } from '../src/client/sending.ts';
 import { parseEvent } from '../src/client/webhooks.ts';
 import { csvLine } from '../src/dashboard/audit-log/export.ts';
 import { findKeyInText, formatKey, inspectKey } from '../src/domain/keys/api-key.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { supportUrl } from '../../src/config-contact.ts';
+import { supportUrl } from '../../src/config.ts';
 import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
 import { buildPackage, pack } from '../client/build-package.ts';
 import { runMain } from '../command-line.ts';

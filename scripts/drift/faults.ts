@@ -247,7 +247,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'the client follows a redirect with the key',
-    file: 'src/client/attempt.ts',
+    file: 'src/client/sending.ts',
     find: "redirect: 'manual'",
     replace: "redirect: 'follow'",
     caughtBy: 'test/client/secrecy.test.ts',

@@ -159,7 +159,7 @@ function codeEdits(resource: Resource): Edit[] {
     after(index, /^import type \{ Handlers \} from .*\n/m, `import { ${ids.join(', ')} } from './${names.file}.ts';\n`),
     before(index, /^ {2}listEvents,\n/m, ids.map((name) => `  ${name},\n`).join('')),
     after(
-      'src/client/parameters.ts',
+      'src/client/calling.ts',
       /^const IDEMPOTENT_PATHS: [^=]*= \{[^}]*?(?=,?\s*\};)/m,
       `, '/api/${names.plural}': true`,
     ),

@@ -1,9 +1,7 @@
 import createFetchClient from 'openapi-fetch';
-import type { Clock } from './clock.ts';
-import type { Method } from './contract.ts';
+import type { IdempotentPath, Method } from './contract.ts';
 import { UnexpectedResponseError } from './errors.ts';
-import { type Parameters, parametersOf } from './parameters.ts';
-import { nameOf, send } from './sending.ts';
+import { type Clock, nameOf, send } from './sending.ts';
 import type { Settings } from './settings.ts';
 
 /** Calls any operation, without its types; `client.ts` adds them. */
@@ -77,3 +75,75 @@ type LooseOperation = {
   requestBody?: { content: { 'application/json': unknown } };
   responses: Record<200 | 500, { content: { 'application/json': unknown } }>;
 };
+
+export type Parameters = {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, unknown>>;
+};
+
+/** The type makes the compiler reject this table unless it has exactly the contract's paths. */
+const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = {
+  '/api/parent_programs': true,
+  '/api/parent_programs/batch': true,
+};
+
+/**
+ * The parameters to send. A creation without an `Idempotency-Key` gets a random one, which all its tries share. Throws a
+ * TypeError for values that the types forbid and that would change the meaning of the request.
+ */
+export function parametersOf(method: Method, path: string, given: Parameters): Parameters {
+  // A path of "@other.example" would turn the base URL into a user name at another host.
+  if (!path.startsWith('/')) throw new TypeError('The path must begin with "/".');
+  const parameters = {
+    path: present('path', given.path),
+    query: present('query', given.query),
+    header: withStrongTags(present('header', given.header)),
+  };
+  for (const [, name = ''] of path.matchAll(/\{([^{}]+)\}/g)) checkSegment(name, parameters.path[name]);
+  return method === 'post' && Object.hasOwn(IDEMPOTENT_PATHS, path)
+    ? { ...parameters, header: withIdempotencyKey(parameters.header) }
+    : parameters;
+}
+
+/** Drops undefined values. Null throws: it would silently drop a filter, or the `If-Match` that prevents lost updates. */
+function present(location: keyof Parameters, values: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const isNull = given.find(([, value]) => value === null);
+  if (isNull !== undefined)
+    throw new TypeError(`params.${location}.${isNull[0]} is null. Give a value, or leave it out.`);
+  return Object.fromEntries(given);
+}
+
+/** An empty segment, "." or ".." would make it another path (RFC 3986 section 5.2.4). */
+function checkSegment(name: string, value: unknown): void {
+  if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
+  if (['', '.', '..'].includes(String(value)))
+    throw new TypeError(`params.path.${name} must not be empty, "." or "..".`);
+}
+
+const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
+
+/**
+ * A weak tag never matches in `If-Match`. Charter sends none, but proxies that compress responses weaken its tags: a client that
+ * sent one back would get a 412 each time, however often it reads the row again.
+ */
+function withStrongTags(header: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(header).map(([name, value]) =>
+      name.toLowerCase() === 'if-match' && typeof value === 'string'
+        ? [name, value.replace(ENTITY_TAG, '$1')]
+        : [name, value],
+    ),
+  );
+}
+
+function withIdempotencyKey(header: Record<string, unknown>): Record<string, unknown> {
+  const isGiven = Object.keys(header).some((name) => name.toLowerCase() === 'idempotency-key');
+  return isGiven ? header : { ...header, 'Idempotency-Key': randomKey() };
+}
+
+/** 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,5 +1,5 @@
 import { type CharterClient, clientFrom } from './client.ts';
-import { realClock } from './clock.ts';
+import { realClock } from './sending.ts';
 import { type ClientOptions, settingsFrom } from './settings.ts';
 
 export type { CharterClient } from './client.ts';

@@ -1,6 +1,5 @@
 import { batchesOf } from './batching.ts';
 import { createCall, type LooseOptions } from './calling.ts';
-import type { Clock } from './clock.ts';
 import type {
   Arguments,
   BatchOf,
@@ -21,6 +20,7 @@ import type {
   UpsertPath,
 } from './contract.ts';
 import { itemsOf, pagesOf } from './paging.ts';
+import type { Clock } from './sending.ts';
 import type { Settings } from './settings.ts';
 
 /** Calls Charter's operations by method and path. A call resolves to a result, whatever the status of the response. */

@@ -1,7 +1,4 @@
-import { attempt, inTime, type Limits, type Outcome } from './attempt.ts';
-import type { Clock } from './clock.ts';
 import { NetworkError, TimeoutError, UnexpectedResponseError } from './errors.ts';
-import { isNotExecuted, isSafeToRepeat, isTemporary, waitMsAfter } from './retrying.ts';
 import type { Settings } from './settings.ts';
 
 export type Sent = { readonly response: Response; readonly tries: number };
@@ -86,3 +83,178 @@ function settle(
 export function nameOf({ method, url }: Pick<Request, 'method' | 'url'>): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
+
+/** The outcome of one try. */
+export type Outcome =
+  | { readonly kind: 'received'; readonly response: Response }
+  | { readonly kind: 'redirected'; readonly status: number }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type Limits = { readonly limitMs: number; readonly signal: AbortSignal | undefined };
+
+export type Attempt = Limits & { readonly body: string | null; readonly key: string; readonly settings: Settings };
+
+/** Sends the request once. Reads the whole response, so that the time limit includes it. */
+export async function attempt(request: Request, { body, key, settings, ...limits }: Attempt): Promise<Outcome> {
+  try {
+    const outcome = await inTime((signal) => exchange(authorized(request, { body, key, signal }), settings), limits);
+    return outcome ?? { kind: 'timed-out' };
+  } catch (error) {
+    limits.signal?.throwIfAborted();
+    return { kind: 'failed', reason: reasonOf(error).replaceAll(key, '[the API key]') };
+  }
+}
+
+/** Undefined if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
+export async function inTime<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { limitMs, signal }: Limits,
+): Promise<T | undefined> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, limitMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await orAborted(work(controller.signal), controller.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (controller.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** A new request for each try, because a body can be sent only once. No other request holds the key. */
+function authorized(
+  { url, method, headers }: Request,
+  { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },
+): Request {
+  const request = new Request(url, { method, headers, body, signal, redirect: 'manual', credentials: 'omit' });
+  request.headers.set('Authorization', `Bearer ${key}`);
+  return request;
+}
+
+async function exchange(request: Request, { fetch }: Settings): Promise<Outcome> {
+  const response = await fetch(request);
+  const { status, statusText, headers } = response;
+  // Following a redirect could send the key to another host. Browsers hide even the status of a redirect.
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
+    return { kind: 'redirected', status };
+  }
+  const text = await response.text();
+  // `Response` throws on any body, even an empty one, for a status without a body.
+  return { kind: 'received', response: new Response(text === '' ? null : text, { status, statusText, headers }) };
+}
+
+/** Rejects when the signal is aborted, even if the given `fetch` ignores the signal. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/**
+ * The message of `fetch` ("fetch failed") and of its cause, which holds the reason. Without `instanceof`, because either may
+ * come from another realm.
+ */
+export function reasonOf(error: unknown): string {
+  const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
+  return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
+}
+
+// When a request may be retried, and how long to wait before that.
+
+/** Request timeout, and too many requests. */
+const NOT_EXECUTED = new Set([408, 429]);
+/** 502 and 504 come from a proxy. None of them means that the request was wrong. */
+const TEMPORARY = new Set([...NOT_EXECUTED, 502, 503, 504]);
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
+
+export function isTemporary(status: number): boolean {
+  return TEMPORARY.has(status);
+}
+
+/** Such a request was refused before anything was done for it, so that even a creation can be sent again. */
+export function isNotExecuted(status: number): boolean {
+  return NOT_EXECUTED.has(status);
+}
+
+/**
+ * Whether sending the request twice has the same effect as sending it once, whether or not the first one succeeded.
+ *
+ * - GET, PUT and DELETE are idempotent (RFC 9110 section 9.2.2).
+ * - PATCH is not (RFC 5789): a late second one could undo another client's change, unless `If-Match` names the version to
+ *   change. `*` names none.
+ * - POST is not, unless both have the same `Idempotency-Key`.
+ */
+export function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
+  switch (method) {
+    case 'GET':
+    case 'PUT':
+    case 'DELETE':
+      return true;
+    case 'PATCH':
+      return (headers.get('If-Match') ?? '*').trim() !== '*';
+    case 'POST':
+      return headers.has('Idempotency-Key');
+    default:
+      return false;
+  }
+}
+
+/**
+ * The wait before the next try: `Retry-After`, or an exponential back-off. `random`, from 0 to 1, adds jitter, so that
+ * clients that fail together do not retry together. `headers` are those of the response, if there was one.
+ */
+export function waitMsAfter({ tries, headers, random }: Tried): number {
+  const asked = headers === undefined ? undefined : retryAfterMs(headers);
+  if (asked !== undefined) return asked + random * FIRST_WAIT_MS;
+  return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (0.5 + random / 2);
+}
+
+type Tried = { readonly tries: number; readonly headers: Headers | undefined; readonly random: number };
+
+/** Seconds, or a date, which is compared with the `Date` header if there is one (RFC 9110 section 10.2.3). */
+function retryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After')?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  // `Date.parse` alone accepts nearly anything: "-1" is a day in 2001.
+  const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  const now = Date.parse(headers.get('Date') ?? '');
+  return Math.max(0, at - (Number.isNaN(now) ? Date.now() : now));
+}
+
+/** Time and random numbers, which tests replace. */
+export type Clock = {
+  /** Milliseconds since a fixed moment. */
+  now(): number;
+  /** 0 or more and below 1. */
+  random(): number;
+  /** Rejects with the signal's reason as soon as the signal is aborted. */
+  wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
+};
+
+export const realClock: Clock = {
+  now: () => performance.now(),
+  random: () => Math.random(),
+  wait: (milliseconds, signal) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const abort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, milliseconds);
+      signal?.addEventListener('abort', abort, { once: true });
+    }),
+};

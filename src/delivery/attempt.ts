@@ -5,9 +5,7 @@ import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/t
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/sql/secrets.ts';
 import type { ClaimedDelivery, EndpointKey } from '../store/webhooks/webhook-deliveries.ts';
 import type { AttemptResult } from '../store/webhooks/webhook-results.ts';
-import { EVENT_NOT_KEPT } from './failure.ts';
-import { retryMsAfter } from './schedule.ts';
-import type { Reply, Sender } from './sender.ts';
+import { EVENT_NOT_KEPT, type Reply, type Sender } from './sender.ts';
 
 const WARN_MS = 60_000;
 
@@ -127,4 +125,21 @@ function endOfAttempt(reply: Reply | null): SpanEnd {
 
 export function isSuccessful({ status }: Pick<AttemptResult, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** The waits after the first failure, the second and so on. The attempt after the last wait is the last one. */
+const WAITS_SECONDS = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
+/** A wait is longer by up to this share, so that the retries of many deliveries do not come at the same time. */
+const JITTER = 0.1;
+
+/**
+ * The wait before the next attempt in milliseconds, or null if there is none. `failures`: the number of failed attempts so far,
+ * at least 1. `random`: 0 to 1.
+ */
+export function retryMsAfter(failures: number, random: number): number | null {
+  const seconds = WAITS_SECONDS[failures - 1];
+  return seconds === undefined ? null : seconds * 1000 * (1 + JITTER * random);
 }

@@ -2,9 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Snapshot } from '../observability/metrics/metrics.ts';
-import type { SupervisorMessage, WorkerMessage } from './messages.ts';
-import { WholeLines } from './whole-lines.ts';
-import { argumentsOf, type WorkerRole } from './worker.ts';
+import { argumentsOf, type SupervisorMessage, type WorkerMessage, type WorkerRole } from './worker.ts';
 
 /** The program of a worker. A release starts the server with another file, whose commands do not include a worker. */
 const PROGRAM = join(import.meta.dirname, '../main.ts');
@@ -145,5 +143,34 @@ export class WorkerProcess {
       else this.#events.onReturned(socket);
     }
     this.#events.onTaken();
+  }
+}
+
+/**
+ * Passes on what arrives in pieces, but only whole lines: processes that write to one pipe at the same time would otherwise
+ * tear each other's lines.
+ */
+export class WholeLines {
+  readonly #write: (lines: Buffer) => void;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(write: (lines: Buffer) => void) {
+    this.#write = write;
+  }
+
+  push(piece: Buffer): void {
+    const end = piece.lastIndexOf('\n') + 1;
+    if (end === 0) {
+      this.#rest = Buffer.concat([this.#rest, piece]);
+      return;
+    }
+    this.#write(Buffer.concat([this.#rest, piece.subarray(0, end)]));
+    this.#rest = piece.subarray(end);
+  }
+
+  /** Passes on a last line without an end. A killed process may leave one. */
+  end(): void {
+    if (this.#rest.length > 0) this.#write(Buffer.concat([this.#rest, Buffer.from('\n')]));
+    this.#rest = Buffer.alloc(0);
   }
 }

@@ -1,8 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
-import type { Metrics } from '../observability/metrics/metrics.ts';
+import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
-import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 
 export type WorkerRole = {
   /** From 1. A worker that replaces another one has its number. */
@@ -91,3 +90,21 @@ export class Worker implements HandedConnections {
     if (this.#channel.connected) this.#channel.send?.(message, undefined, undefined, () => {});
   }
 }
+
+/** From a worker to its supervisor. */
+export type WorkerMessage =
+  | { readonly kind: 'ready' }
+  /** It begins its shutdown. */
+  | { readonly kind: 'leaving' }
+  /** It has the connection: the supervisor closes its own copy of the socket. */
+  | { readonly kind: 'taken'; readonly id: number }
+  | { readonly kind: 'metrics'; readonly id: number; readonly snapshot: Snapshot };
+
+/** From the supervisor to a worker. They arrive in the order in which they were sent. */
+export type SupervisorMessage =
+  /** With the socket. */
+  | { readonly kind: 'connection'; readonly id: number }
+  | { readonly kind: 'read metrics'; readonly id: number }
+  | { readonly kind: 'stop'; readonly reason: string }
+  /** After `leaving`; if it is the supervisor that stops, after the time of DRAIN_SECONDS. */
+  | { readonly kind: 'no more connections' };

@@ -2,12 +2,10 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { columnsOf, type Upsert } from '../../src/client/import/columns.ts';
-import { type CsvFormat, csvLine } from '../../src/client/import/csv-format.ts';
-import { openCsv } from '../../src/client/import/csv-rows.ts';
+import { type CsvFormat, csvLine, openCsv } from '../../src/client/import/csv.ts';
 import { decoderOf, type Encoder, encoderOf } from '../../src/client/import/encodings.ts';
 import { RefusedRows } from '../../src/client/import/refused-rows.ts';
-import { SourceRows } from '../../src/client/import/source-rows.ts';
+import { columnsOf, SourceRows, type Upsert } from '../../src/client/import/source-rows.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = await useFolder();

@@ -1,8 +1,8 @@
 // The command line of `charter-import`, and the columns of its file.
 import { inspect } from 'node:util';
-import { columnsOf } from '../../src/client/import/columns.ts';
 import { readOptions } from '../../src/client/import/options.ts';
-import { proxyAdvice } from '../../src/client/import/telling-fetch.ts';
+import { proxyAdvice } from '../../src/client/import/progress.ts';
+import { columnsOf } from '../../src/client/import/source-rows.ts';
 
 const envOf = ({ key }: { key: string }) => ({ CHARTER_URL: 'http://127.0.0.1:3000', CHARTER_API_KEY: key });
 

@@ -1,6 +1,6 @@
 // A program in JavaScript, or with loose types, can pass values that the types refuse.
 import { type Call, createCall } from '../../src/client/calling.ts';
-import { realClock } from '../../src/client/clock.ts';
+import { realClock } from '../../src/client/sending.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 

@@ -129,7 +129,7 @@ test.each([
 ])('every export of %s is named before the first example', async (entry, count) => {
   const declared = await readFile(join(scratch.folder, `node_modules/charter-client/${entry}.d.ts`), 'utf8');
   const names = [
-    ...declared.matchAll(/export (?:type )?\{([^}]+)\}|export (?:declare )?(?:function|const|type) (\w+)/g),
+    ...declared.matchAll(/export (?:type )?\{([^}]+)\}|export (?:declare )?(?:class|const|function|type) (\w+)/g),
   ].flatMap(([, list = '', name = '']) =>
     [...list.split(','), name].map((each) => each.replace(/\btype /, '').trim()).filter((each) => each !== ''),
   );

@@ -1,5 +1,5 @@
 import { type CharterClient, createClient, TimeoutError } from '../../src/client/charter-client.ts';
-import { realClock } from '../../src/client/clock.ts';
+import { realClock } from '../../src/client/sending.ts';
 import type { ClientOptions } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import {

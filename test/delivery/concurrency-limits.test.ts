@@ -1,4 +1,4 @@
-import { ConcurrencyLimits } from '../../src/delivery/concurrency-limits.ts';
+import { ConcurrencyLimits } from '../../src/delivery/deliveries.ts';
 
 const QUICK = { isSuccess: true, durationMs: 5 };
 const SLOW = { isSuccess: true, durationMs: 14_000 };

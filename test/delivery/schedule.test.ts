@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config.ts';
-import { retryMsAfter } from '../../src/delivery/schedule.ts';
+import { retryMsAfter } from '../../src/delivery/attempt.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 
 const MINUTE = 60;

@@ -1,12 +1,12 @@
 // Limits, times and defaults in the README, the guides, the contract and the texts of charter-client are those of the code.
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
-import { waitMsAfter } from '../../src/client/retrying.ts';
+import { waitMsAfter } from '../../src/client/sending.ts';
 import { settingsFrom } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
 import { MAX_REPORT } from '../../src/dashboard/report-key.ts';
-import { retryMsAfter } from '../../src/delivery/schedule.ts';
+import { retryMsAfter } from '../../src/delivery/attempt.ts';
 import { TIMEOUT_SECONDS } from '../../src/delivery/sender.ts';
 import { MAX_ALLOWED_ADDRESSES } from '../../src/domain/keys/address-list.ts';
 import {

@@ -1,7 +1,7 @@
 // Variables, statuses, commands and versions in the texts are those of the code.
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isNotExecuted, isTemporary } from '../../src/client/retrying.ts';
+import { isNotExecuted, isTemporary } from '../../src/client/sending.ts';
 import { readConfig } from '../../src/config.ts';
 import { StartUpError } from '../../src/domain/errors.ts';
 import { EXTENSIONS } from '../../src/postgres/migrate.ts';

@@ -8,7 +8,7 @@ import { formatSnapshots, Metrics } from '../../src/observability/metrics/metric
 import { RequestDurations } from '../../src/observability/observe-requests.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
-import { Workers } from '../../src/workers/workers.ts';
+import { Workers } from '../../src/workers/supervise.ts';
 import { Client } from '../support/clients/client.ts';
 import { byLabel, parseSeries, type Series, seriesOf } from '../support/observability/metrics.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';

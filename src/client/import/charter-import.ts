@@ -2,9 +2,8 @@
 // Imports a CSV file into the parent programs of an organization.
 import process from 'node:process';
 import { NetworkError, TimeoutError } from '../errors.ts';
-import { ImportError } from './import-error.ts';
 import { importFile } from './import-file.ts';
-import { HELP, readOptions } from './options.ts';
+import { HELP, ImportError, readOptions } from './options.ts';
 
 const STOPPED = new ImportError('The import was stopped.');
 const NO_RESPONSE = '. Check that the server is running, and that CHARTER_URL or --url is its address.';

@@ -1,8 +1,17 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { requireApiKey } from '../key-source.ts';
-import { ImportError } from './import-error.ts';
-import { proxyAdvice } from './telling-fetch.ts';
+import { requireApiKey } from '../settings.ts';
+import { proxyAdvice } from './progress.ts';
+
+/** An error whose message tells the user what to do. `isMisuse`: nothing was read or sent. */
+export class ImportError extends Error {
+  readonly isMisuse: boolean;
+
+  constructor(message: string, { isMisuse = false }: { isMisuse?: boolean } = {}) {
+    super(message);
+    this.isMisuse = isMisuse;
+  }
+}
 
 export const HELP = `Usage: charter-import FILE.csv [options]
 

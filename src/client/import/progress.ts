@@ -1,4 +1,6 @@
 import process from 'node:process';
+import { isTemporary, reasonOf } from '../sending.ts';
+import type { Fetch } from '../settings.ts';
 
 const WIDTH = 30;
 
@@ -27,4 +29,42 @@ export class Progress {
   #write(line: string): void {
     if (this.#isShown) process.stderr.write(`\r${line}\u001B[K`);
   }
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Sends requests, and tells the user why the client waits before it sends one again: once for each outage. */
+export function tellingFetch(
+  progress: Progress,
+  { stopping, advice }: { stopping: AbortSignal; advice: string },
+): Fetch {
+  let isOutage = false;
+  const tell = (problem: string) => {
+    if (isOutage || stopping.aborted) return;
+    isOutage = true;
+    progress.clear();
+    process.stderr.write(`${problem} Trying again …\n`);
+  };
+  return async (request) => {
+    try {
+      const response = await fetch(request);
+      if (response.status === TOO_MANY_REQUESTS) progress.showWait('waiting for the rate limit …');
+      else if (isTemporary(response.status)) tell(`The server is not ready (${response.status}).`);
+      else isOutage = false;
+      return response;
+    } catch (error) {
+      // The client aborts a request that takes too long.
+      const reason = request.signal.aborted ? 'no response in time' : reasonOf(Object(error).cause ?? error);
+      tell(`The server does not answer (${reason}).${advice}`);
+      throw error;
+    }
+  };
+}
+
+/** What to do if no response arrives because Node does not use the proxy. Empty if there is nothing. Holds no value. */
+export function proxyAdvice(url: string, env: Readonly<NodeJS.ProcessEnv>): string {
+  const name = /^https:/i.test(url) ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const isGiven = Boolean(env[name] || env[name.toLowerCase()]);
+  if (!isGiven || env['NODE_USE_ENV_PROXY'] === '1') return '';
+  return ` ${name} is set, but Node uses it only with NODE_USE_ENV_PROXY=1, since Node 24: set it, too, if Charter is behind this proxy.`;
 }

@@ -1,8 +1,7 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { type CsvFormat, csvLine } from './csv-format.ts';
-import { type Row, readableFileError } from './csv-rows.ts';
+import { type CsvFormat, csvLine, type Row, readableFileError } from './csv.ts';
 import { type Encoder, encoderOf } from './encodings.ts';
-import { ImportError } from './import-error.ts';
+import { ImportError } from './options.ts';
 
 const ADDED = ['import_row', 'import_status', 'import_message'] as const;
 

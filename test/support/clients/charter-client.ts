@@ -1,5 +1,5 @@
 import { type CharterClient, clientFrom } from '../../../src/client/client.ts';
-import type { Clock } from '../../../src/client/clock.ts';
+import type { Clock } from '../../../src/client/sending.ts';
 import { type ClientOptions, settingsFrom } from '../../../src/client/settings.ts';
 
 export type TestClock = Clock & { readonly waitsMs: number[] };
