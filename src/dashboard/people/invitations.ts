@@ -106,7 +106,7 @@ async function emailPage(
   retry: { readonly problem: Problem; readonly email: string } | null,
 ): Promise<View> {
   const user = await findInvited(context);
-  if (user === null) return redirect(userUrl(userIdOf(context)));
+  if (user === null) return retry === null ? redirect(userUrl(userIdOf(context))) : userPage(context, retry.problem);
   const url = userUrl(user.id);
   const problem = retry?.problem ?? null;
   const title = `Correct the e-mail of ${user.name}`;

@@ -1,3 +1,4 @@
+import { isRemovedEmail } from '../../domain/people/email.ts';
 import { mayManage, ROLES } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
 import { formatNumber } from '../../domain/text.ts';
@@ -105,6 +106,6 @@ function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: User
 }
 
 export function userState(user: UserDetails): Html {
-  if (user.deactivatedAt !== null) return badge('neutral', 'Deactivated');
+  if (user.deactivatedAt !== null) return badge('neutral', isRemovedEmail(user.email) ? 'Removed' : 'Deactivated');
   return canSignIn(user) ? badge('good', 'Active') : badge('warn', 'Invited');
 }

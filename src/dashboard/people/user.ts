@@ -1,4 +1,5 @@
 import { LINK_HOURS } from '../../domain/people/access-link.ts';
+import { isRemovedEmail } from '../../domain/people/email.ts';
 import { mayManage } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
 import { formatCount } from '../../domain/text.ts';
@@ -88,6 +89,10 @@ function accountSection(
   { problem, followsGroups }: { readonly problem: Problem | null; readonly followsGroups: boolean },
 ): Html {
   const { actor, formToken } = context;
+  if (isRemovedEmail(user.email)) {
+    return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
+<p class="quiet">An operator has removed the account for good, and its history stays. Invite the person to give them a new one.</p></section>`;
+  }
   if (user.deactivatedAt !== null) {
     return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting"><div><h3>Reactivate</h3><p class="quiet">The user may sign in again, with the same password and role.</p></div>

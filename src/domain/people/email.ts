@@ -43,8 +43,21 @@ export function withNormalDomain(text: string): string {
   return domain === null ? text : `${text.slice(0, at + 1)}${domain}`;
 }
 
+/** The domain is reserved (RFC 2606), so nobody gets mail there. */
+const REMOVED = /^removed-[0-9a-f-]{36}@removed\.invalid$/;
+
+/** In place of the e-mail of a user whom an operator has removed, and whose history stays. */
+export function removedEmailOf(userId: string): string {
+  return `removed-${userId}@removed.invalid`;
+}
+
+export function isRemovedEmail(email: string | null): boolean {
+  return email !== null && REMOVED.test(email);
+}
+
 /** A normal e-mail as people write it. */
 export function shownEmail(email: string): string {
+  if (isRemovedEmail(email)) return 'no e-mail';
   const domain = domainOfEmail(email);
   return `${email.slice(0, email.length - domain.length)}${domainToUnicode(domain) || domain}`;
 }

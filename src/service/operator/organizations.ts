@@ -3,7 +3,7 @@ import { DomainError, invalidField } from '../../domain/errors.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { normalEmail } from '../../domain/people/email.ts';
+import { normalEmail, shownEmail } from '../../domain/people/email.ts';
 import { commandLine } from '../../domain/release.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
@@ -51,7 +51,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
 }
 
 function takenEmailError(users: NewOrganization['users']): DomainError {
-  const emails = users.map(({ email }) => email).join(' or ');
+  const emails = users.map(({ email }) => shownEmail(email)).join(' or ');
   return new DomainError('conflict', `The e-mail ${emails} belongs to a user already. Give another one.`);
 }
 

@@ -1,6 +1,6 @@
 import { DomainError, invalidField } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { domainOfEmail, normalEmail } from '../../domain/people/email.ts';
+import { domainOfEmail, normalEmail, removedEmailOf, shownEmail } from '../../domain/people/email.ts';
 import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
@@ -69,7 +69,7 @@ export async function changeEmailOf(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new DomainError('conflict', `The e-mail ${email} belongs to a user already. Give another one.`);
+    throw new DomainError('conflict', `The e-mail ${shownEmail(email)} belongs to a user already. Give another one.`);
   }
 }
 
@@ -79,7 +79,7 @@ export async function requireFreeDomain(db: Database, email: string, scope: Orga
   if (owner === null || owner.id === scope?.organizationId) return;
   throw new DomainError(
     'conflict',
-    `The organization "${owner.name}" (${owner.id}) has verified the domain of ${email}, so only it can have users there.`,
+    `The organization "${owner.name}" (${owner.id}) has verified the domain of ${shownEmail(email)}, so only it can have users there.`,
   );
 }
 
@@ -122,8 +122,7 @@ async function keepWithoutAccount(
   await deleteSsoIdentity(tx, scope, user.id);
   await changeUser(tx, scope, user.id, {
     ...NO_SECOND_FACTOR,
-    // The domain is reserved (RFC 2606), so nobody gets mail there.
-    email: `removed-${user.id}@removed.invalid`,
+    email: removedEmailOf(user.id),
     hasAccepted: false,
     passwordHash: null,
     deactivatedAt: user.deactivatedAt ?? now,

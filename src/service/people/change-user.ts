@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { shownEmail } from '../../domain/people/email.ts';
+import { isRemovedEmail, shownEmail } from '../../domain/people/email.ts';
 import { isAbove, type Role } from '../../domain/people/role.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
@@ -100,6 +100,8 @@ export async function reactivateUser(
     await lockOrganization(tx, actor.scope);
     const { current, target } = await lockToManage(tx, actor, userId);
     if (target.deactivatedAt === null) return conflict(`${shownEmail(target.email)} is active.`);
+    if (isRemovedEmail(target.email))
+      return conflict('An operator has removed the account for good. Invite the person to give them a new one.');
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
     await recordAudit(tx, actor.scope, {
       action: 'user.reactivated',

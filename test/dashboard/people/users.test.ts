@@ -1,9 +1,14 @@
-import { type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { removeUser } from '../../../src/service/operator/users.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { setPassword } from '../../../src/service/people/access-links.ts';
+import { inviteUser } from '../../../src/service/people/invitations.ts';
+import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
-import { givePasskey } from '../../support/data/accounts.ts';
+import { givePasskey, newAuditSource } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/data/encryption.ts';
+import { PASSWORD } from '../../support/data/password.ts';
 import { linkDirectly } from '../../support/data/single-sign-on.ts';
 
 const dashboard = await useDashboard();
@@ -175,4 +180,29 @@ test('the form for an invitation reports every mistake at once', async () => {
   const page = await browser.submit('/people/users/invite', { name: '', email: 'nobody', role: 'owner' });
   expect(page.status).toBe(422);
   for (const field of ['name', 'email', 'role']) expect(page.text).toContain(`href="#${field}"`);
+});
+
+test('somebody whom an operator has removed is shown without an e-mail, and cannot be reactivated', async () => {
+  const { administrator, manager, member } = await createPeople(dashboard.db);
+  await giveKey(dashboard.db, member);
+  await removeUser(dashboard.db, member.email);
+  for (const browser of [await browserOf(dashboard, administrator), await browserOf(dashboard, manager)]) {
+    const list = wordsOf(await browser.get('/people/users?state=deactivated'));
+    expect(list).toMatch(/The member no e-mail .*Removed/);
+    const page = wordsOf(await browser.get(`/people/users/${member.userId}`));
+    expect(page).toMatch(/no e-mail .*Removed .*An operator has removed the account.*Invite the person/);
+    for (const each of [list, page]) expect(each).not.toMatch(/removed\.invalid|Reactivate/);
+  }
+});
+
+test('a correction of an e-mail that comes after the invitation was accepted says so', async () => {
+  const { administrator } = await createPeople(dashboard.db);
+  const browser = await browserOf(dashboard, administrator);
+  const email = `${crypto.randomUUID()}@example.test`;
+  const { link } = orThrow(await inviteUser(dashboard.db, administrator, { email, name: 'Mei', role: 'viewer' }));
+  const path = `/people/users/${link.userId}/email`;
+  const fields = filled(await browser.form(path), { email: `${crypto.randomUUID()}@example.test` });
+  orThrow(await setPassword(dashboard.db, { token: link.token, password: PASSWORD, auditSource: newAuditSource() }));
+  const refused = await browser.post(path, fields);
+  expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining('has accepted the invitation')]);
 });

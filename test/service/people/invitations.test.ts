@@ -3,6 +3,7 @@ import type { Role } from '../../../src/domain/people/role.ts';
 import { changeEmailOf, getUserByEmailOrId, removeUser } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { openLink, setPassword } from '../../../src/service/people/access-links.ts';
+import { reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
 import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
@@ -207,6 +208,10 @@ describe('an operator', () => {
     const [row] = await db.prisma.user.findMany({ where: { id: member.userId } });
     if (hasKey) expect(row).toMatchObject({ deactivatedAt: expect.any(Date), passwordHash: null, hasAccepted: false });
     expect(row !== undefined).toBe(hasKey);
+    if (hasKey)
+      expect(await outcomeOf(reactivateUser(db, administrator, member))).toContain(
+        'An operator has removed the account',
+      );
     const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
     expect(actions).toEqual(hasKey ? ['key.created', 'key.revoked', 'user.removed'] : ['user.removed']);
     const { token } = await invited((await createPeople(db)).administrator, member.email);
