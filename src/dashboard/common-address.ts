@@ -4,19 +4,27 @@ import { normalEmail, shownEmail } from '../domain/people/email.ts';
 import { type Html, html } from '../html/html.ts';
 import { findCellForEmail } from '../service/cells/domain-map.ts';
 import { GUEST_URLS, PROFILE_URL, SECTION_URLS, SIGN_IN_URL, safeNext, urlOf } from './addresses.ts';
-import type { Form } from './http/forms.ts';
+import { nextField, text } from './forms/fields.ts';
+import { type Filled, type Form, fieldsOf, problemSummary } from './forms/form.ts';
 import { form, type PublicPage, publicRoutes } from './http/page-routes.ts';
-import { formProblem, type Problem } from './http/problem.ts';
+import { formProblem } from './http/problem.ts';
 import { askedUrl, calledCommonAddress, type Dashboard, type RequestContext } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import { redirect, type View } from './http/view.ts';
 import { continuePage } from './markup/continue.ts';
 import { page } from './markup/layout.ts';
-import { field, hidden, postForm, problemSummary } from './markup/parts.ts';
+import { postForm } from './markup/parts.ts';
+
+const EMAIL_FORM = {
+  next: nextField,
+  email: text({ label: 'E-mail', type: 'email', attributes: html`autocomplete="username" required`, hasFocus: true }),
+};
+
+type Filling = Filled<typeof EMAIL_FORM>;
 
 const PAGES: readonly PublicPage[] = [
   // With takesTurns, the form waits for no turn to use the database, which it does not need.
-  { path: SIGN_IN_URL, get: showCells, post: form(['email', 'next'], submitEmail, { takesTurns: true }) },
+  { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { takesTurns: true }) },
   ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
 
@@ -32,7 +40,7 @@ export function commonAddressRoutes(dashboard: Dashboard): RequestHandler {
 }
 
 async function showCells(context: RequestContext): Promise<View> {
-  return cellsPage(context, { email: '', next: safeNext(context.query.get('next')), problem: null });
+  return cellsPage(context, { typed: { email: '', next: safeNext(context.query.get('next')) }, problem: null });
 }
 
 /** Handles the URL of a page that only cells have. */
@@ -41,12 +49,12 @@ async function leadToSignIn(context: RequestContext): Promise<View> {
 }
 
 /** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
-async function submitEmail(context: RequestContext, form: Form<'email' | 'next'>): Promise<View> {
-  const next = safeNext(form.text('next'));
-  const email = normalEmail(form.text('email'));
+async function submitEmail(context: RequestContext, { values, typed }: Form<typeof EMAIL_FORM>): Promise<View> {
+  const { next } = values;
+  const email = normalEmail(values.email);
   if (email === null) {
     const problem = formProblem('Type the whole e-mail address, such as mei@example.org.');
-    return cellsPage(context, { email: form.text('email'), next, problem });
+    return cellsPage(context, { typed, problem });
   }
   const cell = await findCell(context, email);
   if (cell === null) return unknownPage(context, { email, next });
@@ -85,28 +93,22 @@ function signInUrlAt({ url }: Cell, { email, next }: Going): string {
   return `${url}${urlOf(SIGN_IN_URL, { next: nextParameterOf(next) })}${fragment}`;
 }
 
-function cellsPage(context: RequestContext, { problem, ...going }: Going & { readonly problem: Problem | null }): View {
+function cellsPage(context: RequestContext, filled: Filling): View {
+  const { problem } = filled;
+  const { next } = filled.typed;
   const common = requireCommonAddress(context);
   const title = 'Sign in';
   const main = html`<section class="card guest-card"><h1>${title}</h1>
-${common.domainsFile === null ? html`<p>Choose where your organization is.</p>` : emailForm(context, { ...going, problem })}
-${cellLinks(common, { email: '', next: going.next })}</section>`;
-  return page(context, { title, main, problem, formUrl: urlOf(SIGN_IN_URL, { next: nextParameterOf(going.next) }) });
+${common.domainsFile === null ? html`<p>Choose where your organization is.</p>` : emailForm(context, filled)}
+${cellLinks(common, { email: '', next })}</section>`;
+  return page(context, { title, main, problem, formUrl: urlOf(SIGN_IN_URL, { next: nextParameterOf(next) }) });
 }
 
-function emailForm(
-  { formToken }: RequestContext,
-  { email, next, problem }: Going & { readonly problem: Problem | null },
-): Html {
-  return html`${problemSummary(problem, {})}
+function emailForm({ formToken }: RequestContext, filled: Filling): Html {
+  return html`${problemSummary(filled.problem)}
 ${postForm(
   { action: SIGN_IN_URL, formToken },
-  html`${hidden('next', next)}
-${field(
-  { name: 'email', label: 'E-mail' },
-  (attributes) =>
-    html`<input ${attributes} type="email" value="${email}" autocomplete="username" required${problem === null && html` autofocus`}>`,
-)}
+  html`${Object.values(fieldsOf(EMAIL_FORM, filled))}
 <div class="actions"><button class="button primary wide">Continue</button></div>`,
 )}
 <div class="or"><span>or choose a location</span></div>`;

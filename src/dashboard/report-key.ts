@@ -10,7 +10,9 @@ import { forwardReport } from '../service/cells/forward-report.ts';
 import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../service/keys/report-keys.ts';
 import { type Done, invalid } from '../service/outcome.ts';
 import { REPORT_KEY_URL } from './addresses.ts';
-import { type Form, type MaxSize, mediaTypeOf, readBody } from './http/forms.ts';
+import { lines, secret } from './forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from './forms/form.ts';
+import { type MaxSize, mediaTypeOf, readBody } from './http/forms.ts';
 import { answerPrograms } from './http/json-requests.ts';
 import { form, publicRoutes } from './http/page-routes.ts';
 import { formProblem, type Problem, problemOf } from './http/problem.ts';
@@ -18,10 +20,21 @@ import type { Dashboard, RequestContext } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import type { View } from './http/view.ts';
 import { page } from './markup/layout.ts';
-import { field, postForm, problemSummary } from './markup/parts.ts';
+import { postForm } from './markup/parts.ts';
 
 /** The largest report, 256 KiB: long lines of a log, or thousands of keys. */
 export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };
+
+const REPORT_FORM = {
+  /** It contains keys, so no page repeats it. */
+  text: secret(
+    lines({
+      label: 'Text with the key',
+      hint: `Paste the key, or the text that contains it, such as lines of a log. Charter finds up to ${MAX_REPORTED_KEYS} keys in it, and does not store the text.`,
+      attributes: html`rows="6" autocomplete="off" autocapitalize="none" spellcheck="false" translate="no" required`,
+    }),
+  ),
+};
 
 /** Anybody who has found a key reports it here: people by a form, and programs by JSON. */
 export function reportKeyRoutes(dashboard: Dashboard): Router {
@@ -30,20 +43,18 @@ export function reportKeyRoutes(dashboard: Dashboard): Router {
   router.post(REPORT_KEY_URL, (req, res, next) =>
     mediaTypeOf(req) === 'application/json' ? answerProgram(req, res, next) : next(),
   );
-  const post = form(['text'], submitReport, { size: MAX_REPORT, takesTurns: true });
+  const post = form(REPORT_FORM, submitReport, { size: MAX_REPORT, takesTurns: true });
   router.use(publicRoutes(dashboard, [{ path: REPORT_KEY_URL, get: showReport, post }]));
   return router;
 }
-
-const LABEL = 'Text with the key';
 
 async function showReport(context: RequestContext): Promise<View> {
   return reportPage(context, null);
 }
 
-async function submitReport(context: RequestContext, form: Form<'text'>): Promise<View> {
+async function submitReport(context: RequestContext, { values }: Form<typeof REPORT_FORM>): Promise<View> {
   const { dashboard, auditSource, now, inTurn } = context;
-  const found = keysInText(form.text('text'));
+  const found = keysInText(values.text);
   if (found.length === 0) {
     return reportPage(context, problemOf(invalid('text', NO_KEY)));
   }
@@ -59,23 +70,13 @@ async function submitReport(context: RequestContext, form: Form<'text'>): Promis
 const NO_KEY =
   'must contain a whole API key. It begins with charter_live_ or charter_test_, and ends with 46 letters and digits.';
 
-/** The form, which never repeats the text that was sent, because it contains keys. */
 function reportPage(context: RequestContext, problem: Problem | null): View {
   const main = html`<section class="card guest-card"><h1>Report a leaked API key</h1>
 <p>Have you found an API key of Charter where it does not belong, such as in a repository, a log or a chat? Report it, and it is revoked at once. You need no account.</p>
-${problemSummary(problem, { text: LABEL })}
+${problemSummary(problem, REPORT_FORM)}
 ${postForm(
   { action: REPORT_KEY_URL, formToken: context.formToken },
-  html`${field(
-    {
-      name: 'text',
-      label: LABEL,
-      hint: `Paste the key, or the text that contains it, such as lines of a log. Charter finds up to ${MAX_REPORTED_KEYS} keys in it, and does not store the text.`,
-      errors: problem?.fields,
-    },
-    (attributes) =>
-      html`<textarea ${attributes} rows="6" autocomplete="off" autocapitalize="none" spellcheck="false" translate="no" required></textarea>`,
-  )}
+  html`${fieldsOf(REPORT_FORM, { typed: {}, problem }).text}
 <div class="actions"><button class="button primary wide">Report and revoke</button></div>`,
 )}
 <p class="aside">A revoked key never works again. Programs that use it stop working.</p></section>`;

@@ -1,13 +1,14 @@
 import { exportAudit } from '../../service/audit/audit-log.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
+import { typedIn } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
-import { filterValuesIn, readFilters } from './filters.ts';
+import { FILTERS, readFilters } from './filters.ts';
 import { refusedFilters } from './page.ts';
 
 export async function downloadAuditLog(context: SignedInContext): Promise<View> {
   const { actor, now, dashboard, query } = context;
-  const values = filterValuesIn(query);
+  const values = typedIn(FILTERS, query);
   const { filters, problem } = await readFilters(context, values);
   if (problem !== null) return refusedFilters(context, { values, problem, isExport: true });
   const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;

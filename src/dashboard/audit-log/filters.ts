@@ -1,7 +1,9 @@
-import type { FieldErrors } from '../../domain/errors.ts';
-import { searchText } from '../../domain/name.ts';
-import { isId } from '../../domain/text.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import type { FieldErrors } from '../../domain/errors.ts';
+import { isId } from '../../domain/text.ts';
+import { withoutKey } from '../../domain/keys/api-key.ts';
+import { searchText } from '../../domain/name.ts';
+import { html } from '../../html/html.ts';
 import {
   findAuditedKeys,
   findAuditedUsers,
@@ -10,31 +12,47 @@ import {
 } from '../../service/audit/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditFilters } from '../../store/audit/audit-log.ts';
+import { normalized, select, text } from '../forms/fields.ts';
+import type { Typed } from '../forms/form.ts';
 import { readDay } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
-import { withoutKey } from '../keys/search.ts';
-
-export const FILTER_FIELDS = ['action', 'person', 'key', 'from', 'to'] as const;
-type FilterField = (typeof FILTER_FIELDS)[number];
-
-/**
- * The values of the filter form's fields; empty: no filter. `person` is a part of a name or an e-mail, or a user's id in links;
- * `key` a part of a name or a prefix. `from` and `to` are days such as "2026-01-31", both included.
- */
-export type FilterValues = Readonly<Record<FilterField, string>>;
+import { ACTION_WORDS } from './event-table.ts';
 
 const MAX_CHARACTERS = 300;
 
 /** A whole key in a value is cut to its prefix. */
-export function filterValues(read: (name: FilterField) => string): FilterValues {
-  const text = (name: FilterField) => withoutKey(searchText(read(name), MAX_CHARACTERS));
-  return { action: text('action'), person: text('person'), key: text('key'), from: text('from'), to: text('to') };
-}
+const cut = (sent: string) => withoutKey(searchText(sent, MAX_CHARACTERS));
 
-export function filterValuesIn(query: URLSearchParams): FilterValues {
-  return filterValues((name) => query.get(name) ?? '');
-}
+const textField = (label: string, placeholder: string) =>
+  text({
+    label,
+    type: 'search',
+    attributes: html`placeholder="${placeholder}" autocomplete="off" spellcheck="false" maxlength="300"`,
+  });
+
+/**
+ * An empty value is no filter. `person` is a part of a name or an e-mail, or a user's id in links; `key` a part of a name or a
+ * prefix. `from` and `to` are days such as "2026-01-31", both included.
+ */
+export const FILTERS = {
+  action: normalized(
+    select({
+      label: 'Event',
+      options: [
+        { value: '', words: 'Everything' },
+        ...ACTIONS.map((action) => ({ value: action, words: ACTION_WORDS[action] })),
+      ],
+    }),
+    cut,
+  ),
+  person: normalized(textField('Person', 'Name or e-mail'), cut),
+  key: normalized(textField('API key', 'Name or prefix'), cut),
+  from: normalized(text({ label: 'From', type: 'date' }), cut),
+  to: normalized(text({ label: 'To', type: 'date' }), cut),
+};
+
+export type FilterValues = Typed<typeof FILTERS>;
 
 /** `problem` is `null` if the values are valid. */
 export async function readFilters(

@@ -2,25 +2,22 @@ import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';
-import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { AUDIT_LOG_URL, urlOf } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { type Form, fieldsOf, problemSummary, typedIn } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, field, filterFold, hidden, pager, problemSummary } from '../markup/parts.ts';
+import { doneNotice, filterFold, hiddenInput, pager } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';
 import { organizationHead } from '../organization/head.ts';
-import { ACTION_WORDS, eventTable } from './event-table.ts';
-import { type FILTER_FIELDS, type FilterValues, filterValues, filterValuesIn, readFilters } from './filters.ts';
-
-const LABELS = { action: 'Event', person: 'Person', key: 'API key', from: 'From', to: 'To' };
+import { eventTable } from './event-table.ts';
+import { FILTERS, type FilterValues, readFilters } from './filters.ts';
 
 export async function showAuditLog(context: SignedInContext): Promise<View> {
   const { query } = context;
-  const values = filterValuesIn(query);
+  const values = typedIn(FILTERS, query);
   const { filters, problem } = await readFilters(context, values);
   if (problem !== null) return refusedFilters(context, { values, problem, isExport: false });
   const [after, before] = [query.get('after'), query.get('before')];
@@ -41,11 +38,8 @@ ${pager({
 }
 
 /** Posted, because people also paste a whole API key here, which must not get into a URL: it is cut to its prefix first. */
-export async function filterAuditLog(
-  _context: SignedInContext,
-  form: Form<(typeof FILTER_FIELDS)[number]>,
-): Promise<View> {
-  return redirect(urlOf(AUDIT_LOG_URL, filterValues(form.text)));
+export async function filterAuditLog(_context: SignedInContext, { values }: Form<typeof FILTERS>): Promise<View> {
+  return redirect(urlOf(AUDIT_LOG_URL, values));
 }
 
 type Refused = {
@@ -57,7 +51,7 @@ type Refused = {
 
 /** Shows no events: the events of other filters would be mistaken for the requested ones. */
 export function refusedFilters(context: SignedInContext, { values, problem, isExport }: Refused): View {
-  const main = html`${problemSummary(problem, LABELS)}
+  const main = html`${problemSummary(problem, FILTERS)}
 ${isExport && html`<div class="notice warn"><p><strong>Nothing was exported.</strong> Correct the filters, then export the events that the page shows.</p></div>`}
 ${filterForm(context, values, problem)}`;
   return logPage(context, main, problem);
@@ -73,26 +67,10 @@ function isFiltered(values: FilterValues): boolean {
 }
 
 function filterForm({ formToken, now }: SignedInContext, values: FilterValues, problem: Problem | null): Html {
-  const errors = problem?.fields;
-  const text = (name: 'person' | 'key', placeholder: string) =>
-    field(
-      { name, label: LABELS[name], errors },
-      (attributes) =>
-        html`<input ${attributes} type="search" value="${values[name]}" placeholder="${placeholder}" autocomplete="off" spellcheck="false" maxlength="300">`,
-    );
-  const day = (name: 'from' | 'to') =>
-    field(
-      { name, label: LABELS[name], errors },
-      (attributes) => html`<input ${attributes} type="date" value="${values[name]}">`,
-    );
-  return html`<form class="card filters" method="post" action="${AUDIT_LOG_URL}" aria-label="Filters">${hidden('form_token', formToken)}
+  return html`<form class="card filters" method="post" action="${AUDIT_LOG_URL}" aria-label="Filters">${hiddenInput('form_token', formToken)}
 ${filterFold(
   { isOpen: problem !== null || isFiltered(values) },
-  html`${field({ name: 'action', label: LABELS.action, errors }, (attributes) => html`<select ${attributes}><option value="">Everything</option>${ACTIONS.map((action) => html`<option value="${action}"${action === values.action && html` selected`}>${ACTION_WORDS[action]}</option>`)}</select>`)}
-${text('person', 'Name or e-mail')}
-${text('key', 'Name or prefix')}
-${day('from')}
-${day('to')}
+  html`${Object.values(fieldsOf(FILTERS, { typed: values, problem }))}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="${AUDIT_LOG_URL}">Clear</a></div>
 ${presets(values, now)}`,
 )}</form>`;

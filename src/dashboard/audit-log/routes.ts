@@ -1,21 +1,22 @@
 import { mayGovern } from '../../domain/people/role.ts';
 import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../addresses.ts';
+import { typedIn } from '../forms/form.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect } from '../http/view.ts';
 import { proofOf, provenPage } from '../proof/proven.ts';
 import { downloadAuditLog } from './export.ts';
-import { FILTER_FIELDS, filterValuesIn } from './filters.ts';
+import { FILTERS } from './filters.ts';
 import { filterAuditLog, showAuditLog } from './page.ts';
 
 /** A file would leave the page that asked for the proof on the screen. */
 const toLog = ({ query }: SignedInContext) =>
-  redirect(urlOf(AUDIT_LOG_URL, { ...filterValuesIn(query), done: 'proven' }));
+  redirect(urlOf(AUDIT_LOG_URL, { ...typedIn(FILTERS, query), done: 'proven' }));
 
 const PURPOSE = 'export the audit log';
 
 export const auditLogPages: readonly SignedInPage[] = [
-  { path: AUDIT_LOG_URL, mayEnter: mayGovern, get: showAuditLog, post: form(FILTER_FIELDS, filterAuditLog) },
+  { path: AUDIT_LOG_URL, mayEnter: mayGovern, get: showAuditLog, post: form(FILTERS, filterAuditLog) },
   {
     path: AUDIT_LOG_FILE_URL,
     mayEnter: mayGovern,

@@ -11,30 +11,6 @@ export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'r
 export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 export const TOKEN_FIELD = 'form_token';
 
-/** The fields of a submitted form. */
-export type Form<Name extends string> = {
-  /** Empty where the field was not sent. */
-  text(name: Name): string;
-  all(name: Name): string[];
-  has(name: Name): boolean;
-};
-
-export type FormOptions<Name> = {
-  /** Fields that may be sent more than once. */
-  readonly lists?: readonly Name[];
-  /** 10 KiB by default. */
-  readonly size?: MaxSize;
-};
-
-/** Reads a form with exactly these fields. */
-export async function readForm<Name extends string>(
-  req: IncomingMessage,
-  context: RequestContext,
-  { fields, lists = [], size = MAX_FORM }: { fields: readonly Name[] } & FormOptions<Name>,
-): Promise<Form<Name>> {
-  return formOf(await readFields(req, context, size), { fields, lists });
-}
-
 /** The fields as they were sent, of a form that our own page made for this session. */
 export async function readFields(
   req: IncomingMessage,
@@ -45,26 +21,6 @@ export async function readFields(
   const sent = new URLSearchParams((await readBody(req, size)).toString('utf8'));
   if (!isSameText(sent.get(TOKEN_FIELD) ?? '', context.formToken)) throw new RequestError('forged');
   return sent;
-}
-
-/** The form with exactly these fields. Other fields are refused, so that no value is ever assigned by its name. */
-export function formOf<Name extends string>(
-  sent: URLSearchParams,
-  { fields, lists = [] }: { fields: readonly Name[]; lists?: readonly Name[] },
-): Form<Name> {
-  for (const [name, value] of sent) {
-    const isKnown = name === TOKEN_FIELD || [...fields, ...lists].some((known) => known === name);
-    if (!isKnown) throw new RequestError('unexpected-field');
-    const isList = lists.some((known) => known === name);
-    if (!isList && sent.getAll(name).length > 1) throw new RequestError('unexpected-field');
-    // PostgreSQL's text type cannot hold it.
-    if (value.includes('\0')) throw new RequestError('unreadable');
-  }
-  return {
-    text: (name) => sent.get(name) ?? '',
-    all: (name) => sent.getAll(name),
-    has: (name) => sent.has(name),
-  };
 }
 
 /**

@@ -3,8 +3,9 @@ import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/people/role.ts';
 import type { SessionEnd } from '../../domain/people/session.ts';
 import { SIGN_IN_URL, urlOf } from '../addresses.ts';
+import { type Fields, type Form, readForm } from '../forms/form.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
-import { type Form, type FormOptions, readForm, refuseForeign } from './forms.ts';
+import { MAX_FORM, type MaxSize, readFields, refuseForeign } from './forms.ts';
 import {
   askedUrl,
   contextOf,
@@ -39,14 +40,21 @@ export type SignedInPage = Page<SignedInContext> & { readonly mayEnter: (role: R
 /** For pages of every role. */
 export const anyRole = () => true;
 
-/** Handles a form with exactly these fields. With `takesTurns`, `handle` waits for another server and takes turns itself. */
-export function form<Context extends RequestContext, const Name extends string = never>(
-  fields: readonly Name[],
-  handle: (context: Context, form: Form<Name>) => Promise<View>,
-  { takesTurns = false, ...options }: FormOptions<Name> & { readonly takesTurns?: boolean } = {},
+type FormOptions = {
+  /** 10 KiB by default. */
+  readonly size?: MaxSize;
+  /** `handle` waits for another server and takes turns itself. */
+  readonly takesTurns?: boolean;
+};
+
+/** Handles a form. */
+export function form<Context extends RequestContext, F extends Fields>(
+  fields: F,
+  handle: (context: Context, form: Form<F>) => Promise<View>,
+  { size = MAX_FORM, takesTurns = false }: FormOptions = {},
 ): Post<Context> {
   return async (context, req) => {
-    const sent = await readForm(req, context, { fields, ...options });
+    const sent = readForm(fields, await readFields(req, context, size), context);
     return (current) => (takesTurns ? handle(current, sent) : current.inTurn(() => handle(current, sent)));
   };
 }

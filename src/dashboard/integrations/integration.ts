@@ -13,15 +13,15 @@ import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
 import { integrationKeysUrl, integrationUrl, newKeyUrl, urlOf, userUrl } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
+import { problemSummary } from '../forms/form.ts';
 import { doneDuringMove } from '../http/errors.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { badge, beside, doneNotice, emailText, facts, head, pager, postForm, problemSummary } from '../markup/parts.ts';
-import { day, instant, ROLE_WORDS, since } from '../markup/words.ts';
-import { INTEGRATION_ROLE_MEANING } from './form.ts';
+import { badge, beside, doneNotice, emailText, facts, head, pager, postForm } from '../markup/parts.ts';
+import { day, INTEGRATION_ROLE_MEANING, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 
 /** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
@@ -70,7 +70,7 @@ async function integrationPage(context: SignedInContext, problem: Problem | null
   const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
   const mayManage = mayManageIntegrations(actor.role);
   const isFirst = after === null && before === null;
-  const main = html`${integrationHead({ integration, current: 'details' })}${doneNotice(DONE.get(query.get('done') ?? '')?.(integration))}${problemSummary(problem, {})}
+  const main = html`${integrationHead({ integration, current: 'details' })}${doneNotice(DONE.get(query.get('done') ?? '')?.(integration))}${problemSummary(problem)}
 ${mayManage && !integration.isOwnerActive && ownerNotice(context, integration)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(integration, { mayManage, now })}</section>
 ${mayManage && manageSection(context, integration)}

@@ -5,7 +5,7 @@ import { anyRole, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
-import { change, create, FIELDS, showChangeIntegration, showCreateIntegration } from './form.ts';
+import { CONTENT_FIELDS, CREATE_FORM, change, create, showChangeIntegration, showCreateIntegration } from './form.ts';
 import { reactivate, showIntegration, showSuspend, suspend, take } from './integration.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 import { showIntegrations } from './list.ts';
@@ -25,30 +25,30 @@ export const integrationPages: readonly SignedInPage[] = [
     path: NEW_INTEGRATION_URL,
     mayEnter: mayManageIntegrations,
     get: showCreateIntegration,
-    post: provenForm('create an integration', [...FIELDS, 'form_id'], create),
+    post: provenForm('create an integration', CREATE_FORM, create),
   },
   {
     path: integrationUrl(ID, 'change'),
     mayEnter: mayManageIntegrations,
     get: showChangeIntegration,
-    post: provenForm('change the integration', FIELDS, change, { nameOf }),
+    post: provenForm('change the integration', CONTENT_FIELDS, change, { nameOf }),
   },
   {
     path: integrationUrl(ID, 'suspend'),
     mayEnter: mayManageIntegrations,
     postsDuringMove: true,
     get: showSuspend,
-    post: provenForm('suspend the integration', [], suspend, { nameOf }),
+    post: provenForm('suspend the integration', {}, suspend, { nameOf }),
   },
   {
     path: integrationUrl(ID, 'reactivate'),
     mayEnter: mayManageIntegrations,
-    post: provenForm('reactivate the integration', [], reactivate, { nameOf }),
+    post: provenForm('reactivate the integration', {}, reactivate, { nameOf }),
   },
   {
     path: integrationUrl(ID, 'take'),
     mayEnter: mayManageIntegrations,
-    post: provenForm('become the owner of the integration', [], take, { nameOf }),
+    post: provenForm('become the owner of the integration', {}, take, { nameOf }),
   },
   ...keyPages({
     listPath: integrationKeysUrl(ID),

@@ -1,22 +1,23 @@
-import { nameKeyOf } from '../../domain/name.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { type Html, html } from '../../html/html.ts';
+import { nameKeyOf } from '../../domain/name.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/authority/keys.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
 import { type KeyPage, keyUrl } from '../addresses.ts';
+import { text } from '../forms/fields.ts';
+import { type Fields, problemSummary } from '../forms/form.ts';
 import { conflictPage } from '../http/errors.ts';
 import type { Problem } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { contactList, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { beside, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, facts, head, postForm } from '../markup/parts.ts';
 import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
 import { type KeyContext, keyIdOf, refuseElsewhere, toList, upToList } from './context.ts';
-import { LIFE_LABEL, RESTRICTION_LABELS } from './fields.ts';
 
 // An action on a key (rotate, rename, restrict, move, revoke) has a page of its own, so that it works without a script. The
 // page reads the key, says why the actor may not do this or that the key has ended, or shows the form. The service decides
@@ -36,6 +37,7 @@ export function keyOf(context: KeyContext): { readonly keyId: string; readonly u
 }
 
 type Confirmation = {
+  readonly form: Fields;
   readonly problem: Problem | null;
   /** What the page shows of a key that has not ended. `notice`: what the last submission did without saving. */
   readonly show: (key: KeyDetails, access: KeyAccess) => Promise<Content>;
@@ -47,7 +49,7 @@ type Content = { readonly content: Html; readonly notice?: Html | false };
 export async function confirmationPage(
   context: KeyContext,
   action: KeyPage,
-  { problem, show }: Confirmation,
+  { form, problem, show }: Confirmation,
 ): Promise<View> {
   const { key, ...access } = await readKey(context);
   if (action === 'revoke') {
@@ -60,22 +62,14 @@ export async function confirmationPage(
   const { content, notice = false }: Content = isEnded ? alreadyEnded(key, context) : await show(key, access);
   const title = `${ACTION_NAMES[action]} ${key.name}`;
   const main = html`${head({ title, up: upToList(context) })}
-${problemSummary(problem, LABELS)}${notice}
+${problemSummary(problem, form)}${notice}
 ${beside({ title: 'The key', about: keyFacts(context, key, access.holder), content })}`;
   return page(context, { title, main, problem, isForm: true });
 }
 
-const LABELS = {
-  name: 'Name',
-  integration: 'Integration',
-  key_name: 'Name of the key',
-  expiry: LIFE_LABEL,
-  ...RESTRICTION_LABELS,
-};
-
 type ActionForm = {
   readonly action: KeyPage;
-  readonly fields: Html;
+  readonly fields: HtmlValue;
   /** The text of the button; the name of the action if it is omitted. */
   readonly label?: string;
   readonly kind?: 'primary' | 'danger';
@@ -115,33 +109,24 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
 }
 
 /** To rotate or revoke another holder's key that was used within the last 24 hours, the actor must type its name. */
-function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
+export function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
 
-/** The field for the name of the key; `false` if it need not be typed. */
-export function nameField(context: KeyContext, key: KeyDetails, { problem, typed }: NameTyped): Html | false {
-  if (!mustTypeName(context, key)) return false;
-  const hint = html`The key is in use. To confirm, type its name: <strong>${key.name}</strong>`;
-  return field(
-    { name: KEY_NAME, label: LABELS[KEY_NAME], hint, errors: problem?.fields },
-    (attributes) =>
-      html`<input ${attributes} type="text" value="${typed}" maxlength="100" required autocomplete="off" spellcheck="false">`,
-  );
-}
-
-export const KEY_NAME = 'key_name';
-
-export type NameTyped = { readonly problem: Problem | null; readonly typed: string };
-/** The form when it is first shown. */
-export const NOTHING_TYPED: NameTyped = { problem: null, typed: '' };
+/** The field for the name of the key. */
+export const keyNameField = text({
+  label: 'Name of the key',
+  hint: ({ key }: { readonly key: KeyDetails }) =>
+    html`The key is in use. To confirm, type its name: <strong>${key.name}</strong>`,
+  attributes: html`maxlength="100" required autocomplete="off" spellcheck="false"`,
+});
 
 /** Returns `null` if the typed name is right, or none is needed. */
-export async function findNameMismatch(context: KeyContext, typed: string): Promise<Invalid | null> {
+export async function checkTypedName(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);
   if (!mustTypeName(context, key) || nameKeyOf(typed).equals(nameKeyOf(key.name))) return null;
-  return invalid(KEY_NAME, `must be “${key.name}”.`);
+  return invalid('key_name', `must be “${key.name}”.`);
 }
 
 /** Returns `null` if the actor may do this with the holder's keys. */

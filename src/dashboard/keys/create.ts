@@ -1,89 +1,84 @@
-import type { FieldErrors } from '../../domain/errors.ts';
-import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
-import { type Permission, permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
+import { permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { countActiveKeys } from '../../service/keys/list-keys.ts';
 import { newKeyUrl } from '../addresses.ts';
-import { type Form, readDay } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { boxes, formId, parsed, select, text } from '../forms/fields.ts';
+import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { readDay } from '../http/forms.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
+import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import {
-  beside,
-  emailText,
-  environmentBadge,
-  facts,
-  field,
-  fieldError,
-  head,
-  hidden,
-  postForm,
-  problemSummary,
-} from '../markup/parts.ts';
+import { beside, emailText, environmentBadge, facts, head, postForm } from '../markup/parts.ts';
 import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
 import { refusalOf, refusedPage } from './confirmation.ts';
 import { type KeyContext, refuseElsewhere, toList } from './context.ts';
-import {
-  addressesField,
-  addressesHint,
-  defaultLife,
-  LIFE_LABEL,
-  lifeField,
-  lifeOptions,
-  limitField,
-  ON_A_DAY,
-  RESTRICTION_LABELS,
-  type RestrictionValues,
-  readLifeDays,
-  readLimit,
-} from './fields.ts';
+import { addressesField, defaultLife, LIFE_LABEL, lifeOptions, limitField, ON_A_DAY, readLifeDays } from './fields.ts';
 import { issuedPage } from './issued.ts';
 
-/** The values of the form's fields. */
-type Values = {
-  readonly name: string;
-  readonly permissions: readonly string[];
-  readonly expiry: string;
+type FormProps = { readonly context: KeyContext; readonly access: KeyAccess };
+
+export const CREATE_FORM = {
+  formId: formId(),
+  name: text({
+    label: 'Name',
+    hint: 'What the key is for, such as “Nightly import, production”.',
+    attributes: html`maxlength="100" required autocomplete="off"`,
+    hasFocus: true,
+  }),
+  permissions: boxes({
+    label: 'Permissions',
+    options: ({ access }: FormProps) =>
+      permissionsOf(access.holder.role).map((permission) => ({
+        value: permission,
+        words: html`<code>${permission}</code>`,
+        hint: permissionMeaning(permission),
+      })),
+  }),
+  expiry: select({
+    label: LIFE_LABEL,
+    hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
+    options: ({ access, context }: FormProps) => lifeOptions(access.policy, context.now, [ON_A_DAY]),
+  }),
   /** A day such as "2026-01-31"; counts if `expiry` is ON_A_DAY. */
-  readonly expiryDate: string;
-} & RestrictionValues;
+  expiryDate: parsed(
+    text({
+      label: 'Last day',
+      hint: 'The key works until the end of this day in UTC.',
+      type: 'date',
+      attributes: ({ context }: FormProps) => html`class="short" min="${context.now.toISOString().slice(0, 10)}"`,
+      isChosen: true,
+    }),
+    (day) => readLastMoment(day.trim()),
+  ),
+  addresses: addressesField,
+  requestsPerSecond: limitField,
+};
+
+type Filling = Filled<typeof CREATE_FORM>;
 
 export async function showCreate(context: KeyContext): Promise<View> {
   return createPage(context, null);
 }
 
-export async function create(
-  context: KeyContext,
-  form: Form<'name' | 'expiry' | 'expiry_date' | 'addresses' | 'requests_per_second' | 'form_id' | 'permissions'>,
-): Promise<View> {
-  const values = {
-    name: form.text('name'),
-    permissions: form.all('permissions'),
-    expiry: form.text('expiry'),
-    expiryDate: form.text('expiry_date').trim(),
-    addresses: form.text('addresses'),
-    requestsPerSecond: form.text('requests_per_second'),
-  };
-  const formId = readFormId(context, form.text('form_id'));
+export async function create(context: KeyContext, { values, typed }: Form<typeof CREATE_FORM>): Promise<View> {
   const { dashboard, actor, holderId } = context;
+  const { environment, cell, requestLimits } = dashboard;
+  const { formId, name, permissions, expiry, expiryDate, addresses, requestsPerSecond } = values;
   const outcome = await issueKey(dashboard.db, actor, {
     userId: holderId,
-    name: values.name,
-    permissions: values.permissions,
-    lifeDays: readLifeDays(values.expiry),
-    expiresAt: values.expiry === ON_A_DAY.value ? readLastMoment(values.expiryDate) : undefined,
-    environment: dashboard.environment,
-    cell: dashboard.cell,
-    restrictions: {
-      addresses: values.addresses,
-      requestsPerSecond: readLimit(values.requestsPerSecond),
-      requestLimits: dashboard.requestLimits,
-    },
+    name,
+    permissions,
+    lifeDays: readLifeDays(expiry),
+    expiresAt: expiry === ON_A_DAY.value ? expiryDate : undefined,
+    environment,
+    cell,
+    restrictions: { addresses, requestsPerSecond, requestLimits },
     formId,
   });
   switch (outcome.kind) {
@@ -92,7 +87,7 @@ export async function create(
     case 'invalid':
     case 'name-taken':
     case 'conflict':
-      return createPage(context, { problem: problemOf(outcome), values });
+      return createPage(context, { problem: problemOf(outcome), typed });
     case 'refused':
       return refusedPage(context, outcome);
     case 'already-sent':
@@ -105,45 +100,17 @@ function readLastMoment(text: string): Date {
   return new Date((readDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
-/** `retry`: the form was refused, and is shown again with the values that were sent. */
-async function createPage(context: KeyContext, retry: { problem: Problem; values: Values } | null): Promise<View> {
-  const { dashboard, actor, holderId: userId, now } = context;
+/** `refused`: the form was refused, and is shown again. */
+async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
+  const { dashboard, actor, holderId: userId, isOwn, listUrl, now } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
   refuseElsewhere(context, access.holder);
-  const refused = refusalOf(context, access, 'create');
-  if (refused !== null) return refusedPage(context, refused);
-  const problem = retry?.problem ?? null;
+  const refusal = refusalOf(context, access, 'create');
+  if (refusal !== null) return refusedPage(context, refusal);
   const activeKeys = await countActiveKeys(dashboard.db, actor, { access, now });
-  const main = createForm(context, { access, activeKeys, problem, values: retry?.values ?? initialValues(access) });
-  return page(context, { title: 'Create API Key', main, problem, formUrl: newKeyUrl(context.listUrl) });
-}
-
-/** The read permission and the default expiry only. Users select more where they need it. */
-function initialValues({ policy }: KeyAccess): Values {
-  const unrestricted = { addresses: '', requestsPerSecond: '' };
-  return { name: '', permissions: [...READ_PERMISSIONS], expiry: defaultLife(policy), expiryDate: '', ...unrestricted };
-}
-
-const LABELS = {
-  name: 'Name',
-  permissions: 'Permissions',
-  expiry: LIFE_LABEL,
-  expiry_date: 'Last day',
-  ...RESTRICTION_LABELS,
-};
-
-type FormProps = {
-  readonly access: KeyAccess;
-  readonly activeKeys: number;
-  readonly problem: Problem | null;
-  readonly values: Values;
-};
-
-function createForm(context: KeyContext, props: FormProps): Html {
-  const { isOwn, listUrl } = context;
-  const { access, activeKeys, problem } = props;
+  const filled = refused ?? { typed: initialValues(access), problem: null };
   const { holder } = access;
-  return html`${head({
+  const main = html`${head({
     title: 'Create API Key',
     up: { name: 'API keys', href: listUrl },
     lead: isOwn
@@ -152,12 +119,18 @@ function createForm(context: KeyContext, props: FormProps): Html {
         ? `The key acts for the integration ${holder.name}. It is shown to you, once.`
         : html`The key acts for ${holder.name}, ${emailText(holder.email ?? '')}. It is shown to you, and you must pass it on.`,
   })}
-${problemSummary(problem, LABELS)}
+${problemSummary(filled.problem, CREATE_FORM)}
 ${activeKeys >= MAX_ACTIVE_KEYS && fullNotice(activeKeys, listUrl)}
-${beside({ title: 'The new key', about: aboutKey(context, props), content: createFields(context, props) })}`;
+${beside({ title: 'The new key', about: aboutKey(context, access, activeKeys), content: createForm({ context, access }, filled) })}`;
+  return page(context, { title: 'Create API Key', main, problem: filled.problem, formUrl: newKeyUrl(listUrl) });
 }
 
-function aboutKey(context: KeyContext, { access, activeKeys }: FormProps): Html {
+/** The read permission and the default expiry only. Users select more where they need it. */
+function initialValues({ policy }: KeyAccess): Filling['typed'] {
+  return { ...emptyOf(CREATE_FORM), permissions: READ_PERMISSIONS, expiry: defaultLife(policy) };
+}
+
+function aboutKey(context: KeyContext, access: KeyAccess, activeKeys: number): Html {
   const { environment, cell } = context.dashboard;
   return facts([
     holderFact(context, access.holder),
@@ -169,61 +142,23 @@ function aboutKey(context: KeyContext, { access, activeKeys }: FormProps): Html 
   ]);
 }
 
-function createFields(context: KeyContext, { access, problem, values }: FormProps): Html {
-  const { holder, policy } = access;
-  const { listUrl, formToken, now } = context;
-  const fields = problem?.fields ?? {};
+function createForm(props: FormProps, filled: Filling): Html {
+  const { context, access } = props;
+  const { listUrl, formToken } = context;
+  const { expiry, expiryDate, addresses, requestsPerSecond, ...fields } = fieldsOf(CREATE_FORM, filled, props);
+  const { typed, problem } = filled;
+  const isRefused = problem?.fields['addresses'] !== undefined || problem?.fields['requests_per_second'] !== undefined;
+  const isRestricted = typed.addresses !== '' || typed.requestsPerSecond !== '';
+  const isOpen = isRefused || access.policy.requiresAddresses || isRestricted;
   return postForm(
     { action: listUrl, formToken },
-    html`${hidden('form_id', newFormId(context))}
-${field(
-  {
-    name: 'name',
-    label: LABELS.name,
-    hint: 'What the key is for, such as “Nightly import, production”.',
-    errors: fields,
-  },
-  (attributes) =>
-    html`<input ${attributes} type="text" value="${values.name}" maxlength="100" required autocomplete="off"${problem === null && html` autofocus`}>`,
-)}
-<fieldset class="field" id="permissions" tabindex="-1"><legend>Permissions</legend>
-${fieldError('permissions', LABELS.permissions, fields['permissions'] ?? [])}
-${permissionsOf(holder.role).map((permission) => permissionBox(permission, values))}</fieldset>
-<div class="field-row">${lifeField({
-      hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
-      errors: fields,
-      options: lifeOptions(policy, now, [ON_A_DAY]),
-      chosen: values.expiry,
-    })}
-${field(
-  {
-    name: 'expiry_date',
-    label: LABELS.expiry_date,
-    hint: 'The key works until the end of this day in UTC.',
-    errors: fields,
-    isChosen: true,
-  },
-  (attributes) =>
-    html`<input ${attributes} class="short" type="date" value="${values.expiryDate}" min="${now.toISOString().slice(0, 10)}">`,
-)}</div>
-${restrictionFields(context, { access, fields, values })}
+    html`${Object.values(fields)}
+<div class="field-row">${expiry}${expiryDate}</div>
+<details class="fold"${isOpen && html` open`}><summary>Restrict from where, and how much</summary>
+${addresses}
+${requestsPerSecond}</details>
 <div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
   );
-}
-
-type RestrictionProps = Pick<FormProps, 'access' | 'values'> & { readonly fields: FieldErrors };
-
-/** Folded, because most keys need none. */
-function restrictionFields(
-  context: KeyContext,
-  { access: { policy, limits }, fields, values }: RestrictionProps,
-): Html {
-  const { addresses, requestsPerSecond } = values;
-  const isRefused = Object.keys(RESTRICTION_LABELS).some((name) => fields[name] !== undefined);
-  const isOpen = isRefused || policy.requiresAddresses || addresses !== '' || requestsPerSecond !== '';
-  return html`<details class="fold"${isOpen && html` open`}><summary>Restrict from where, and how much</summary>
-${addressesField({ hint: addressesHint(policy), value: addresses, errors: fields })}
-${limitField(context, { limits, value: requestsPerSecond, errors: fields })}</details>`;
 }
 
 function activeWords(activeKeys: number): string {
@@ -233,9 +168,4 @@ function activeWords(activeKeys: number): string {
 /** Warns before a user fills in a form that would be refused. */
 function fullNotice(activeKeys: number, listUrl: string): Html {
   return html`<div class="notice warn"><p><strong>${activeWords(activeKeys)}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
-}
-
-function permissionBox(permission: Permission, { permissions }: Values): Html {
-  return html`<label class="choice"><input type="checkbox" name="permissions" value="${permission}"${permissions.includes(permission) && html` checked`}>
-<span><code>${permission}</code><span class="hint">${permissionMeaning(permission)}</span></span></label>`;
 }

@@ -1,4 +1,3 @@
-import type { FieldErrors } from '../../domain/errors.ts';
 import { MAX_ALLOWED_ADDRESSES, networksOutside } from '../../domain/keys/address-list.ts';
 import { DEFAULT_LIFE_DAYS, expiryOf } from '../../domain/keys/api-key.ts';
 import { isUsedLately, type UsedNetwork } from '../../domain/keys/key-usage.ts';
@@ -11,24 +10,23 @@ import type { KeyAccess } from '../../service/authority/keys.ts';
 import { readAddresses } from '../../service/keys/key-rules.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/api-keys.ts';
-import { doneNotice, field } from '../markup/parts.ts';
+import { added, lines, type Option, parsed, text } from '../forms/fields.ts';
+import { doneNotice } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 
 // The fields of the forms for keys: the expiry, the allowed addresses, those from which a key was used, and the rate limit.
 
-type LifeOption = { readonly value: string; readonly words: string };
-
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
-const NEVER: LifeOption = { value: 'never', words: 'Never expires' };
+const NEVER: Option = { value: 'never', words: 'Never expires' };
 /** Another field has the day; the style sheet shows it only for this choice. */
-export const ON_A_DAY: LifeOption = { value: 'day', words: 'On a day of your choice' };
+export const ON_A_DAY: Option = { value: 'day', words: 'On a day of your choice' };
 
 /** The lives that the organization allows, and `others` before "never". */
 export function lifeOptions(
   { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy,
   now: Date,
-  others: readonly LifeOption[] = [],
-): LifeOption[] {
+  others: readonly Option[] = [],
+): Option[] {
   const lives = [...new Set([...LIVES_DAYS.filter((days) => days < maxKeyLifeDays), maxKeyLifeDays])];
   const options = lives.map((days) => {
     const until = expiryOf(now, days);
@@ -43,23 +41,6 @@ export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
   return String(Math.min(DEFAULT_LIFE_DAYS, maxKeyLifeDays));
 }
 
-type LifeFieldProps = {
-  readonly hint: string;
-  readonly errors: FieldErrors | undefined;
-  readonly options: readonly LifeOption[];
-  readonly chosen: string;
-};
-
-export function lifeField({ hint, errors, options, chosen }: LifeFieldProps): Html {
-  return field(
-    { name: 'expiry', label: LIFE_LABEL, hint, errors },
-    (attributes) =>
-      html`<select ${attributes}>${options.map(
-        ({ value, words }) => html`<option value="${value}"${chosen === value && html` selected`}>${words}</option>`,
-      )}</select>`,
-  );
-}
-
 export const LIFE_LABEL = 'Expiry';
 
 /** The number of days, or null for "never". Anything else is NaN, which the service refuses. */
@@ -68,65 +49,40 @@ export function readLifeDays(text: string): number | null {
   return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The values of the fields that say from where a key may be used, and how much. */
-export type RestrictionValues = { readonly addresses: string; readonly requestsPerSecond: string };
+const REQUIRED_ADDRESSES = 'Your organization requires them for each key that may write.';
 
-export const RESTRICTION_LABELS = { addresses: 'Allowed addresses', requests_per_second: 'Requests per second' };
+type PolicyProps = { readonly access: Pick<KeyAccess, 'policy'> };
 
-export const REQUIRED_ADDRESSES = 'Your organization requires them for each key that may write.';
+/** From where a key may be used. */
+export const addressesField = lines({
+  label: 'Allowed addresses',
+  hint: ({ access: { policy } }: PolicyProps) =>
+    html`IP addresses or subnets, one on each line, such as 203.0.113.7 or 2001:db8:1::/48; at most ${MAX_ALLOWED_ADDRESSES}. Requests from other addresses are refused with 403. ${policy.requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.'}`,
+  attributes: html`rows="5" spellcheck="false" autocomplete="off" autocapitalize="off"`,
+});
 
-export function addressesHint({ requiresAddresses }: KeyAccess['policy']): string {
-  return requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.';
-}
+type LimitProps = { readonly access: Pick<KeyAccess, 'limits'>; readonly context: KeyContext };
 
-type AddressesProps = {
-  readonly hint?: string | Html;
-  readonly value: string;
-  readonly errors: FieldErrors | undefined;
-};
-
-export function addressesField({ hint = '', value, errors }: AddressesProps): Html {
-  return field(
-    {
-      name: 'addresses',
-      label: RESTRICTION_LABELS.addresses,
-      hint: html`IP addresses or subnets, one on each line, such as 203.0.113.7 or 2001:db8:1::/48; at most ${MAX_ALLOWED_ADDRESSES}. Requests from other addresses are refused with 403. ${hint}`,
-      errors,
-    },
-    (attributes) =>
-      html`<textarea ${attributes} rows="5" spellcheck="false" autocomplete="off" autocapitalize="off">${value}</textarea>`,
-  );
-}
-
-type LimitProps = {
-  readonly limits: KeyAccess['limits'];
-  readonly value: string;
-  readonly errors: FieldErrors | undefined;
-};
-
-export function limitField({ dashboard }: KeyContext, { limits, value, errors }: LimitProps): Html {
-  const highest = highestKeyLimit(limitsOf(limits, dashboard.requestLimits));
-  return field(
-    {
-      name: 'requests_per_second',
-      label: RESTRICTION_LABELS.requests_per_second,
-      hint: `A limit of its own, 1 to ${formatNumber(highest)}. Leave it empty for the limit of your organization.`,
-      errors,
-    },
-    (attributes) =>
-      html`<input ${attributes} class="short" type="text" inputmode="numeric" value="${value}" maxlength="9" autocomplete="off">`,
-  );
-}
+/** How much a key may be used. */
+export const limitField = parsed(
+  text({
+    label: 'Requests per second',
+    hint: ({ access: { limits }, context: { dashboard } }: LimitProps) =>
+      `A limit of its own, 1 to ${formatNumber(highestKeyLimit(limitsOf(limits, dashboard.requestLimits)))}. Leave it empty for the limit of your organization.`,
+    attributes: html`class="short" inputmode="numeric" maxlength="9" autocomplete="off"`,
+  }),
+  readLimit,
+);
 
 /** `null` for an empty text. Any other text that is no integer is NaN, which the service refuses. */
-export function readLimit(text: string): number | null {
+function readLimit(text: string): number | null {
   const trimmed = text.trim().replaceAll(',', '');
   if (trimmed === '') return null;
   return /^\d{1,7}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
-/** The name of the button that adds them to the list of a form, and saves nothing. */
-export const TAKE = 'take';
+/** The button that adds them to the list of a form, and saves nothing. */
+export const takeButton = added();
 
 export type UsedAddresses = {
   /** The value of the field. */
@@ -172,7 +128,7 @@ function usedSection({ now }: KeyContext, used: readonly UsedNetwork[]): Html {
     (each) => html`<li><code>${each.network}</code> <span class="quiet">${dayWords(each, now)}</span></li>`,
   )}</ul>
 <p class="hint">The last addresses, and of IPv6 the networks. Uses are recorded once a minute.</p>
-<div class="actions"><button class="button" name="${TAKE}" value="used">Add these addresses</button></div></section>`;
+<div class="actions"><button class="button" name="take" value="used">Add these addresses</button></div></section>`;
 }
 
 function dayWords(used: UsedNetwork, now: Date): string {

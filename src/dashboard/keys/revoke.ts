@@ -1,30 +1,29 @@
 import { html } from '../../html/html.ts';
 import { revokeKey } from '../../service/keys/revoke-key.ts';
+import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { doneDuringMove } from '../http/errors.ts';
-import type { Form } from '../http/forms.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import {
   actionForm,
+  checkTypedName,
   confirmationPage,
-  findNameMismatch,
-  KEY_NAME,
+  keyNameField,
   keyOf,
-  type NameTyped,
-  NOTHING_TYPED,
-  nameField,
+  mustTypeName,
   refusedPage,
 } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
 
+export const REVOKE_FORM = { keyName: keyNameField };
+
 export async function showRevoke(context: KeyContext): Promise<View> {
-  return revokePage(context, NOTHING_TYPED);
+  return revokePage(context, { typed: emptyOf(REVOKE_FORM), problem: null });
 }
 
-export async function revoke(context: KeyContext, form: Form<'key_name'>): Promise<View> {
-  const typed = form.text(KEY_NAME);
-  const mismatch = await findNameMismatch(context, typed);
+export async function revoke(context: KeyContext, { values, typed }: Form<typeof REVOKE_FORM>): Promise<View> {
+  const mismatch = await checkTypedName(context, values.keyName);
   if (mismatch !== null) return revokePage(context, { problem: problemOf(mismatch), typed });
   const outcome = await revokeKey(context.dashboard.db, context.actor, keyOf(context));
   switch (outcome.kind) {
@@ -36,15 +35,17 @@ export async function revoke(context: KeyContext, form: Form<'key_name'>): Promi
   }
 }
 
-async function revokePage(context: KeyContext, sent: NameTyped): Promise<View> {
+async function revokePage(context: KeyContext, filled: Filled<typeof REVOKE_FORM>): Promise<View> {
   return confirmationPage(context, 'revoke', {
-    problem: sent.problem,
+    form: REVOKE_FORM,
+    problem: filled.problem,
     show: async (key) => {
       const effect =
         key.state === 'expired'
           ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
           : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
-      const fields = html`${nameField(context, key, sent)}`;
+      const { keyName } = fieldsOf(REVOKE_FORM, filled, { key });
+      const fields = mustTypeName(context, key) && keyName;
       return { content: html`${effect}\n${actionForm(context, key, { action: 'revoke', fields, kind: 'danger' })}` };
     },
   });

@@ -1,26 +1,22 @@
-import type { KeyPolicy } from '../../domain/people/role.ts';
-import { formatCount } from '../../domain/text.ts';
 import { formatDay } from '../../domain/time.ts';
-import { type Html, html } from '../../html/html.ts';
+import { formatCount } from '../../domain/text.ts';
+import { html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
-import { checkAddresses, checkLifePolicy, lifeUntil } from '../../service/keys/key-rules.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { renewalMistakesOf, rotateKey } from '../../service/keys/rotate-key.ts';
+import { renewalMistakesOf, renewalsOf, rotateKey } from '../../service/keys/rotate-key.ts';
 import { joinInvalid } from '../../service/outcome.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { formId, type Option, optional, parsed, select } from '../forms/fields.ts';
+import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
-import { hidden } from '../markup/parts.ts';
 import {
   actionForm,
+  checkTypedName,
   confirmationPage,
-  findNameMismatch,
-  KEY_NAME,
+  keyNameField,
   keyOf,
-  type NameTyped,
-  NOTHING_TYPED,
-  nameField,
+  mustTypeName,
   readKey,
   refusedPage,
 } from './confirmation.ts';
@@ -28,53 +24,57 @@ import { type KeyContext, toList } from './context.ts';
 import {
   addressesField,
   defaultLife,
-  lifeField,
+  LIFE_LABEL,
   lifeOptions,
-  REQUIRED_ADDRESSES,
   readLifeDays,
-  TAKE,
-  type UsedAddresses,
+  takeButton,
   usedAddresses,
 } from './fields.ts';
 import { issuedPage } from './issued.ts';
 
-/** What the form was filled in with. */
-type Sent = NameTyped & {
-  /** `null` if it is shown for the first time. */
-  readonly expiry: string | null;
-  readonly addresses: string;
-  /** Whether to add the addresses from which the key was used. */
-  readonly takesUsed: boolean;
+type RotateProps = { readonly context: KeyContext; readonly key: KeyDetails; readonly access: KeyAccess };
+
+const KEEP = 'keep';
+
+export const ROTATE_FORM = {
+  formId: formId(),
+  expiry: parsed(
+    select({
+      label: LIFE_LABEL,
+      hint: (props: RotateProps) => `When the new key expires.${whyNotKept(props)}`,
+      options: (props: RotateProps) => expiryOptions(props),
+    }),
+    (text) => (text === '' || text === KEEP ? undefined : readLifeDays(text)),
+  ),
+  addresses: optional(addressesField),
+  keyName: keyNameField,
+  take: takeButton,
 };
 
+type Filling = Filled<typeof ROTATE_FORM>;
+
 export async function showRotate(context: KeyContext): Promise<View> {
-  return rotatePage(context, { ...NOTHING_TYPED, expiry: null, addresses: '', takesUsed: false });
+  return rotatePage(context, { typed: emptyOf(ROTATE_FORM), problem: null });
 }
 
-export async function rotate(
-  context: KeyContext,
-  form: Form<'form_id' | 'key_name' | 'expiry' | 'addresses' | 'take'>,
-): Promise<View> {
+export async function rotate(context: KeyContext, { values, typed }: Form<typeof ROTATE_FORM>): Promise<View> {
   const { dashboard, actor } = context;
-  const formId = readFormId(context, form.text('form_id'));
-  const [typed, expiry] = [form.text(KEY_NAME), form.text('expiry')];
-  const lifeDays = expiry === '' || expiry === KEEP ? undefined : readLifeDays(expiry);
-  const renewal = { lifeDays, addresses: form.has('addresses') ? form.text('addresses') : undefined };
-  const sent = { typed, expiry, addresses: renewal.addresses ?? '', takesUsed: form.has(TAKE) };
-  if (sent.takesUsed) return rotatePage(context, { ...sent, problem: null });
-  const mismatch = await findNameMismatch(context, typed);
+  const { formId, expiry: lifeDays, addresses, keyName, take } = values;
+  if (take !== undefined) return rotatePage(context, { typed, problem: null }, { isTaken: true });
+  const mismatch = await checkTypedName(context, keyName);
   if (mismatch !== null) {
     const { key, policy } = await readKey(context);
-    const others = renewalMistakesOf(key, policy, { ...renewal, now: context.now });
-    return rotatePage(context, { ...sent, problem: problemOf(joinInvalid([...others, mismatch])) });
+    const others = renewalMistakesOf(key, policy, { lifeDays, addresses, now: context.now });
+    return rotatePage(context, { typed, problem: problemOf(joinInvalid([...others, mismatch])) });
   }
   const { environment, cell } = dashboard;
-  const outcome = await rotateKey(dashboard.db, actor, { ...keyOf(context), environment, cell, ...renewal, formId });
+  const rotation = { ...keyOf(context), environment, cell, lifeDays, addresses, formId };
+  const outcome = await rotateKey(dashboard.db, actor, rotation);
   switch (outcome.kind) {
     case 'issued':
       return issuedPage(context, outcome, { replacedPrefix: outcome.replacedPrefix });
     case 'invalid':
-      return rotatePage(context, { ...sent, problem: problemOf(outcome) });
+      return rotatePage(context, { typed, problem: problemOf(outcome) });
     case 'conflict':
     case 'refused':
       return refusedPage(context, outcome);
@@ -83,54 +83,57 @@ export async function rotate(
   }
 }
 
-async function rotatePage(context: KeyContext, sent: Sent): Promise<View> {
+/** `isTaken`: the addresses from which the key was used are added. */
+async function rotatePage(context: KeyContext, { typed, problem }: Filling, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'rotate', {
-    problem: sent.problem,
+    form: ROTATE_FORM,
+    problem,
     show: async (key, access) => {
-      const lacksAddresses = checkAddresses(key, access.policy) !== null;
-      const taken = { text: sent.addresses, isTaken: sent.takesUsed };
-      const used = lacksAddresses ? await usedAddresses(context, key, taken) : null;
-      return { content: rotateForm(context, { key, access, sent, used }), notice: used?.notice ?? false };
+      const { now } = context;
+      const used = renewalsOf(key, access.policy, now).includes('addresses')
+        ? await usedAddresses(context, key, { text: typed.addresses, isTaken })
+        : null;
+      const props = { context, key, access };
+      const chosen = expiryOptions(props).find(({ value }) => value === typed.expiry)?.value;
+      const { addresses, keyName, ...fields } = fieldsOf(
+        ROTATE_FORM,
+        {
+          typed: { ...typed, expiry: chosen ?? defaultExpiry(props), addresses: used?.addresses ?? '' },
+          problem,
+        },
+        props,
+      );
+      const shown = [Object.values(fields), used !== null && addresses, mustTypeName(context, key) && keyName];
+      const content = html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
+<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
+${actionForm(context, key, { action: 'rotate', fields: shown, rest: used?.section })}`;
+      return { content, notice: used?.notice ?? false };
     },
   });
 }
 
-type FormProps = { readonly key: KeyDetails; readonly access: KeyAccess; readonly sent: Sent };
-
-/** `used` is `null` unless the organization requires a list of addresses, and the key has none. */
-function rotateForm(
-  context: KeyContext,
-  { key, access, sent, used }: FormProps & { readonly used: UsedAddresses | null },
-): Html {
-  const errors = sent.problem?.fields;
-  const fields = html`${hidden('form_id', newFormId(context))}${expiryField(context, { key, access, sent })}${used !== null && addressesField({ hint: REQUIRED_ADDRESSES, value: used.addresses, errors })}${nameField(context, key, sent)}`;
-  return html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
-<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
-${actionForm(context, key, { action: 'rotate', fields, rest: used?.section })}`;
+function mayKeepExpiry({ context, key, access }: RotateProps): boolean {
+  return !renewalsOf(key, access.policy, context.now).includes('expiry');
 }
 
-const KEEP = 'keep';
-
-/** The old expiry comes first, if the organization still allows it. It is not the default of a key that expires soon. */
-function expiryField(
-  { now }: KeyContext,
-  { key: { expiresAt, isExpiringSoon }, access: { policy }, sent }: FormProps,
-): Html {
-  const mayKeep = checkLifePolicy({ field: 'expiry', lifeDays: lifeUntil(expiresAt, now) }, policy) === null;
-  const keepsByDefault = mayKeep && !isExpiringSoon;
+/** The old expiry comes first, if the organization still allows it. */
+function expiryOptions(props: RotateProps): readonly Option[] {
+  const { context, access, key } = props;
+  const { expiresAt } = key;
   const kept = expiresAt === null ? 'Keep it: never expires' : `Keep it, until ${formatDay(expiresAt)}`;
-  const lives = lifeOptions(policy, now).filter(({ value }) => expiresAt !== null || value !== 'never');
-  const options = mayKeep ? [{ value: KEEP, words: kept }, ...lives] : lives;
-  return lifeField({
-    hint: mayKeep ? 'When the new key expires.' : `When the new key expires. ${whyNotKept(expiresAt, policy)}`,
-    errors: sent.problem?.fields,
-    options,
-    chosen: options.find(({ value }) => value === sent.expiry)?.value ?? (keepsByDefault ? KEEP : defaultLife(policy)),
-  });
+  const lives = lifeOptions(access.policy, context.now).filter(({ value }) => expiresAt !== null || value !== 'never');
+  return mayKeepExpiry(props) ? [{ value: KEEP, words: kept }, ...lives] : lives;
 }
 
-function whyNotKept(expiresAt: Date | null, { maxKeyLifeDays }: KeyPolicy): string {
+/** The old expiry is not the default of a key that expires soon. */
+function defaultExpiry(props: RotateProps): string {
+  return mayKeepExpiry(props) && !props.key.isExpiringSoon ? KEEP : defaultLife(props.access.policy);
+}
+
+function whyNotKept(props: RotateProps): string {
+  if (mayKeepExpiry(props)) return '';
+  const { expiresAt } = props.key;
   return expiresAt === null
-    ? 'Your organization no longer allows keys that never expire.'
-    : `The old key would expire on ${formatDay(expiresAt)}: your organization now allows at most ${formatCount(maxKeyLifeDays, 'day')}.`;
+    ? ' Your organization no longer allows keys that never expire.'
+    : ` The old key would expire on ${formatDay(expiresAt)}: your organization now allows at most ${formatCount(props.access.policy.maxKeyLifeDays, 'day')}.`;
 }

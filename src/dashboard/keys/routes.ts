@@ -5,14 +5,14 @@ import type { View } from '../http/view.ts';
 import { provenForm } from '../proof/proven.ts';
 import { readKey } from './confirmation.ts';
 import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
-import { create, showCreate } from './create.ts';
+import { CREATE_FORM, create, showCreate } from './create.ts';
 import { showKey } from './key.ts';
 import { showList } from './list.ts';
-import { move, showMove } from './move.ts';
-import { rename, showRename } from './rename.ts';
-import { restrict, showRestrict } from './restrict.ts';
-import { revoke, showRevoke } from './revoke.ts';
-import { rotate, showRotate } from './rotate.ts';
+import { MOVE_FORM, move, showMove } from './move.ts';
+import { RENAME_FORM, rename, showRename } from './rename.ts';
+import { RESTRICT_FORM, restrict, showRestrict } from './restrict.ts';
+import { REVOKE_FORM, revoke, showRevoke } from './revoke.ts';
+import { ROTATE_FORM, rotate, showRotate } from './rotate.ts';
 
 /** The pages for one's own keys, or for another user's. */
 export function keyPages(place: KeyPlace): SignedInPage[] {
@@ -27,12 +27,7 @@ export function keyPages(place: KeyPlace): SignedInPage[] {
       path: list,
       mayEnter,
       get: get(showList),
-      post: provenForm(
-        'create an API key',
-        ['name', 'expiry', 'expiry_date', 'addresses', 'requests_per_second', 'form_id'],
-        (context, sent) => create(keyContext(context, place), sent),
-        { lists: ['permissions'] },
-      ),
+      post: provenForm('create an API key', CREATE_FORM, (context, sent) => create(keyContext(context, place), sent)),
     },
     { path: newKeyUrl(list), mayEnter, get: get(showCreate) },
     { path: keyUrl(key, urls), mayEnter, get: get(showKey) },
@@ -40,18 +35,15 @@ export function keyPages(place: KeyPlace): SignedInPage[] {
       path: keyUrl(key, urls, 'rotate'),
       mayEnter,
       get: get(showRotate),
-      post: provenForm(
-        'rotate the API key',
-        ['form_id', 'key_name', 'expiry', 'addresses', 'take'],
-        (context, sent) => rotate(keyContext(context, place), sent),
-        { nameOf },
-      ),
+      post: provenForm('rotate the API key', ROTATE_FORM, (context, sent) => rotate(keyContext(context, place), sent), {
+        nameOf,
+      }),
     },
     {
       path: keyUrl(key, urls, 'rename'),
       mayEnter,
       get: get(showRename),
-      post: form(['name'], (context, sent) => rename(keyContext(context, place), sent)),
+      post: form(RENAME_FORM, (context, sent) => rename(keyContext(context, place), sent)),
     },
     {
       path: keyUrl(key, urls, 'restrict'),
@@ -59,7 +51,7 @@ export function keyPages(place: KeyPlace): SignedInPage[] {
       get: get(showRestrict),
       post: provenForm(
         'restrict the API key',
-        ['addresses', 'requests_per_second', 'locked_out', 'take'],
+        RESTRICT_FORM,
         (context, sent) => restrict(keyContext(context, place), sent),
         { nameOf },
       ),
@@ -68,24 +60,18 @@ export function keyPages(place: KeyPlace): SignedInPage[] {
       path: keyUrl(key, urls, 'move'),
       mayEnter,
       get: get(showMove),
-      post: provenForm(
-        'move the API key',
-        ['integration', 'name'],
-        (context, sent) => move(keyContext(context, place), sent),
-        { nameOf },
-      ),
+      post: provenForm('move the API key', MOVE_FORM, (context, sent) => move(keyContext(context, place), sent), {
+        nameOf,
+      }),
     },
     {
       path: keyUrl(key, urls, 'revoke'),
       mayEnter,
       postsDuringMove: true,
       get: get(showRevoke),
-      post: provenForm(
-        'revoke the API key',
-        ['key_name'],
-        (context, sent) => revoke(keyContext(context, place), sent),
-        { nameOf },
-      ),
+      post: provenForm('revoke the API key', REVOKE_FORM, (context, sent) => revoke(keyContext(context, place), sent), {
+        nameOf,
+      }),
     },
   ];
 }

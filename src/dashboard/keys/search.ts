@@ -1,19 +1,23 @@
-import { findKeyInText } from '../../domain/keys/api-key.ts';
+import { findKeyInText, withoutKey } from '../../domain/keys/api-key.ts';
 import { searchText } from '../../domain/name.ts';
+import { PERMISSIONS } from '../../domain/people/role.ts';
+import { html } from '../../html/html.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
 import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
+import { hidden, normalized, parsed, select, text } from '../forms/fields.ts';
+import { type Typed, typedIn } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
 /**
- * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the text contains no key
+ * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the search contains no key
  * and no start of one. The URL never contains more of the key than its prefix. `back`: see backFrom.
  */
 export async function findKeyUrl(
   { dashboard, actor }: SignedInContext,
-  text: string,
+  search: string,
   back: string | null = null,
 ): Promise<string | null> {
-  const found = findKeyInText(text);
+  const found = findKeyInText(search);
   if (found === null) return null;
   const owner = found.kind === 'whole' ? await findKeyOwner(dashboard.db, actor, found.key) : null;
   if (owner !== null) {
@@ -24,48 +28,46 @@ export async function findKeyUrl(
   return urlOf(ORGANIZATION_KEYS_URL, { search: found.prefix, notice });
 }
 
-/** A text for a search, without what follows the prefix of a key in it. */
-export function withoutKey(text: string): string {
-  return findKeyInText(text)?.prefix ?? text;
-}
-
-export const FILTER_FIELDS = [
-  'search',
-  'holder',
-  'permission',
-  'use',
-  'expiry',
-  'addresses',
-  'order',
-  'state',
-] as const;
-
-/** The values of the filter form's fields. An empty value is no filter, or the first of the choices. */
-export type FilterValues = Readonly<Record<(typeof FILTER_FIELDS)[number], string>>;
-
 const MAX_CHARACTERS = 100;
 
-export function filterValues(read: (name: (typeof FILTER_FIELDS)[number]) => string): FilterValues {
-  const text = (name: (typeof FILTER_FIELDS)[number]) => searchText(read(name), MAX_CHARACTERS);
-  return {
-    search: withoutKey(text('search')),
-    holder: withoutKey(text('holder')),
-    permission: text('permission'),
-    use: text('use'),
-    expiry: text('expiry'),
-    addresses: text('addresses'),
-    order: text('order'),
-    state: text('state'),
-  };
-}
+const cut = (text: string) => searchText(text, MAX_CHARACTERS);
+const cutToPrefix = (text: string) => withoutKey(cut(text));
+
+const searchField = (label: string) =>
+  text({ label, type: 'search', attributes: html`maxlength="300" autocomplete="off" spellcheck="false"` });
+
+const filter = <Props>(label: string, options: Parameters<typeof select<Props>>[0]['options']) =>
+  normalized(select({ label, options }), cut);
+
+const LATEST_FIRST = 'Last used first';
+const OLDEST_FIRST = { value: 'oldest', words: 'Longest unused first' };
+const ANY = { value: '', words: 'Any' };
+
+/** The filters of the organization's list. An empty value is no filter, or the first of the choices. */
+export const FILTERS = {
+  state: normalized(hidden(), cut),
+  /** The handler gets a whole key, which leads to the page of that key. */
+  search: parsed(normalized(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
+  holder: normalized(searchField('Acts for'), cutToPrefix),
+  permission: filter('Permission', [ANY, ...PERMISSIONS.map((each) => ({ value: each, words: each }))]),
+  use: filter('Use', [ANY, { value: 'never', words: 'No use recorded' }]),
+  expiry: filter('Expiry', [ANY, { value: 'soon', words: 'Expires soon' }]),
+  addresses: filter('Allowed addresses', [ANY, { value: 'none', words: 'None, may write' }]),
+  order: filter('Order', ({ expiry }: { readonly expiry: string }) =>
+    expiry === 'soon'
+      ? [{ value: '', words: 'Next to expire first' }, { value: 'latest', words: LATEST_FIRST }, OLDEST_FIRST]
+      : [{ value: '', words: LATEST_FIRST }, OLDEST_FIRST],
+  ),
+};
+
+export type FilterValues = Typed<typeof FILTERS>;
 
 /**
  * The value of "back" in the URLs of a key's pages, by which they lead back to the organization's list: "?" and the filters and
  * the position of the list.
  */
 export function backFrom(query: URLSearchParams): string {
-  const values = filterValues((name) => query.get(name) ?? '');
-  return urlOf('', { ...values, after: query.get('after'), before: query.get('before') }) || '?';
+  return urlOf('', { ...typedIn(FILTERS, query), after: query.get('after'), before: query.get('before') }) || '?';
 }
 
 /** The value as it was sent, without anything that is neither a filter nor a position; `null` if there is none. */

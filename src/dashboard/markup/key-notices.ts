@@ -12,7 +12,7 @@ import {
   PROFILE_URL,
 } from '../addresses.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
-import { hidden, postForm } from './parts.ts';
+import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
 /** Beside a choice about mails, on a server that sends none. */
@@ -67,6 +67,6 @@ function line(notice: KeyNotice, { actor }: SignedInContext): Html {
 function dismissal({ id, keyName }: KeyNotice, context: SignedInContext): Html {
   return postForm(
     { action: DISMISS_URL, formToken: context.formToken },
-    html`${hidden('notice', id)}${hidden('next', askedUrl(context))}<button class="button plain small">Dismiss<span class="unseen"> the notice about ${keyName}</span></button>`,
+    html`${hiddenInput('notice', id)}${hiddenInput('next', askedUrl(context))}<button class="button plain small">Dismiss<span class="unseen"> the notice about ${keyName}</span></button>`,
   );
 }

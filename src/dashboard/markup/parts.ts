@@ -1,9 +1,7 @@
-import type { FieldErrors } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/keys/api-key.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import type { Problem } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
@@ -40,60 +38,12 @@ export function doneNotice(message: string | Html | undefined): Html | false {
   return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
 }
 
-/** Why the form was refused, with a link to each field. It stands first on the page and takes the focus. */
-export function problemSummary(problem: Problem | null, labels: Readonly<Record<string, string>>): Html | false {
-  if (problem === null) return false;
-  const lines = Object.entries(problem.fields).flatMap(([field, messages]) =>
-    messages.map((message) => ({ field, label: labels[field], message })),
-  );
-  return html`<div class="notice danger" role="alert" tabindex="-1" autofocus>
-<p><strong>${lines.length === 0 ? problem.message : 'Please correct:'}</strong></p>
-${
-  lines.length > 0 &&
-  html`<ul>${lines.map(({ field, label, message }) =>
-    label === undefined
-      ? html`<li>${field} ${message}</li>`
-      : html`<li><a href="#${field}">${label} ${message}</a></li>`,
-  )}</ul>`
-}
-</div>`;
-}
-
-type Field = {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string | Html | undefined;
-  readonly errors?: FieldErrors | undefined;
-  /** Whether the field belongs to one of the choices of a select, and is shown only for that. */
-  readonly isChosen?: boolean;
-};
-
-/** A label, a hint and error messages. `control` renders the input with the attributes that connect it to them. */
-export function field(
-  { name, label, hint, errors = {}, isChosen = false }: Field,
-  control: (attributes: Html) => Html,
-): Html {
-  const messages = errors[name] ?? [];
-  const described = [hint === undefined ? '' : `${name}-hint`, messages.length === 0 ? '' : `${name}-error`].join(' ');
-  const attributes = html`id="${name}" name="${name}"${described.trim() !== '' && html` aria-describedby="${described.trim()}"`}${messages.length > 0 && html` aria-invalid="true"`}`;
-  return html`<div class="field${isChosen && ' chosen'}">
-<label for="${name}">${label}</label>
-${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-${fieldError(name, label, messages)}${control(attributes)}
-</div>`;
-}
-
-export function fieldError(name: string, label: string, messages: readonly string[]): Html | false {
-  const lines = messages.map((message, i) => html`${i > 0 && html`<br>`}${label} ${message}`);
-  return messages.length > 0 && html`<p class="field-error" id="${name}-error">${lines}</p>`;
-}
-
 /** A form that changes data; `formToken` ties it to the session. */
 export function postForm({ action, formToken }: { action: string; formToken: string }, content: Html): Html {
   return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 }
 
-export function hidden(name: string, value: string): Html {
+export function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
@@ -138,20 +88,6 @@ export function cellNote({ dashboard: { common = null } }: RequestContext): Html
   return (
     common !== null &&
     html`<p class="aside quiet">This is Charter for <strong>${common.own.title}</strong>. <a href="${common.url}/sign-in">Sign in elsewhere</a></p>`
-  );
-}
-
-/** Always empty: a password that was sent is never shown again. */
-export function passwordField({
-  autocomplete,
-  hasFocus = false,
-  isRequired = true,
-  ...about
-}: Field & { autocomplete: string; hasFocus?: boolean; isRequired?: boolean }): Html {
-  return field(
-    about,
-    (attributes) =>
-      html`<input ${attributes} type="password" autocomplete="${autocomplete}" maxlength="500"${isRequired && html` required`}${hasFocus && html` autofocus`}>`,
   );
 }
 

@@ -15,6 +15,9 @@ export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
   viewer: { name: 'Viewer', meaning: 'Reads only. Cannot create keys.' },
 };
 
+/** What the keys of an integration with this role may do. */
+export const INTEGRATION_ROLE_MEANING = { member: 'read and write', viewer: 'only read' };
+
 export const ENVIRONMENT_WORDS: Record<Environment, string> = { live: 'Live', test: 'Test' };
 
 /** "List and read parent programs." for `parent_programs:read`. */

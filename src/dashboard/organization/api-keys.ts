@@ -1,6 +1,6 @@
-import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
-import { isPermission, PERMISSIONS } from '../../domain/people/role.ts';
 import { formatCount, formatNumber } from '../../domain/text.ts';
+import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
+import { isPermission } from '../../domain/people/role.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { checkAddresses } from '../../service/keys/key-rules.ts';
@@ -13,16 +13,16 @@ import {
 import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
 import type { OrganizationUse } from '../../store/keys/key-uses.ts';
 import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { type Form, fieldsOf, typedIn } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyMenu } from '../keys/actions.ts';
 import { holderCell, keyCell, lastUse, NO_ADDRESSES, permissionsCell, stateCell } from '../keys/cells.ts';
 import { actionNotice } from '../keys/list.ts';
-import { backFrom, type FILTER_FIELDS, type FilterValues, filterValues, findKeyUrl } from '../keys/search.ts';
+import { backFrom, FILTERS, type FilterValues, findKeyUrl } from '../keys/search.ts';
 import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
-import { field, filterFold, hidden, pager, tabBar } from '../markup/parts.ts';
+import { filterFold, hiddenInput, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day } from '../markup/words.ts';
 import { organizationHead } from './head.ts';
@@ -30,7 +30,7 @@ import { organizationHead } from './head.ts';
 /** Every key of the organization, for those who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
-  const values = filterValues((name) => query.get(name) ?? '');
+  const values = typedIn(FILTERS, query);
   const { search, holder, permission, use, expiry, addresses, state } = values;
   const isActive = state !== 'ended';
   const list = await listAllKeys(dashboard.db, actor, {
@@ -75,19 +75,16 @@ function orderOf({ expiry, order }: FilterValues): KeyOrder {
   return expiry === 'soon' && order !== 'latest' ? 'expiry' : 'latest';
 }
 
-const LATEST_FIRST = 'Last used first';
-const OLDEST_FIRST: [string, string] = ['oldest', 'Longest unused first'];
-
 /**
  * The search is a form that is posted: a whole key must not get into a URL, and so into the history of the browser or a log of
  * a proxy. It is hashed here and then forgotten.
  */
 export async function searchOrganizationKeys(
   context: SignedInContext,
-  form: Form<(typeof FILTER_FIELDS)[number]>,
+  { values, typed }: Form<typeof FILTERS>,
 ): Promise<View> {
-  const target = await findKeyUrl(context, form.text('search'), backFrom(new URLSearchParams()));
-  return redirect(target ?? urlOf(ORGANIZATION_KEYS_URL, filterValues(form.text)));
+  const target = await findKeyUrl(context, values.search, backFrom(new URLSearchParams()));
+  return redirect(target ?? urlOf(ORGANIZATION_KEYS_URL, typed));
 }
 
 const NOTICES = new Map([
@@ -104,44 +101,15 @@ function notice(name: string): Html | false {
 }
 
 function filterForm({ formToken }: SignedInContext, values: FilterValues): Html {
-  const { holder, permission, use, expiry, addresses, order } = values;
-  const text = (name: 'search' | 'holder', label: string) =>
-    field(
-      { name, label },
-      (attributes) =>
-        html`<input ${attributes} type="search" value="${values[name]}" maxlength="300" autocomplete="off" spellcheck="false">`,
-    );
-  const choice = (
-    name: 'permission' | 'use' | 'expiry' | 'addresses' | 'order',
-    label: string,
-    options: [string, string][],
-  ) =>
-    field(
-      { name, label },
-      (attributes) =>
-        html`<select ${attributes}>${options.map(([value, words]) => html`<option value="${value}"${value === values[name] && html` selected`}>${words}</option>`)}</select>`,
-    );
+  const { state, search, ...fields } = fieldsOf(FILTERS, { typed: values, problem: null }, values);
+  const { permission, use, expiry, addresses, order, holder } = values;
   return html`<form class="card filters" method="post" action="${ORGANIZATION_KEYS_URL}" role="search" aria-label="API keys">
-${hidden('form_token', formToken)}${hidden('state', values.state)}
-<div class="filter-row">${text('search', 'Name, prefix or whole key')}
+${hiddenInput('form_token', formToken)}${state}
+<div class="filter-row">${search}
 <div class="actions"><button class="button primary">${icon('search')}Search</button><a class="button plain" href="${ORGANIZATION_KEYS_URL}">Clear</a></div></div>
 ${filterFold(
   { isOpen: [holder, permission, use, expiry, addresses, order].some((value) => value !== '') },
-  html`${text('holder', 'Acts for')}
-${choice('permission', 'Permission', [['', 'Any'], ...PERMISSIONS.map((each): [string, string] => [each, each])])}
-${choice('use', 'Use', [
-  ['', 'Any'],
-  ['never', 'No use recorded'],
-])}
-${choice('expiry', 'Expiry', [
-  ['', 'Any'],
-  ['soon', 'Expires soon'],
-])}
-${choice('addresses', 'Allowed addresses', [
-  ['', 'Any'],
-  ['none', 'None, may write'],
-])}
-${choice('order', 'Order', expiry === 'soon' ? [['', 'Next to expire first'], ['latest', LATEST_FIRST], OLDEST_FIRST] : [['', LATEST_FIRST], OLDEST_FIRST])}
+  html`${Object.values(fields)}
 <div class="actions"><button class="button">Apply</button></div>`,
 )}</form>`;
 }

@@ -1,36 +1,28 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZATION_USAGE_URL } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
-import { FILTER_FIELDS } from '../keys/search.ts';
+import { FILTERS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
 import { searchOrganizationKeys, showOrganizationKeys, showOrganizationUsage } from './api-keys.ts';
-import { saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
+import { NOTICE_FORM, POLICY_FORM, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
 
 export const organizationPages: readonly SignedInPage[] = [
   {
     path: ORGANIZATION_URL,
     mayEnter: mayGovern,
     get: showPolicy,
-    post: provenForm(
-      'change the policy for API keys',
-      ['members_may_create_keys', 'max_key_life_days', 'allows_unending_keys', 'requires_addresses'],
-      savePolicy,
-    ),
+    post: provenForm('change the policy for API keys', POLICY_FORM, savePolicy),
   },
   {
     path: NOTICE_SETTINGS_URL,
     mayEnter: mayGovern,
-    post: provenForm(
-      'change the notices about API keys',
-      ['ends_unused_after_days', 'tells_new_networks'],
-      saveNoticeSettings,
-    ),
+    post: provenForm('change the notices about API keys', NOTICE_FORM, saveNoticeSettings),
   },
   {
     path: ORGANIZATION_KEYS_URL,
     mayEnter: maySeeKeysOfOthers,
     get: showOrganizationKeys,
-    post: form(FILTER_FIELDS, searchOrganizationKeys),
+    post: form(FILTERS, searchOrganizationKeys),
   },
   { path: ORGANIZATION_USAGE_URL, mayEnter: maySeeKeysOfOthers, get: showOrganizationUsage },
 ];

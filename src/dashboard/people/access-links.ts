@@ -6,22 +6,21 @@ import { createLink } from '../../service/people/access-links.ts';
 import { mailLink } from '../../service/people/link-mail.ts';
 import type { AccessLink } from '../../service/sign-in/password.ts';
 import { userUrl } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, readFormId } from '../http/one-time-form.ts';
+import type { Form } from '../forms/form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { copyField, emailText, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
-import { userPage } from './user.ts';
+import { type LINK_FORM, userPage } from './user.ts';
 import { userIdOf } from './user-parts.ts';
 
-export async function sendLink(context: SignedInContext, form: Form<'kind' | 'form_id'>): Promise<View> {
+export async function sendLink(context: SignedInContext, { values }: Form<typeof LINK_FORM>): Promise<View> {
   const { dashboard, actor, now } = context;
   const userId = userIdOf(context);
-  const formId = readFormId(context, form.text('form_id'));
-  const kind = form.text('kind');
+  const { kind, formId } = values;
   if (!isLinkKind(kind)) {
     return userPage(context, problemOf(invalid('kind', 'must be invitation or password_reset.')));
   }

@@ -13,14 +13,15 @@ import { resetSecondFactor } from '../../service/sign-in-settings/second-factor.
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
 import { integrationUrl, SECOND_FACTOR_URL, urlOf, userKeysUrl, userUrl } from '../addresses.ts';
+import { hidden, optional, text } from '../forms/fields.ts';
+import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { doneDuringMove } from '../http/errors.ts';
-import type { Form } from '../http/forms.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, emailText, head, postForm } from '../markup/parts.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, userIdOf } from './user-parts.ts';
@@ -34,60 +35,78 @@ async function userView(context: SignedInContext, outcome: Done | Conflict, done
     : userPage(context, problemOf(outcome));
 }
 
-export async function setRole(context: SignedInContext, form: Form<'role' | typeof NEW_OWNER>): Promise<View> {
+const newOwnerField = optional(
+  text({
+    label: 'New owner of the integrations',
+    hint: ({ ownerHint }: { readonly ownerHint: string }) => ownerHint,
+    type: 'email',
+    attributes: html`maxlength="254" autocomplete="off" required`,
+  }),
+);
+
+/** The form on the page of the user has the role only. */
+export const SET_ROLE_FORM = { role: hidden(), newOwner: newOwnerField };
+
+export async function setRole(context: SignedInContext, { values, typed }: Form<typeof SET_ROLE_FORM>): Promise<View> {
   const userId = userIdOf(context);
-  const role = form.text('role');
-  const newOwner = form.has(NEW_OWNER) ? form.text(NEW_OWNER) : undefined;
+  const { role, newOwner } = values;
   const outcome = await changeRole(context.dashboard.db, context.actor, { userId, role, newOwner });
   if (outcome.kind === 'done') return redirect(`${userUrl(userId)}?done=role`);
   const problem = problemOf(outcome);
   if (problem.fields[NEW_OWNER] === undefined) return userPage(context, problem);
   // The form of the user's page does not ask for a new owner.
   if (newOwner === undefined) return redirect(urlOf(userUrl(userId, 'role'), { role }));
-  return demotionPage(context, { role, newOwner, problem });
+  return demotionPage(context, { typed, problem });
 }
 
 /** Asks for the confirmation of a demotion, and for a new owner of the integrations that the user owns. */
 export async function showDemotion(context: SignedInContext): Promise<View> {
   const { query, actor } = context;
-  return demotionPage(context, { role: query.get('role') ?? '', newOwner: actor.email, problem: null });
+  return demotionPage(context, { typed: { role: query.get('role') ?? '', newOwner: actor.email }, problem: null });
 }
 
-type DemotionProps = { readonly role: string; readonly newOwner: string; readonly problem: Problem | null };
-
-async function demotionPage(context: SignedInContext, { role, newOwner, problem }: DemotionProps): Promise<View> {
+async function demotionPage(context: SignedInContext, filled: Filled<typeof SET_ROLE_FORM>): Promise<View> {
+  const { typed, problem } = filled;
+  const { role } = typed;
   const { actor, dashboard, formToken } = context;
   const user = await getManagedUser(context);
   const url = userUrl(user.id);
   if (!isRole(role)) return redirect(url);
   const owned = await listIntegrationsOwnedBy(dashboard.db, actor, user.id);
+  const ownerHint = `The e-mail of an active user. ${user.name} stays the owner with ${shownEmail(user.email)}.`;
+  const fields = fieldsOf(SET_ROLE_FORM, filled, { ownerHint });
   const title = `Change the role of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
-${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
+${problemSummary(problem, SET_ROLE_FORM)}
 <div class="card narrow"><p>From <strong>${ROLE_WORDS[user.role].name}</strong> to <strong>${ROLE_WORDS[role].name}</strong>. It applies at once, to all keys of ${user.name} too.</p>
 ${postForm(
   { action: userUrl(user.id, 'role'), formToken },
-  html`${hidden('role', role)}${integrationsSection(user, owned)}${owned.length > 0 && newOwnerField({ value: newOwner, problem }, `The e-mail of an active user. ${user.name} stays the owner with ${shownEmail(user.email)}.`)}
+  html`${fields.role}${integrationsSection(user, owned)}${owned.length > 0 && fields.newOwner}
 <div class="actions"><button class="button primary">Change role</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });
 }
 
+export const DEACTIVATE_FORM = { newOwner: newOwnerField };
+
 export async function showDeactivation(context: SignedInContext): Promise<View> {
   return deactivationPage(context, null);
 }
 
-/** `retry`: why the form was refused, and what it sent. */
+/** `refused`: why the form was refused, and what it sent. */
 async function deactivationPage(
   context: SignedInContext,
-  retry: { readonly problem: Problem; readonly newOwner: string } | null,
+  refused: Filled<typeof DEACTIVATE_FORM> | null,
 ): Promise<View> {
   const { actor, dashboard, formToken, now } = context;
   const user = await getManagedUser(context);
   const owned = await listIntegrationsOwnedBy(dashboard.db, actor, user.id);
   const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
   const isSelf = user.id === actor.userId;
-  const problem = retry?.problem ?? null;
+  const filled = refused ?? { typed: { newOwner: isSelf ? '' : actor.email }, problem: null };
+  const { problem } = filled;
+  const ownerHint = 'The e-mail of an active user of your organization.';
+  const { newOwner } = fieldsOf(DEACTIVATE_FORM, filled, { ownerHint });
   const title = `Deactivate ${user.name}`;
   const url = userUrl(user.id);
   const content = html`<div class="notice danger"><p><strong>As soon as you press Deactivate${isSelf && ', you are signed out yourself'}:</strong></p>
@@ -96,10 +115,10 @@ async function deactivationPage(
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
 ${postForm(
   { action: userUrl(user.id, 'deactivate'), formToken },
-  html`${integrationsSection(user, owned)}${owned.length > 0 && newOwnerField({ value: retry?.newOwner ?? (isSelf ? '' : actor.email), problem })}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
+  html`${integrationsSection(user, owned)}${owned.length > 0 && newOwner}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
-${problemSummary(problem, { [NEW_OWNER]: NEW_OWNER_LABEL })}
+${problemSummary(problem, DEACTIVATE_FORM)}
 ${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, userKeysUrl(user.id), now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
   return page(context, { title, main, problem });
 }
@@ -113,12 +132,13 @@ function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Dat
   return html`${formatCount(keys.length, 'active API key')} of ${name} ${keys.length === 1 ? 'is' : 'are'} revoked for good. ${lastUsed} Requests that use ${keys.length === 1 ? 'it' : 'one'} are refused with 401.`;
 }
 
-export async function deactivate(context: SignedInContext, form: Form<typeof NEW_OWNER>): Promise<View> {
-  const userId = userIdOf(context);
-  const newOwner = form.has(NEW_OWNER) ? form.text(NEW_OWNER) : undefined;
-  const outcome = await deactivateUser(context.dashboard.db, context.actor, { userId, newOwner, now: context.now });
-  if (outcome.kind === 'invalid')
-    return deactivationPage(context, { problem: problemOf(outcome), newOwner: newOwner ?? '' });
+export async function deactivate(
+  context: SignedInContext,
+  { values, typed }: Form<typeof DEACTIVATE_FORM>,
+): Promise<View> {
+  const { actor, dashboard, now } = context;
+  const outcome = await deactivateUser(dashboard.db, actor, { userId: userIdOf(context), ...values, now });
+  if (outcome.kind === 'invalid') return deactivationPage(context, { problem: problemOf(outcome), typed });
   if (outcome.kind === 'done' && context.isMoving) return doneDuringMove(context, 'The user is deactivated.');
   return userView(context, outcome, 'deactivated');
 }
@@ -128,8 +148,6 @@ export async function reactivate(context: SignedInContext): Promise<View> {
   return userView(context, outcome, 'reactivated');
 }
 
-const NEW_OWNER_LABEL = 'New owner of the integrations';
-
 /** Lists the integrations of a user who is about to be deactivated or demoted. */
 function integrationsSection({ name }: { readonly name: string }, owned: readonly NamedIntegration[]): Html | false {
   if (owned.length === 0) return false;
@@ -137,17 +155,6 @@ function integrationsSection({ name }: { readonly name: string }, owned: readonl
   return html`<h2>Integrations</h2>
 <p>${name} owns ${what}. ${owned.length === 1 ? 'It keeps' : 'They keep'} working with ${their} API keys, and need${owned.length === 1 && 's'} somebody who answers for ${owned.length === 1 ? 'it' : 'them'}.</p>
 <ul class="lines">${owned.map((each) => html`<li><a href="${integrationUrl(each.id)}">${each.name}</a></li>`)}</ul>`;
-}
-
-function newOwnerField(
-  { value, problem }: { readonly value: string; readonly problem: Problem | null },
-  hint = 'The e-mail of an active user of your organization.',
-): Html {
-  return field(
-    { name: NEW_OWNER, label: NEW_OWNER_LABEL, hint, errors: problem?.fields },
-    (attributes) =>
-      html`<input ${attributes} type="email" value="${value}" maxlength="254" autocomplete="off" required>`,
-  );
 }
 
 /** Asks before another user's second factor and passkeys are removed. People change their own under My profile. */

@@ -6,49 +6,50 @@ import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../..
 import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
 import { INVITE_URL, USERS_URL, userUrl } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { formId, text } from '../forms/fields.ts';
+import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
+import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { beside, emailText, head, postForm } from '../markup/parts.ts';
 import { canMailLinks, linkPage } from './access-links.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, roleField, userIdOf } from './user-parts.ts';
 
-/** What the form for an invitation contains. */
-type Values = { readonly name: string; readonly email: string; readonly role: string };
+const emailField = text({
+  label: 'E-mail',
+  type: 'email',
+  attributes: html`maxlength="254" autocomplete="off" required`,
+});
+
+export const INVITE_FORM = {
+  formId: formId(),
+  name: text({ label: 'Name', attributes: html`maxlength="200" autocomplete="off" required` }),
+  email: emailField,
+  role: roleField,
+};
 
 export async function showInvite(context: SignedInContext): Promise<View> {
-  return invitePage(context, { problem: null, values: { name: '', email: '', role: 'member' } });
+  return invitePage(context, { problem: null, typed: { ...emptyOf(INVITE_FORM), role: 'member' } });
 }
 
-export async function invite(
-  context: SignedInContext,
-  form: Form<'name' | 'email' | 'role' | 'form_id'>,
-): Promise<View> {
+export async function invite(context: SignedInContext, { values, typed }: Form<typeof INVITE_FORM>): Promise<View> {
   const { dashboard, actor, now } = context;
-  const values = { name: form.text('name'), email: form.text('email'), role: form.text('role') };
-  const formId = readFormId(context, form.text('form_id'));
-  const outcome = await inviteUser(dashboard.db, actor, { ...values, formId, now });
+  const outcome = await inviteUser(dashboard.db, actor, { ...values, now });
   switch (outcome.kind) {
     case 'link-made':
       return linkPage(context, outcome.link);
     case 'invalid':
     case 'conflict':
-      return invitePage(context, { problem: problemOf(outcome), values });
+      return invitePage(context, { problem: problemOf(outcome), typed });
     case 'already-sent':
       return alreadySentPage(context, 'invitation', { name: 'See the users', href: USERS_URL });
   }
 }
 
-const LABELS = { name: 'Name', email: 'E-mail', role: 'Role' };
-
-async function invitePage(
-  context: SignedInContext,
-  { problem, values }: { readonly problem: Problem | null; readonly values: Values },
-): Promise<View> {
+async function invitePage(context: SignedInContext, filled: Filled<typeof INVITE_FORM>): Promise<View> {
   const title = 'Invite a user';
   const { dashboard, actor } = context;
   const isRequired = await isSingleSignOnRequired(dashboard.db, actor, null);
@@ -56,9 +57,10 @@ async function invitePage(
   const lead = isRequired
     ? 'They get a link with which they sign in at your identity provider.'
     : 'They get a link with which they choose a password.';
-  const errors = problem?.fields;
+  const { problem } = filled;
+  const { name, email, ...fields } = fieldsOf(INVITE_FORM, filled, { context, followsGroups });
   const main = html`${head({ title, up: { name: 'Users', href: USERS_URL }, lead })}
-${problemSummary(problem, LABELS)}
+${problemSummary(problem, INVITE_FORM)}
 ${beside({
   title: 'What happens then',
   isLast: true,
@@ -67,10 +69,8 @@ ${beside({
 <li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
   content: postForm(
     { action: INVITE_URL, formToken: context.formToken },
-    html`${hidden('form_id', newFormId(context))}
-<div class="field-row">${field({ name: 'name', label: LABELS.name, errors }, (attributes) => html`<input ${attributes} type="text" value="${values.name}" maxlength="200" autocomplete="off" required>`)}
-${field({ name: 'email', label: LABELS.email, errors }, (attributes) => html`<input ${attributes} type="email" value="${values.email}" maxlength="254" autocomplete="off" required>`)}</div>
-${roleField({ actorRole: actor.role, chosen: values.role, problem, followsGroups })}
+    html`<div class="field-row">${name}${email}</div>
+${Object.values(fields)}
 <div class="actions"><button class="button primary">Invite</button><a class="button plain" href="${USERS_URL}">Cancel</a></div>`,
   ),
 })}`;
@@ -79,44 +79,41 @@ ${roleField({ actorRole: actor.role, chosen: values.role, problem, followsGroups
 
 // Corrects the e-mail of an invitation that nobody has accepted, or withdraws it.
 
+export const EMAIL_FORM = { formId: formId(), email: emailField };
+
 export async function showEmail(context: SignedInContext): Promise<View> {
   return emailPage(context, null);
 }
 
-export async function setEmail(context: SignedInContext, form: Form<'email' | 'form_id'>): Promise<View> {
+export async function setEmail(context: SignedInContext, { values, typed }: Form<typeof EMAIL_FORM>): Promise<View> {
   const { dashboard, actor, now } = context;
   const userId = userIdOf(context);
-  const email = form.text('email');
-  const formId = readFormId(context, form.text('form_id'));
-  const outcome = await correctEmail(dashboard.db, actor, { userId, email, formId, now });
+  const outcome = await correctEmail(dashboard.db, actor, { userId, ...values, now });
   switch (outcome.kind) {
     case 'link-made':
       return linkPage(context, outcome.link);
     case 'invalid':
     case 'conflict':
-      return emailPage(context, { problem: problemOf(outcome), email });
+      return emailPage(context, { problem: problemOf(outcome), typed });
     case 'already-sent':
       return alreadySentPage(context, 'invitation', { name: 'See the user', href: userUrl(userId) });
   }
 }
 
-/** `retry`: why the form was refused, and what it sent. */
-async function emailPage(
-  context: SignedInContext,
-  retry: { readonly problem: Problem; readonly email: string } | null,
-): Promise<View> {
+/** `refused`: why the form was refused, and what it sent. */
+async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
   const user = await findInvited(context);
   if (user === null) return retry === null ? redirect(userUrl(userIdOf(context))) : userPage(context, retry.problem);
   const url = userUrl(user.id);
-  const problem = retry?.problem ?? null;
+  const filled = refused ?? { typed: user, problem: null };
+  const { problem } = filled;
   const title = `Correct the e-mail of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
-${problemSummary(problem, { email: 'E-mail' })}
+${problemSummary(problem, EMAIL_FORM)}
 <div class="card narrow"><p>${user.name} has not accepted the invitation. The links to the former e-mail stop working, and the new one gets an invitation.</p>
 ${postForm(
   { action: userUrl(user.id, 'email'), formToken: context.formToken },
-  html`${hidden('form_id', newFormId(context))}
-${field({ name: 'email', label: 'E-mail', errors: problem?.fields }, (attributes) => html`<input ${attributes} type="email" value="${retry?.email ?? user.email}" maxlength="254" autocomplete="off" required>`)}
+  html`${Object.values(fieldsOf(EMAIL_FORM, filled, { context }))}
 <div class="actions"><button class="button primary">Change and invite</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });

@@ -1,5 +1,4 @@
 import { maySeePeople } from '../../domain/people/role.ts';
-import { NEW_OWNER } from '../../service/integrations/hand-over.ts';
 import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import { redirect } from '../http/view.ts';
@@ -7,18 +6,29 @@ import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { sendLink } from './access-links.ts';
 import {
+  DEACTIVATE_FORM,
   deactivate,
   reactivate,
   removeSecondFactor,
+  SET_ROLE_FORM,
   setRole,
   showDeactivation,
   showDemotion,
   showSecondFactorRemoval,
   unlink,
 } from './change-user.ts';
-import { invite, setEmail, showEmail, showInvite, showWithdrawal, withdraw } from './invitations.ts';
-import { showUser } from './user.ts';
-import { searchUsers, showUsers } from './user-list.ts';
+import {
+  EMAIL_FORM,
+  INVITE_FORM,
+  invite,
+  setEmail,
+  showEmail,
+  showInvite,
+  showWithdrawal,
+  withdraw,
+} from './invitations.ts';
+import { LINK_FORM, showUser } from './user.ts';
+import { SEARCH_FORM, searchUsers, showUsers } from './user-list.ts';
 import { userNameOf as nameOf, userHead, userIdOf } from './user-parts.ts';
 
 const ID = ':userId';
@@ -26,55 +36,55 @@ const ID = ':userId';
 /** The pages of the users. The service checks the permission for each action again. */
 export const peoplePages: readonly SignedInPage[] = [
   { path: PEOPLE_URL, mayEnter: maySeePeople, get: () => redirect(USERS_URL) },
-  { path: USERS_URL, mayEnter: maySeePeople, get: showUsers, post: form(['search', 'state'], searchUsers) },
+  { path: USERS_URL, mayEnter: maySeePeople, get: showUsers, post: form(SEARCH_FORM, searchUsers) },
   {
     path: INVITE_URL,
     mayEnter: maySeePeople,
     get: showInvite,
-    post: provenForm('invite a user', ['name', 'email', 'role', 'form_id'], invite),
+    post: provenForm('invite a user', INVITE_FORM, invite),
   },
   { path: userUrl(ID), mayEnter: maySeePeople, get: showUser },
   {
     path: userUrl(ID, 'role'),
     mayEnter: maySeePeople,
     get: showDemotion,
-    post: provenForm('change the role of the user', ['role', NEW_OWNER], setRole, { nameOf }),
+    post: provenForm('change the role of the user', SET_ROLE_FORM, setRole, { nameOf }),
   },
   {
     path: userUrl(ID, 'link'),
     mayEnter: maySeePeople,
-    post: provenForm('make a link that sets the password of the user', ['kind', 'form_id'], sendLink, { nameOf }),
+    post: provenForm('make a link that sets the password of the user', LINK_FORM, sendLink, { nameOf }),
   },
   {
     path: userUrl(ID, 'deactivate'),
     mayEnter: maySeePeople,
     postsDuringMove: true,
     get: showDeactivation,
-    post: provenForm('deactivate the user', [NEW_OWNER], deactivate, { nameOf }),
+    post: provenForm('deactivate the user', DEACTIVATE_FORM, deactivate, { nameOf }),
   },
   {
     path: userUrl(ID, 'email'),
     mayEnter: maySeePeople,
     get: showEmail,
-    post: provenForm('correct the e-mail of the user', ['email', 'form_id'], setEmail, { nameOf }),
+    post: provenForm('correct the e-mail of the user', EMAIL_FORM, setEmail, { nameOf }),
   },
   {
     path: userUrl(ID, 'withdraw'),
     mayEnter: maySeePeople,
     get: showWithdrawal,
-    post: provenForm('withdraw the invitation', [], withdraw),
+    post: provenForm('withdraw the invitation', {}, withdraw),
   },
-  { path: userUrl(ID, 'unlink'), mayEnter: maySeePeople, post: provenForm('unlink the user', [], unlink, { nameOf }) },
+  { path: userUrl(ID, 'unlink'), mayEnter: maySeePeople, post: provenForm('unlink the user', {}, unlink, { nameOf }) },
   {
     path: userUrl(ID, 'reactivate'),
     mayEnter: maySeePeople,
-    post: provenForm('reactivate the user', [], reactivate, { nameOf }),
+    post: provenForm('reactivate the user', {}, reactivate, { nameOf }),
   },
   {
     path: userUrl(ID, 'second-factor'),
     mayEnter: maySeePeople,
     get: showSecondFactorRemoval,
-    post: provenForm('remove the second factor and the passkeys of the user', [], removeSecondFactor, { nameOf }),
+    post: provenForm('remove the second factor and the passkeys of the user', {}, removeSecondFactor, { nameOf }),
   },
   ...keyPages({
     listPath: userKeysUrl(ID),

@@ -1,4 +1,5 @@
 import { isRemovedEmail } from '../../domain/people/email.ts';
+import { withoutKey } from '../../domain/keys/api-key.ts';
 import { mayManage, ROLES } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
 import { formatNumber } from '../../domain/text.ts';
@@ -7,26 +8,29 @@ import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/people/people.ts';
 import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/people/user-lists.ts';
 import { INVITE_URL, USERS_URL, urlOf, userUrl } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { hidden, text } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
-import { findKeyUrl, withoutKey } from '../keys/search.ts';
+import { findKeyUrl } from '../keys/search.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, emailText, head, hidden, pager } from '../markup/parts.ts';
+import { badge, doneNotice, emailText, head, hiddenInput, pager } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
+
+export const SEARCH_FORM = { state: hidden(), search: text({ label: 'Name or e-mail' }) };
 
 export async function showUsers(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query } = context;
   const search = withoutKey(query.get('search') ?? '');
-  const state = USER_STATES.find((each) => each === query.get('state')) ?? 'all';
+  const state = stateOf(query.get('state'));
   const [after, before] = [query.get('after'), query.get('before')];
   const { users, range, previous, next } = await listUsers(dashboard.db, actor, { search, state, after, before });
   const isFirst = after === null && before === null;
   const mayInvite = ROLES.some((role) => mayManage(actor.role, role));
   const done = query.get('done') === 'withdrawn' ? 'The invitation is withdrawn.' : undefined;
   const main = html`${head({ title: 'People', tabs: { label: 'People pages', tabs: tabs(state, search) } })}${doneNotice(done)}
-<div class="toolbar"><form role="search" method="post" action="${USERS_URL}" class="search">${hidden('form_token', formToken)}${hidden('state', state)}<label class="unseen" for="search">Name or e-mail</label>
+<div class="toolbar"><form role="search" method="post" action="${USERS_URL}" class="search">${hiddenInput('form_token', formToken)}${hiddenInput('state', state)}<label class="unseen" for="search">Name or e-mail</label>
 <input id="search" name="search" type="search" value="${search}" maxlength="300" placeholder="Name or e-mail"><button class="button">${icon('search')}Search</button></form>
 ${mayInvite && html`<a class="button primary" href="${INVITE_URL}">${icon('invite')}Invite a user</a>`}</div>
 ${users.length === 0 ? nobodyFound(search, state, isFirst) : userTable(users, actor.userId)}
@@ -41,10 +45,14 @@ ${pager({
 }
 
 /** The search is a POST: people also paste API keys, which must not get into a URL. A search for a key leads to the key. */
-export async function searchUsers(context: SignedInContext, form: Form<'search' | 'state'>): Promise<View> {
-  const search = form.text('search');
-  const state = USER_STATES.find((each) => each === form.text('state')) ?? 'all';
+export async function searchUsers(context: SignedInContext, { values }: Form<typeof SEARCH_FORM>): Promise<View> {
+  const { search } = values;
+  const state = stateOf(values.state);
   return redirect((await findKeyUrl(context, search)) ?? listUrl(state, { search }));
+}
+
+function stateOf(text: string | null): UserState {
+  return USER_STATES.find((each) => each === text) ?? 'all';
 }
 
 const TABS: Record<UserState, string> = { all: 'Users', invited: 'Invited', deactivated: 'Deactivated' };

@@ -3,10 +3,10 @@ import { type Html, html } from '../../html/html.ts';
 import { getUser } from '../../service/people/people.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
 import { USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
-import type { Problem } from '../http/problem.ts';
+import { select } from '../forms/fields.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
-import { emailText, field, head } from '../markup/parts.ts';
+import { emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 
 // Parts that the pages of users share.
@@ -52,30 +52,25 @@ export function userHead({ user, current, isSelf }: HeadProps): Html {
   });
 }
 
-type RoleFieldProps = {
-  readonly actorRole: Role;
-  readonly chosen: string;
-  readonly problem: Problem | null;
-  readonly followsGroups: boolean;
-};
+type RoleProps = { readonly context: SignedInContext; readonly followsGroups: boolean };
 
 const FOLLOWS_GROUPS =
   'At each single sign-on, the role follows the groups at your identity provider, except that of an administrator.';
 
 /** A choice of the roles that the actor may give. */
-export function roleField({ actorRole, chosen, problem, followsGroups }: RoleFieldProps): Html {
-  const roles = ROLES.filter((role) => mayManage(actorRole, role));
+export const roleField = select({
+  label: 'Role',
   // The hint explains the roles, because a narrow screen would cut off explanations in the options.
-  const lines = [
-    ...roles.map((role) => html`<strong>${ROLE_WORDS[role].name}:</strong> ${ROLE_WORDS[role].meaning}`),
-    ...(followsGroups ? [FOLLOWS_GROUPS] : []),
-  ];
-  const hint = html`${lines.map((line, i) => [i > 0 && html`<br>`, line])}`;
-  return field(
-    { name: 'role', label: 'Role', errors: problem?.fields, hint },
-    (attributes) =>
-      html`<select ${attributes}>${roles.map(
-        (role) => html`<option value="${role}"${role === chosen && html` selected`}>${ROLE_WORDS[role].name}</option>`,
-      )}</select>`,
-  );
+  hint: (props: RoleProps) => {
+    const meanings = rolesFor(props).map(
+      (role) => html`<strong>${ROLE_WORDS[role].name}:</strong> ${ROLE_WORDS[role].meaning}`,
+    );
+    const all = props.followsGroups ? [...meanings, FOLLOWS_GROUPS] : meanings;
+    return html`${all.map((line, i) => [i > 0 && html`<br>`, line])}`;
+  },
+  options: (props: RoleProps) => rolesFor(props).map((role) => ({ value: role, words: ROLE_WORDS[role].name })),
+});
+
+function rolesFor({ context: { actor } }: RoleProps): Role[] {
+  return ROLES.filter((role) => mayManage(actor.role, role));
 }

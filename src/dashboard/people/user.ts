@@ -10,17 +10,21 @@ import { getUser } from '../../service/people/people.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
-import { newFormId } from '../http/one-time-form.ts';
+import { formId, hidden } from '../forms/fields.ts';
+import { fieldsOf, problemSummary } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { keyCell, lastUse } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, facts, hidden, pager, postForm, problemSummary } from '../markup/parts.ts';
+import { doneNotice, facts, pager, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day, instant, ROLE_WORDS } from '../markup/words.ts';
 import { userState } from './user-list.ts';
 import { roleField, userHead, userIdOf } from './user-parts.ts';
+
+const ROLE_FORM = { role: roleField };
+export const LINK_FORM = { formId: formId(), kind: hidden() };
 
 /** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
@@ -62,7 +66,7 @@ export async function userPage(context: SignedInContext, problem: Problem | null
   const keysForOthers = await listKeysMadeForOthers(dashboard.db, actor, user.id, { after, before, now });
   const followsGroups = user.isLinked && (await doRolesFollowGroups(dashboard.db, actor));
   const head = userHead({ user, current: 'details', isSelf: user.id === actor.userId });
-  const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? '')?.(user))}${problemSummary(problem, { role: 'Role' })}
+  const main = html`${head}${doneNotice(DONE.get(query.get('done') ?? '')?.(user))}${problemSummary(problem, ROLE_FORM)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>
 ${facts([
   {
@@ -102,7 +106,7 @@ ${postForm({ action: userUrl(user.id, 'reactivate'), formToken }, html`<button c
   return html`<section class="card" aria-labelledby="account"><h2 id="account">Account</h2>
 <div class="setting">${postForm(
     { action: userUrl(user.id, 'role'), formToken },
-    html`${roleField({ actorRole: actor.role, chosen: user.role, problem, followsGroups })}<button class="button">Change role</button>`,
+    html`${fieldsOf(ROLE_FORM, { typed: user, problem }, { context, followsGroups }).role}<button class="button">Change role</button>`,
   )}</div>
 ${!isSelf && linkSetting(context, user)}
 ${
@@ -149,7 +153,7 @@ function linkSetting(context: SignedInContext, user: FoundUser): Html {
   return html`<div class="setting"><div><h3>${link.title}</h3><p class="quiet">${link.hint}</p></div>
 ${postForm(
   { action: userUrl(user.id, 'link'), formToken: context.formToken },
-  html`${hidden('kind', link.kind)}${hidden('form_id', newFormId(context))}<button class="button">${icon('link')}${link.button}</button>`,
+  html`${Object.values(fieldsOf(LINK_FORM, { typed: link, problem: null }, { context }))}<button class="button">${icon('link')}${link.button}</button>`,
 )}</div>`;
 }
 

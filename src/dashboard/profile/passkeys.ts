@@ -10,20 +10,36 @@ import {
   renamePasskey,
 } from '../../service/sign-in-settings/passkeys.ts';
 import { NEW_PASSKEY_OPTIONS_URL, NEW_PASSKEY_URL, PROFILE_URL, passkeyUrl } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { text } from '../forms/fields.ts';
+import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { badge, facts, field, head, postForm, problemSummary } from '../markup/parts.ts';
+import { badge, facts, head, postForm } from '../markup/parts.ts';
 import { day, since } from '../markup/words.ts';
-import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from '../proof/passkeys.ts';
+import {
+  askingBrowserOf,
+  noPasskeysWords,
+  passkeyField,
+  passkeyForm,
+  relyingPartyOf,
+  sendOptions,
+} from '../proof/passkeys.ts';
 
 // One's own passkeys: the list on the page "My profile", and a page for each passkey.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
-const LABELS = { name: 'Name' };
+
+const nameField = text({
+  label: 'Name',
+  hint: 'Where it is kept, such as “Laptop” or “Blue security key”.',
+  attributes: html`maxlength="100" required autocomplete="off"`,
+});
+
+export const RENAME_FORM = { name: nameField };
+export const ADD_FORM = { name: nameField, credential: passkeyField };
 
 /** The list on the page "My profile". `isSignIn`: whether the organization lets the person sign in with a passkey. */
 export function passkeySection(
@@ -51,25 +67,24 @@ export async function sendNewOptions(context: SignedInContext): Promise<View> {
 }
 
 export async function showNewPasskey(context: SignedInContext): Promise<View> {
-  return newPage(context, { name: deviceOf(context.auditSource.userAgent), problem: null });
+  return newPage(context, { typed: { name: deviceOf(context.auditSource.userAgent) }, problem: null });
 }
 
-export async function add(context: SignedInContext, form: Form<'name' | 'credential'>): Promise<View> {
+export async function add(context: SignedInContext, { values, typed }: Form<typeof ADD_FORM>): Promise<View> {
   const { dashboard, actor, token, now } = context;
   const site = relyingPartyOf(context);
   if (site.kind === 'none') throw new RequestError('not-found');
-  const name = form.text('name');
+  const { name, credential = '' } = values;
   const { relyingParty } = site;
   const browser = askingBrowserOf(context);
-  const passkey = { credential: form.text('credential'), name, token, relyingParty, browser, now };
+  const passkey = { credential, name, token, relyingParty, browser, now };
   const outcome = await addPasskey(dashboard.db, actor, passkey);
-  if (outcome.kind !== 'done') return newPage(context, { name, problem: problemOf(outcome) });
+  if (outcome.kind !== 'done') return newPage(context, { typed, problem: problemOf(outcome) });
   return redirect(`${PROFILE_URL}?done=passkey-added#passkeys`);
 }
 
-type NewProps = { readonly name: string; readonly problem: Problem | null };
-
-function newPage(context: SignedInContext, { name, problem }: NewProps): View {
+function newPage(context: SignedInContext, filled: Filled<typeof ADD_FORM>): View {
+  const { problem } = filled;
   const site = relyingPartyOf(context);
   const title = 'Add a passkey';
   const content =
@@ -82,26 +97,14 @@ function newPage(context: SignedInContext, { name, problem }: NewProps): View {
           use: 'create',
           optionsUrl: NEW_PASSKEY_OPTIONS_URL,
           purpose: 'to add a passkey',
-          content: html`${nameField(name, problem)}
+          content: html`${fieldsOf(ADD_FORM, filled).name}
 <div class="actions"><button class="button primary">Add a passkey</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
         });
   const main = html`${head({ title, up: UP })}
-${problemSummary(problem, LABELS)}
+${problemSummary(problem, RENAME_FORM)}
 <div class="card narrow"><p>Your browser asks where the passkey is kept, and for your fingerprint, your face or a PIN. Charter gets only a public key.</p>
 ${content}</div>`;
   return page(context, { title, main, problem, hasPasskeyForm: true });
-}
-
-function nameField(name: string, problem: Problem | null): Html {
-  return field(
-    {
-      name: 'name',
-      label: LABELS.name,
-      hint: 'Where it is kept, such as “Laptop” or “Blue security key”.',
-      errors: problem?.fields,
-    },
-    (attributes) => html`<input ${attributes} type="text" value="${name}" maxlength="100" required autocomplete="off">`,
-  );
 }
 
 const passkeyIdOf = ({ params }: SignedInContext) => params['passkeyId'] ?? '';
@@ -111,34 +114,31 @@ export async function passkeyNameOf(context: SignedInContext): Promise<string> {
 }
 
 export async function showPasskey(context: SignedInContext): Promise<View> {
-  return passkeyPage(context, null);
+  return passkeyPage(context, { problem: null });
 }
 
-export async function rename(context: SignedInContext, form: Form<'name'>): Promise<View> {
-  const name = form.text('name');
-  const outcome = await renamePasskey(context.dashboard.db, context.actor, { id: passkeyIdOf(context), name });
-  if (outcome.kind !== 'done') return passkeyPage(context, { name, problem: problemOf(outcome) });
+export async function rename(context: SignedInContext, { values, typed }: Form<typeof RENAME_FORM>): Promise<View> {
+  const outcome = await renamePasskey(context.dashboard.db, context.actor, { id: passkeyIdOf(context), ...values });
+  if (outcome.kind !== 'done') return passkeyPage(context, { typed, problem: problemOf(outcome) });
   return redirect(`${PROFILE_URL}?done=passkey-renamed#passkeys`);
 }
 
 export async function remove(context: SignedInContext): Promise<View> {
   const { dashboard, actor, token } = context;
   const outcome = await removePasskey(dashboard.db, actor, { id: passkeyIdOf(context), token });
-  if (outcome.kind !== 'done') return passkeyPage(context, { name: null, problem: problemOf(outcome) });
+  if (outcome.kind !== 'done') return passkeyPage(context, { problem: problemOf(outcome) });
   return redirect(`${PROFILE_URL}?done=passkey-removed#passkeys`);
 }
 
-/** `retry`: why a form was refused; its `name` is the name that was sent, and `null` if the form has no name. */
-async function passkeyPage(
-  context: SignedInContext,
-  retry: { readonly name: string | null; readonly problem: Problem } | null,
-): Promise<View> {
+type Refused = { readonly problem: Problem | null; readonly typed?: Filled<typeof RENAME_FORM>['typed'] };
+
+/** `typed` is omitted unless the form with the name was refused. */
+async function passkeyPage(context: SignedInContext, { problem, typed }: Refused): Promise<View> {
   const { dashboard, actor, formToken, now } = context;
   const passkey = await getPasskey(dashboard.db, actor, passkeyIdOf(context));
-  const problem = retry?.problem ?? null;
   const url = passkeyUrl(passkey.id);
   const main = html`${head({ title: passkey.name, up: UP })}
-${problemSummary(problem, LABELS)}
+${problemSummary(problem, RENAME_FORM)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${facts([
     { name: 'Kept', value: passkey.isBackedUp ? 'Synced between devices' : 'On one device' },
     { name: 'Last used', value: passkey.lastUsedAt === null ? 'Never' : since(passkey.lastUsedAt, now) },
@@ -147,7 +147,7 @@ ${problemSummary(problem, LABELS)}
 <section class="card" aria-labelledby="manage"><h2 id="manage">Manage</h2>
 <div class="setting">${postForm(
     { action: url, formToken },
-    html`${nameField(retry?.name ?? passkey.name, problem)}<button class="button">Rename</button>`,
+    html`${fieldsOf(RENAME_FORM, { typed: typed ?? passkey, problem }).name}<button class="button">Rename</button>`,
   )}</div>
 <div class="setting"><div><h3>Remove</h3><p class="quiet">It can no longer be used. Delete it on your device, too.</p></div>
 ${postForm({ action: passkeyUrl(passkey.id, 'remove'), formToken }, html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> the passkey</span></button>`)}</div></section>`;

@@ -15,16 +15,16 @@ import {
   RECOVERY_CODES_URL,
   SECOND_FACTOR_URL,
   SESSIONS_URL,
-  safeNext,
 } from '../addresses.ts';
+import { hidden, nextField, password } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { sessionCookie } from '../http/cookies.ts';
-import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, emailText, facts, head, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { badge, doneNotice, emailText, facts, head, postForm } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { passkeySection } from './passkeys.ts';
 
@@ -91,19 +91,36 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }
 
+export const DISMISS_FORM = { notice: hidden(), next: nextField };
+
 /** Closes a notice about a key, and leads back to the page that showed it. */
-export async function dismiss({ dashboard, actor }: SignedInContext, form: Form<'notice' | 'next'>): Promise<View> {
-  await dismissNotice(dashboard.db, actor, form.text('notice'));
-  return redirect(safeNext(form.text('next')));
+export async function dismiss(
+  { dashboard, actor }: SignedInContext,
+  { values }: Form<typeof DISMISS_FORM>,
+): Promise<View> {
+  await dismissNotice(dashboard.db, actor, values.notice);
+  return redirect(values.next);
 }
+
+export const PASSWORD_FORM = {
+  password: password({
+    label: 'New password',
+    autocomplete: 'new-password',
+    hint: ({ actor }: Pick<SignedInContext, 'actor'>) =>
+      `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
+  }),
+};
 
 export async function showPassword(context: SignedInContext, { hasPassword }: OwnWaysIn): Promise<View> {
   return passwordPage(context, { hasPassword, problem: null });
 }
 
-export async function changeOwnPassword(context: SignedInContext, form: Form<'password'>): Promise<View> {
+export async function changeOwnPassword(
+  context: SignedInContext,
+  { values }: Form<typeof PASSWORD_FORM>,
+): Promise<View> {
   const { dashboard, actor, token } = context;
-  const outcome = await changePassword(dashboard.db, actor, { password: form.text('password'), token });
+  const outcome = await changePassword(dashboard.db, actor, { ...values, token });
   if (outcome.kind !== 'session-renewed') {
     const { hasPassword } = await findOwnWaysIn(dashboard.db, actor);
     return passwordPage(context, { hasPassword, problem: problemOf(outcome) });
@@ -118,17 +135,11 @@ function passwordPage(
   const { actor, formToken } = context;
   const title = hasPassword ? 'Change password' : 'Set password';
   const main = html`${head({ title, up: { name: 'My profile', href: PROFILE_URL } })}
-${problemSummary(problem, { password: 'New password' })}
+${problemSummary(problem, PASSWORD_FORM)}
 <div class="card narrow">${postForm(
     { action: PASSWORD_URL, formToken },
     html`<input type="hidden" autocomplete="username" value="${actor.email}">
-${passwordField({
-  name: 'password',
-  label: 'New password',
-  autocomplete: 'new-password',
-  hint: `At least ${passwordCharacters(actor.hasSecondFactor)} characters. A few unrelated words are strong and easy to remember.`,
-  errors: problem?.fields,
-})}
+${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}
 <div class="actions"><button class="button primary">${title}</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });

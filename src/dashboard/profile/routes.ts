@@ -16,77 +16,89 @@ import {
   SIGN_OUT_EVERYWHERE_URL,
   SIGN_OUT_URL,
 } from '../addresses.ts';
+import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { anyRole, form, type SignedInPage } from '../http/page-routes.ts';
 import { keyPages } from '../keys/routes.ts';
-import { sendProofOptions } from '../proof/page.ts';
+import { PROVIDER_PROOF_FORM, sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
-import { PROVIDER_PROOF_FIELDS, proveAtProvider } from '../sign-in/single-sign-on/provider.ts';
+import { proveAtProvider } from '../sign-in/single-sign-on/provider.ts';
 import {
+  ADD_FORM,
   add,
   passkeyNameOf,
+  RENAME_FORM,
   remove as removePasskey,
   rename,
   sendNewOptions,
   showNewPasskey,
   showPasskey,
 } from './passkeys.ts';
-import { changeOwnPassword, dismiss, needsPassword, profileHead, showPassword, showProfile } from './profile.ts';
-import { begin, confirm, remove, renew, showRenew, showSecondFactor } from './second-factor.ts';
-import { endOne, showSessions, signOutEverywhere } from './sessions.ts';
+import {
+  changeOwnPassword,
+  DISMISS_FORM,
+  dismiss,
+  needsPassword,
+  PASSWORD_FORM,
+  profileHead,
+  showPassword,
+  showProfile,
+} from './profile.ts';
+import { begin, CONFIRM_FORM, confirm, remove, renew, showRenew, showSecondFactor } from './second-factor.ts';
+import { END_FORM, endOne, showSessions, signOutEverywhere } from './sessions.ts';
 
 const PASSKEY_ID = ':passkeyId';
 
 /** The pages for one's own account. */
 export const profilePages: readonly SignedInPage[] = [
-  { path: SIGN_OUT_URL, mayEnter: anyRole, postsDuringMove: true, post: form([], submitSignOut) },
+  { path: SIGN_OUT_URL, mayEnter: anyRole, postsDuringMove: true, post: form({}, submitSignOut) },
   { path: PROFILE_URL, mayEnter: anyRole, get: showProfile },
   {
     path: PASSWORD_URL,
     mayEnter: anyRole,
     get: needsPassword(showPassword),
-    post: provenForm('change your password', ['password'], changeOwnPassword),
+    post: provenForm('change your password', PASSWORD_FORM, changeOwnPassword),
   },
   {
     path: SECOND_FACTOR_URL,
     mayEnter: anyRole,
     get: needsPassword(showSecondFactor),
-    post: provenForm('set up a second factor', [], begin),
+    post: provenForm('set up a second factor', {}, begin),
   },
   {
     path: CONFIRM_SECOND_FACTOR_URL,
     mayEnter: anyRole,
-    post: provenForm('turn on your second factor', ['code', 'secret'], confirm),
+    post: provenForm('turn on your second factor', CONFIRM_FORM, confirm),
   },
-  { path: REMOVE_SECOND_FACTOR_URL, mayEnter: anyRole, post: provenForm('turn off your second factor', [], remove) },
+  { path: REMOVE_SECOND_FACTOR_URL, mayEnter: anyRole, post: provenForm('turn off your second factor', {}, remove) },
   {
     path: RECOVERY_CODES_URL,
     mayEnter: anyRole,
     get: needsPassword(showRenew),
-    post: provenForm('make new recovery codes', ['form_id'], renew),
+    post: provenForm('make new recovery codes', ONE_TIME_FORM, renew),
   },
   {
     path: NEW_PASSKEY_URL,
     mayEnter: anyRole,
     get: provenPage('add a passkey', showNewPasskey),
-    post: provenForm('add a passkey', ['name', 'credential'], add),
+    post: provenForm('add a passkey', ADD_FORM, add),
   },
-  { path: NEW_PASSKEY_OPTIONS_URL, mayEnter: anyRole, post: form([], sendNewOptions) },
-  { path: passkeyUrl(PASSKEY_ID), mayEnter: anyRole, get: showPasskey, post: form(['name'], rename) },
+  { path: NEW_PASSKEY_OPTIONS_URL, mayEnter: anyRole, post: form({}, sendNewOptions) },
+  { path: passkeyUrl(PASSKEY_ID), mayEnter: anyRole, get: showPasskey, post: form(RENAME_FORM, rename) },
   {
     path: passkeyUrl(PASSKEY_ID, 'remove'),
     mayEnter: anyRole,
-    post: provenForm('remove the passkey', [], removePasskey, { nameOf: passkeyNameOf }),
+    post: provenForm('remove the passkey', {}, removePasskey, { nameOf: passkeyNameOf }),
   },
   {
     path: PROVIDER_PROOF_URL,
     mayEnter: anyRole,
-    post: form(PROVIDER_PROOF_FIELDS, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
+    post: form(PROVIDER_PROOF_FORM, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
   },
-  { path: PROOF_OPTIONS_URL, mayEnter: anyRole, post: form([], sendProofOptions) },
-  { path: SESSIONS_URL, mayEnter: anyRole, get: showSessions, post: form(['session_id'], endOne) },
-  { path: DISMISS_URL, mayEnter: anyRole, post: form(['notice', 'next'], dismiss) },
-  { path: SIGN_OUT_EVERYWHERE_URL, mayEnter: anyRole, post: form([], signOutEverywhere) },
+  { path: PROOF_OPTIONS_URL, mayEnter: anyRole, post: form({}, sendProofOptions) },
+  { path: SESSIONS_URL, mayEnter: anyRole, get: showSessions, post: form(END_FORM, endOne) },
+  { path: DISMISS_URL, mayEnter: anyRole, post: form(DISMISS_FORM, dismiss) },
+  { path: SIGN_OUT_EVERYWHERE_URL, mayEnter: anyRole, post: form({}, signOutEverywhere) },
   ...keyPages({
     listPath: OWN_KEYS_URL,
     mayEnter: anyRole,

@@ -19,18 +19,36 @@ import {
   REMOVE_SECOND_FACTOR_URL,
   SECOND_FACTOR_URL,
 } from '../addresses.ts';
+import { hidden, ONE_TIME_FORM, secret, text } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { formTokenOf, sessionCookie } from '../http/cookies.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, field, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { copyField, head, postForm } from '../markup/parts.ts';
 
 // One's own second factor: the secret for the authenticator, the first code that confirms it, and the recovery codes.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
+
+type ConfirmProps = {
+  /** `null` if the refused form did not contain the secret, which the page then does not show. */
+  readonly authenticator: Authenticator | null;
+};
+
+export const CONFIRM_FORM = {
+  secret: hidden(),
+  code: secret(
+    text({
+      label: 'Code',
+      hint: ({ authenticator }: ConfirmProps) =>
+        html`${authenticator !== null && html`<strong>2.</strong> `}The six digits that your authenticator shows now.`,
+      attributes: html`class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="10" required`,
+    }),
+  ),
+};
 
 export async function showSecondFactor(context: SignedInContext): Promise<View> {
   return secondFactorPage(context, null);
@@ -43,11 +61,11 @@ export async function begin(context: SignedInContext): Promise<View> {
   return confirmPage(context, { problem: null, authenticator: outcome });
 }
 
-export async function confirm(context: SignedInContext, form: Form<'code' | 'secret'>): Promise<View> {
+export async function confirm(context: SignedInContext, { values }: Form<typeof CONFIRM_FORM>): Promise<View> {
   const { dashboard, actor, token, now } = context;
-  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: form.text('code'), token, now });
+  const outcome = await confirmSecondFactor(dashboard.db, actor, { code: values.code, token, now });
   if (outcome.kind !== 'codes-made') {
-    const authenticator = await findPendingSecret(dashboard.db, actor, { secret: form.text('secret') });
+    const authenticator = await findPendingSecret(dashboard.db, actor, { secret: values.secret });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });
   }
   // The session continues under a new token, from which the token of the forms on the next page must be derived.
@@ -65,7 +83,7 @@ export async function remove(context: SignedInContext): Promise<View> {
 
 function secondFactorPage(context: SignedInContext, problem: Problem | null): View {
   const main = html`${head({ title: 'Second factor', up: UP })}
-${problemSummary(problem, {})}
+${problemSummary(problem)}
 <div class="card narrow">${context.actor.hasSecondFactor ? removeForm(context) : beginForm(context)}</div>`;
   return page(context, { title: 'Second factor', main, problem, formUrl: SECOND_FACTOR_URL });
 }
@@ -87,16 +105,15 @@ ${postForm(
 )}`;
 }
 
-type ConfirmProps = {
-  readonly problem: Problem | null;
-  /** `null` if the refused form did not contain the secret, which the page then does not show. */
-  readonly authenticator: Authenticator | null;
-};
-
-function confirmPage(context: SignedInContext, { problem, authenticator }: ConfirmProps): View {
+function confirmPage(
+  context: SignedInContext,
+  { problem, authenticator }: ConfirmProps & { readonly problem: Problem | null },
+): View {
+  const typed = { secret: authenticator?.secret ?? '' };
+  const fields = fieldsOf(CONFIRM_FORM, { typed, problem }, { authenticator });
   const title = 'Set up a second factor';
   const main = html`${head({ title, up: UP })}
-${problemSummary(problem, { code: 'Code' })}
+${problemSummary(problem, CONFIRM_FORM)}
 <div class="card narrow" ${authenticator !== null && 'data-secret'}>
 ${
   authenticator !== null &&
@@ -106,16 +123,7 @@ ${copyField({ id: 'secret', label: 'Secret', text: authenticator.secret.replace(
 }
 ${postForm(
   { action: CONFIRM_SECOND_FACTOR_URL, formToken: context.formToken },
-  html`${hidden('secret', authenticator?.secret ?? '')}${field(
-    {
-      name: 'code',
-      label: 'Code',
-      hint: html`${authenticator !== null && html`<strong>2.</strong> `}The six digits that your authenticator shows now.`,
-      errors: problem?.fields,
-    },
-    (attributes) =>
-      html`<input ${attributes} class="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="10" required>`,
-  )}
+  html`${Object.values(fields)}
 <div class="actions"><button class="button primary">Turn on</button><a class="button plain" href="${SECOND_FACTOR_URL}">Start again</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem, formUrl: SECOND_FACTOR_URL });
@@ -132,10 +140,9 @@ export async function showRenew(context: SignedInContext): Promise<View> {
   return renewPage(context, null);
 }
 
-export async function renew(context: SignedInContext, form: Form<'form_id'>): Promise<View> {
+export async function renew(context: SignedInContext, { values }: Form<typeof ONE_TIME_FORM>): Promise<View> {
   const { dashboard, actor, token } = context;
-  const formId = readFormId(context, form.text('form_id'));
-  const outcome = await renewRecoveryCodes(dashboard.db, actor, { token, formId });
+  const outcome = await renewRecoveryCodes(dashboard.db, actor, { token, ...values });
   switch (outcome.kind) {
     case 'codes-made':
       return codesPage(context, 'Your new recovery codes', outcome.recoveryCodes);
@@ -150,11 +157,11 @@ function renewPage(context: SignedInContext, problem: Problem | null): View {
   if (!context.actor.hasSecondFactor) return redirect(SECOND_FACTOR_URL);
   const title = 'Regenerate recovery codes';
   const main = html`${head({ title, up: UP })}
-${problemSummary(problem, {})}
+${problemSummary(problem)}
 <div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
 ${postForm(
   { action: RECOVERY_CODES_URL, formToken: context.formToken },
-  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
+  html`${fieldsOf(ONE_TIME_FORM, { typed: {}, problem }, { context }).formId}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main, problem });
 }

@@ -3,12 +3,13 @@ import { type Html, html } from '../../html/html.ts';
 import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/sign-in/sessions.ts';
 import type { ListedSession } from '../../store/people/sessions.ts';
 import { PASSWORD_URL, SESSIONS_URL, SIGN_OUT_EVERYWHERE_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { hidden } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { badge, doneNotice, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
 import { profileHead } from './profile.ts';
@@ -20,13 +21,15 @@ const DONE = new Map([
   ['everywhere', 'You are signed out everywhere else. Only this session is left.'],
 ]);
 
+export const END_FORM = { sessionId: hidden() };
+
 export async function showSessions(context: SignedInContext): Promise<View> {
   return sessionsPage(context, null);
 }
 
-export async function endOne(context: SignedInContext, form: Form<'session_id'>): Promise<View> {
+export async function endOne(context: SignedInContext, { values }: Form<typeof END_FORM>): Promise<View> {
   const { dashboard, actor, token } = context;
-  const outcome = await endOwnSession(dashboard.db, actor, { sessionId: form.text('session_id'), token });
+  const outcome = await endOwnSession(dashboard.db, actor, { ...values, token });
   if (outcome.kind !== 'done') return sessionsPage(context, problemOf(outcome));
   return redirect(`${SESSIONS_URL}?done=ended`);
 }
@@ -40,7 +43,7 @@ export async function signOutEverywhere({ dashboard, actor, token }: SignedInCon
 async function sessionsPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, formToken, now, query, token } = context;
   const { sessions, isCut } = await listSessions(dashboard.db, actor, { token, now });
-  const main = html`${profileHead('sessions')}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem, {})}
+  const main = html`${profileHead('sessions')}${doneNotice(DONE.get(query.get('done') ?? ''))}${problemSummary(problem)}
 <section aria-labelledby="sessions"><div class="section-head"><h2 id="sessions">Sessions</h2>${
     sessions.length > 1 &&
     postForm(
@@ -73,6 +76,6 @@ function cells(session: ListedSession, { formToken, now }: { formToken: string; 
 function endForm({ id, ip }: ListedSession, { device, formToken }: { device: string; formToken: string }): Html {
   return postForm(
     { action: SESSIONS_URL, formToken },
-    html`${hidden('session_id', id)}<button class="button small danger-plain">End<span class="unseen"> the session of ${device}${ip !== '' && ` at ${ip}`}</span></button>`,
+    html`${fieldsOf(END_FORM, { typed: { sessionId: id }, problem: null }).sessionId}<button class="button small danger-plain">End<span class="unseen"> the session of ${device}${ip !== '' && ` at ${ip}`}</span></button>`,
   );
 }

@@ -4,23 +4,40 @@ import { icon } from '../../html/icons.ts';
 import { optionsForProof } from '../../service/sign-in/passkeys/use-passkey.ts';
 import { findWaysToProve } from '../../service/sign-in/prove.ts';
 import { PROFILE_URL, PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, SIGN_OUT_URL } from '../addresses.ts';
+import { hidden, nextField, optional, password, secondFactorCode } from '../forms/fields.ts';
+import { fieldsOf, problemSummary } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { field, head, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from './passkeys.ts';
+import { head, hiddenInput, postForm } from '../markup/parts.ts';
+import { noPasskeysWords, passkeyField, passkeyForm, relyingPartyOf, sendOptions } from './passkeys.ts';
 
 export const SEALED = 'sealed_form';
+
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
-export const PROOF_FIELDS = [SEALED, 'proof_password', 'proof_code', 'credential'] as const;
+export const PROOF_FORM = {
+  sealedForm: hidden(),
+  proofPassword: optional(
+    password({
+      label: 'Password',
+      autocomplete: 'current-password',
+      hasFocus: true,
+    }),
+  ),
+  proofCode: secondFactorCode({
+    hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
+  }),
+  credential: passkeyField,
+};
+
+/** For a proof at the identity provider. */
+export const PROVIDER_PROOF_FORM = { sealedForm: hidden(), next: nextField };
 
 /** What the script of the page needs to ask for a passkey. */
 export async function sendProofOptions(context: SignedInContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForProof(context.dashboard.db, context.actor, asking));
 }
-
-const LABELS = { proof_password: 'Password', proof_code: 'Code' };
 
 type Props = {
   /** What the person is about to do: "revoke the API key “Billing”". */
@@ -37,8 +54,9 @@ export async function proofPage(context: SignedInContext, { purpose, sealed, pro
   const title = 'Confirm that it is you';
   const ways = await findWaysToProve(dashboard.db, actor);
   const action = askedUrl(context);
+  const fields = fieldsOf(PROOF_FORM, { typed: { sealedForm: sealed }, problem });
   const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}
-${problemSummary(problem, LABELS)}
+${problemSummary(problem, PROOF_FORM)}
 <div class="card narrow"><p>This needs a proof of who you are that is at most ${PROOF_MINUTES} minutes old, so that nobody else can do it at your screen. Then Charter goes on with what you sent.</p>
 ${ways.passkeys > 0 && passkeyPart(context, { action, sealed })}
 ${ways.passkeys > 0 && ways.hasPassword && html`<div class="or"><span>or</span></div>`}
@@ -46,9 +64,9 @@ ${
   ways.hasPassword &&
   postForm(
     { action, formToken },
-    html`${hidden(SEALED, sealed)}<input type="hidden" autocomplete="username" value="${actor.email}">
-${passwordField({ name: 'proof_password', label: LABELS.proof_password, autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
-${ways.hasSecondFactor && codeField(problem)}
+    html`${fields.sealedForm}<input type="hidden" autocomplete="username" value="${actor.email}">
+${fields.proofPassword}
+${ways.hasSecondFactor && fields.proofCode}
 <div class="actions"><button class="button primary">Confirm</button><a class="button plain" href="${parentOf(path)}">Cancel</a></div>`,
   )
 }${ways.isLinked && (ways.hasPassword || ways.passkeys > 0) && html`<div class="or"><span>or</span></div>`}
@@ -60,7 +78,7 @@ ${!ways.hasPassword && ways.passkeys === 0 && !ways.isLinked && signInAgain(form
 function providerPart(context: SignedInContext, sealed: string): Html {
   return postForm(
     { action: PROVIDER_PROOF_URL, formToken: context.formToken },
-    html`${hidden(SEALED, sealed)}${hidden('next', askedUrl(context))}<p>Sign in at your identity provider anew.</p>
+    html`${Object.values(fieldsOf(PROVIDER_PROOF_FORM, { typed: { sealedForm: sealed, next: askedUrl(context) }, problem: null }))}<p>Sign in at your identity provider anew.</p>
 <div class="actions"><button class="button">${icon('profile')}Continue with single sign-on</button></div>`,
   );
 }
@@ -87,7 +105,7 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
   const { formToken } = context;
   return postForm(
     { action: askedUrl(context), formToken },
-    html`${hidden(SEALED, sealed)}<div class="actions">${buttons}</div>`,
+    html`${hiddenInput(SEALED, sealed)}<div class="actions">${buttons}</div>`,
   );
 }
 
@@ -107,21 +125,8 @@ function passkeyPart(context: SignedInContext, { action, sealed }: { action: str
     use: 'get',
     optionsUrl: PROOF_OPTIONS_URL,
     purpose: 'to confirm with a passkey',
-    content: html`${hidden(SEALED, sealed)}<div class="actions"><button class="button">${icon('passkey')}Use a passkey</button></div>`,
+    content: html`${hiddenInput(SEALED, sealed)}<div class="actions"><button class="button">${icon('passkey')}Use a passkey</button></div>`,
   });
-}
-
-function codeField(problem: Problem | null): Html {
-  return field(
-    {
-      name: 'proof_code',
-      label: LABELS.proof_code,
-      hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
-      errors: problem?.fields,
-    },
-    (attributes) =>
-      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required>`,
-  );
 }
 
 /** The page above, which exists for every form and file: "/profile/api-keys/1" of "/profile/api-keys/1/revoke". */

@@ -6,12 +6,14 @@ import {
 } from '../../domain/people/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Conflict, RateLimited } from '../../service/outcome.ts';
-import type { AskingBrowser, PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';
+import type { AskingBrowser } from '../../service/sign-in/passkeys/use-passkey.ts';
+import type { PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';
+import { added } from '../forms/fields.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
-import { hidden } from '../markup/parts.ts';
+import { hiddenInput } from '../markup/parts.ts';
 
 type PasskeyForm = {
   readonly site: RelyingParty;
@@ -26,12 +28,15 @@ type PasskeyForm = {
   readonly content: Html;
 };
 
+/** What the script of such a form adds. */
+export const passkeyField = added();
+
 /**
  * Browsers offer passkeys to scripts only, so the page says why it needs JavaScript until the script has shown the form. The script
  * also compares the address of the page, because a proxy can hide it from the server.
  */
 export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
-  return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hidden('form_token', formToken)}${hidden('credential', '')}${content}
+  return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hiddenInput('form_token', formToken)}${hiddenInput('credential', '')}${content}
 <div class="notice danger" role="alert" tabindex="-1" hidden><p></p></div></form>
 <p class="quiet" data-without-script>You need JavaScript ${purpose}.</p>
 <p class="quiet" data-without-passkeys hidden>This browser cannot use passkeys. You need a current browser ${purpose}.</p>

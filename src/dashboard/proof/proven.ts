@@ -1,13 +1,14 @@
 import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { isProofFresh } from '../../domain/people/session.ts';
 import { prove } from '../../service/sign-in/prove.ts';
-import { type Form, type FormOptions, formOf, MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
+import { type Fields, type Form, readForm } from '../forms/form.ts';
+import { MAX_FORM, type MaxSize, readFields } from '../http/forms.ts';
 import type { Page, Post } from '../http/page-routes.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
-import { PROOF_FIELDS, proofPage, SEALED } from './page.ts';
+import { PROOF_FORM, proofPage, SEALED } from './page.ts';
 import { askingBrowserOf, relyingPartyOf } from './passkeys.ts';
 import { openForm, sealForm } from './sealed-form.ts';
 
@@ -21,7 +22,7 @@ export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 /** To the page that asked for the proof. */
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
 
-type Options<Name> = Omit<FormOptions<Name>, 'size'> & {
+type Options = {
   /** The name of what the path names, for the page that asks for the proof. */
   readonly nameOf?: NameOf;
   /** The response to the proof that a page asked for; by default, a redirect to the page. */
@@ -34,18 +35,18 @@ type Options<Name> = Omit<FormOptions<Name>, 'size'> & {
  * Like `form`, but the form is handled only after a fresh proof. `purpose` is what the person is about to do, without the name:
  * "revoke the API key".
  */
-export function provenForm<const Name extends string = never>(
+export function provenForm<F extends Fields>(
   purpose: string,
-  fields: readonly Name[],
-  handle: (context: SignedInContext, form: Form<Name>) => Promise<View>,
-  { then = toPage, takesTurns = false, nameOf, ...options }: Options<Name> = {},
+  fields: F,
+  handle: (context: SignedInContext, form: Form<F>) => Promise<View>,
+  { then = toPage, takesTurns = false, nameOf }: Options = {},
 ): Post<SignedInContext> {
   return async (context, req) => {
     const sent = await readFields(req, context, MAX_PROVEN);
-    const proof = sent.has(SEALED) ? formOf(sent, { fields: PROOF_FIELDS }) : null;
+    const proof = sent.has(SEALED) ? readForm(PROOF_FORM, sent, context) : null;
     if (proof === null && Buffer.byteLength(sent.toString()) > MAX_FORM.bytes) throw new RequestError('too-large');
-    const kept = proof === null ? sent : openForm(context, proof.text(SEALED)).form;
-    const form = kept === null ? null : formOf(kept, { fields, ...options });
+    const kept = proof === null ? sent : openForm(context, proof.values.sealedForm).form;
+    const form = kept === null ? null : readForm(fields, kept, context);
     return async (current) => {
       const act = async (proof: Proof) => {
         if (proof.kind === 'missing') return proof.view;
@@ -73,7 +74,7 @@ export function proofOf(purpose: string, then: (context: SignedInContext) => Vie
   const refuse = async () => {
     throw new RequestError('wrong-method');
   };
-  return provenForm(purpose, [], refuse, { then });
+  return provenForm(purpose, {}, refuse, { then });
 }
 
 type NameOf = (context: SignedInContext) => Promise<string>;
@@ -84,7 +85,7 @@ type Asked = {
   /** What was sent before; `null` for a page. */
   readonly kept: URLSearchParams | null;
   /** The form of the page that asks for the proof; `null` if it was not sent. */
-  readonly proof: Form<(typeof PROOF_FIELDS)[number]> | null;
+  readonly proof: Form<typeof PROOF_FORM> | null;
 };
 
 type Proof =
@@ -127,16 +128,13 @@ async function withName(
 
 /** `null` if the form contains no proof: it has waited for one at the identity provider. */
 function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {
-  if (!form.has('credential') && !form.has('proof_password')) return null;
-  if (!form.has('credential'))
-    return { kind: 'password', password: form.text('proof_password'), code: form.text('proof_code') } as const;
+  const { credential, proofPassword, proofCode } = form.values;
+  if (credential === undefined)
+    return proofPassword === undefined
+      ? null
+      : ({ kind: 'password', password: proofPassword, code: proofCode } as const);
   const site = relyingPartyOf(context);
   if (site.kind === 'none') return null;
   const { relyingParty } = site;
-  return {
-    kind: 'passkey',
-    credential: form.text('credential'),
-    relyingParty,
-    browser: askingBrowserOf(context),
-  } as const;
+  return { kind: 'passkey', credential, relyingParty, browser: askingBrowserOf(context) } as const;
 }

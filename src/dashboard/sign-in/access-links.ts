@@ -4,24 +4,34 @@ import { NO_PASSWORD } from '../../service/authority/single-sign-on.ts';
 import { type OpenLink, openLink, requestReset, setPassword } from '../../service/people/access-links.ts';
 import { findConnectionById } from '../../service/sign-in/single-sign-on/connection.ts';
 import { FORGOTTEN_PASSWORD_URL, PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
+import { password, text } from '../forms/fields.ts';
+import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { cellNote, emailText, field, passwordField, postForm, problemSummary } from '../markup/parts.ts';
+import { cellNote, emailText, postForm } from '../markup/parts.ts';
 import { goToProvider } from './single-sign-on/provider.ts';
 
 // Access links: the page to which an invitation or a password reset leads, and the page where people ask for a reset.
+
+export const WELCOME_FORM = {
+  password: password({
+    label: 'Password',
+    autocomplete: 'new-password',
+    hint: ({ passwordCharacters }: Pick<OpenLink, 'passwordCharacters'>) =>
+      `At least ${passwordCharacters} characters. A few unrelated words are strong and easy to remember.`,
+  }),
+};
 
 export async function showWelcome(context: RequestContext): Promise<View> {
   return welcomePage(context, null);
 }
 
-export async function choosePassword(context: RequestContext, form: Form<'password'>): Promise<View> {
+export async function choosePassword(context: RequestContext, { values }: Form<typeof WELCOME_FORM>): Promise<View> {
   const { dashboard, auditSource, now } = context;
-  const given = { token: tokenOf(context), password: form.text('password'), auditSource, now };
+  const given = { token: tokenOf(context), ...values, auditSource, now };
   const outcome = await setPassword(dashboard.db, given);
   switch (outcome.kind) {
     case 'done':
@@ -60,23 +70,17 @@ async function welcomePage(context: RequestContext, problem: Problem | null): Pr
   const token = tokenOf(context);
   const link = await openLink(context.dashboard.db, token, context.now);
   if (link === null) return deadLinkPage(context);
-  const { email, passwordCharacters, singleSignOn } = link;
+  const { email, singleSignOn } = link;
   if (singleSignOn === 'required') return providerPage(context, link);
   const isTooShort = context.query.get('why') === 'length';
   const main = html`<section class="card guest-card"><h1>Choose your password</h1>
 <p>${greetingOf(link)} You sign in as <strong>${emailText(email)}</strong>.</p>
 ${isTooShort && html`<p>Your second factor was removed, and without one your password is too short. Choose a longer one, then sign in with it.</p>`}
-${problemSummary(problem, { password: 'Password' })}
+${problemSummary(problem, WELCOME_FORM)}
 ${postForm(
   { action: welcomeUrl(token), formToken: context.formToken },
   html`<input type="hidden" autocomplete="username" value="${email}">
-${passwordField({
-  name: 'password',
-  label: 'Password',
-  autocomplete: 'new-password',
-  hint: `At least ${passwordCharacters} characters. A few unrelated words are strong and easy to remember.`,
-  errors: problem?.fields,
-})}
+${fieldsOf(WELCOME_FORM, { typed: {}, problem }, link).password}
 <div class="actions"><button class="button primary wide">Set the password</button></div>`,
 )}
 ${singleSignOn === 'possible' && html`<p class="aside">Or, without a password here:</p>${providerForm(context, { isPrimary: false })}`}</section>`;
@@ -117,45 +121,48 @@ function deadLinkPage(context: RequestContext): View {
   return errorPage(context, { status: 404, title, message, link: TO_SIGN_IN });
 }
 
+export const FORGOTTEN_FORM = {
+  email: text({ label: 'E-mail', type: 'email', attributes: html`autocomplete="username" required` }),
+};
+
+type Filling = Filled<typeof FORGOTTEN_FORM>;
+
 export async function showForgottenPassword(context: RequestContext): Promise<View> {
-  return forgottenPage(context, { email: '', problem: null });
+  return forgottenPage(context, { typed: emptyOf(FORGOTTEN_FORM), problem: null });
 }
 
-export async function requestLink(context: RequestContext, form: Form<'email'>): Promise<View> {
+export async function requestLink(
+  context: RequestContext,
+  { values, typed }: Form<typeof FORGOTTEN_FORM>,
+): Promise<View> {
   const { dashboard, auditSource, now } = context;
   const { db, outbox, publicUrl } = dashboard;
-  const email = form.text('email');
   // The link in the mail needs the configured address: the Host header of a request may name another server.
   if (publicUrl === undefined || !outbox.canSend) return requestedPage(context);
-  const outcome = await requestReset(db, { email, auditSource, now }, { outbox, publicUrl });
+  const outcome = await requestReset(db, { ...values, auditSource, now }, { outbox, publicUrl });
   switch (outcome.kind) {
     case 'done':
       return requestedPage(context);
     case 'rate-limited':
-      return forgottenPage(context, { email, problem: problemOf(outcome) });
+      return forgottenPage(context, { typed, problem: problemOf(outcome) });
   }
 }
 
-type RequestProps = { readonly email: string; readonly problem: Problem | null };
-
-function forgottenPage(context: RequestContext, props: RequestProps): View {
+function forgottenPage(context: RequestContext, filled: Filling): View {
   const { outbox, publicUrl } = context.dashboard;
   const canMail = publicUrl !== undefined && outbox.canSend;
   const main = html`<section class="card guest-card"><h1>Forgotten password</h1>
-${canMail ? requestForm(context, props) : html`<p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, on your page.</p>`}
+${canMail ? requestForm(context, filled) : html`<p>Ask an administrator or a manager of your organization for a reset link. They find it under <strong>People</strong>, on your page.</p>`}
 <p class="aside"><a href="${SIGN_IN_URL}">Back to the sign-in</a></p>${cellNote(context)}</section>`;
-  return page(context, { title: 'Forgotten password', main, problem: props.problem });
+  return page(context, { title: 'Forgotten password', main, problem: filled.problem });
 }
 
-function requestForm({ formToken }: RequestContext, { email, problem }: RequestProps): Html {
+function requestForm({ formToken }: RequestContext, filled: Filling): Html {
   return html`<p>We send you a link with which you choose a new password. It works once, within an hour.</p>
-${problemSummary(problem, {})}
+${problemSummary(filled.problem)}
 ${postForm(
   { action: FORGOTTEN_PASSWORD_URL, formToken },
-  html`${field(
-    { name: 'email', label: 'E-mail' },
-    (attributes) => html`<input ${attributes} type="email" value="${email}" autocomplete="username" required>`,
-  )}
+  html`${fieldsOf(FORGOTTEN_FORM, filled).email}
 <div class="actions"><button class="button primary wide">Send the link</button></div>`,
 )}`;
 }

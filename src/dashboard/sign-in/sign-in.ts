@@ -16,15 +16,23 @@ import {
   urlOf,
   welcomeUrl,
 } from '../addresses.ts';
+import { hidden, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
-import type { Form } from '../http/forms.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { cellNote, doneNotice, field, hidden, passwordField, postForm, problemSummary } from '../markup/parts.ts';
-import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf, sendOptions } from '../proof/passkeys.ts';
+import { cellNote, doneNotice, postForm } from '../markup/parts.ts';
+import {
+  askingBrowserOf,
+  noPasskeysWords,
+  passkeyField,
+  passkeyForm,
+  relyingPartyOf,
+  sendOptions,
+} from '../proof/passkeys.ts';
 import { goToProvider } from './single-sign-on/provider.ts';
 import { passwordLink, requiredPage } from './single-sign-on/refusal-pages.ts';
 import { startAfterSignIn, startInBrowser } from './start-session.ts';
@@ -49,6 +57,30 @@ const ENDED: Record<SessionEnd, string> = {
   ended: `A session ends after ${SESSION_IDLE_MINUTES} minutes without use, if somebody ends it in another browser, and if the account is deactivated, gets a new password or a role with more permissions, or has its second factor set up or reset. A session by single sign-on also ends when you sign out at your identity provider, when your account is unlinked, and when the connection is changed or removed. A session by password or passkey ends when your organization requires single sign-on.`,
 };
 
+type SignInProps = {
+  /** What the page asks for. With "password", the person gave the e-mail on the page before. */
+  readonly step: 'email' | 'password' | 'both';
+  /** Whether this is a cell, so that the address that all cells share may hand over the e-mail in the fragment of the URL. */
+  readonly isInCell: boolean;
+};
+
+export const SIGN_IN_FORM = {
+  next: nextField,
+  step: hidden(),
+  email: text({
+    label: 'E-mail',
+    type: 'email',
+    attributes: ({ isInCell }: SignInProps) =>
+      html`autocomplete="username webauthn" required${isInCell && html` data-handed-over`}`,
+    hasFocus: ({ step }: SignInProps) => step !== 'password',
+  }),
+  password: password({
+    label: 'Password',
+    autocomplete: 'current-password',
+    hasFocus: ({ step }: SignInProps) => step === 'password',
+  }),
+};
+
 /**
  * Asks for the e-mail first where any organization has single sign-on, because its domain decides how the person signs in.
  * Otherwise the password is asked for on the same page.
@@ -61,14 +93,9 @@ export async function showSignIn(context: RequestContext): Promise<View> {
   return signInPage(context, { email: '', next, problem: null, step: isFirstStep ? 'email' : 'both' });
 }
 
-export async function submitSignIn(
-  context: RequestContext,
-  form: Form<'email' | 'password' | 'next' | 'step'>,
-): Promise<View> {
-  const next = safeNext(form.text('next'));
-  const email = form.text('email');
-  if (form.text('step') === 'email') return continueWithEmail(context, { email, next });
-  return context.inTurn(() => signInWithPassword(context, { email, password: form.text('password'), next }));
+export async function submitSignIn(context: RequestContext, { values }: Form<typeof SIGN_IN_FORM>): Promise<View> {
+  if (values.step === 'email') return continueWithEmail(context, values);
+  return context.inTurn(() => signInWithPassword(context, values));
 }
 
 /** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
@@ -122,25 +149,25 @@ export async function submitSignOut({ dashboard, token, auditSource }: SignedInC
   return redirect(`${SIGN_IN_URL}?done=signed-out`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
 }
 
-type SignInProps = {
+type Shown = Pick<SignInProps, 'step'> & {
   readonly email: string;
   readonly next: string;
   readonly problem: Problem | null;
-  /** What the page asks for. With "password", the person gave the e-mail on the page before. */
-  readonly step: 'email' | 'password' | 'both';
 };
 
-function signInPage(context: RequestContext, { email, next, problem, step }: SignInProps): View {
+function signInPage(context: RequestContext, { email, next, problem, step }: Shown): View {
+  const isInCell = context.dashboard.common != null;
+  const fields = fieldsOf(SIGN_IN_FORM, { typed: { email, next, step }, problem }, { step, isInCell });
   const done = DONE.get(context.query.get('done') ?? '');
   const ended = new Map(Object.entries(ENDED)).get(context.query.get('ended') ?? '');
   const hasPasskeyForm = relyingPartyOf(context).kind === 'usable';
   const main = html`<section class="card guest-card"><h1>Sign in</h1>
-${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem, {})}
+${doneNotice(done)}${ended !== undefined && html`<div class="notice" role="status"><p><strong>Your session has ended.</strong> ${ended} Sign in to continue.</p></div>`}${problemSummary(problem)}
 ${postForm(
   { action: SIGN_IN_URL, formToken: context.formToken },
-  html`${hidden('next', next)}${step === 'email' && hidden('step', 'email')}
-${emailField({ email, hasFocus: problem === null && step !== 'password', isInCell: context.dashboard.common != null })}
-${step !== 'email' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', hasFocus: problem === null && step === 'password' })}
+  html`${fields.next}${step === 'email' && fields.step}
+${fields.email}
+${step !== 'email' && fields.password}
 <div class="actions"><button class="button primary wide">${step === 'email' ? 'Continue' : 'Sign in'}</button></div>`,
 )}
 ${passkeySignIn(context, next)}
@@ -158,24 +185,9 @@ function passkeySignIn(context: RequestContext, next: string): Html {
     use: 'autofill',
     optionsUrl: SIGN_IN_PASSKEY_OPTIONS_URL,
     purpose: 'to sign in with a passkey',
-    content: html`${hidden('next', next)}<div class="or"><span>or</span></div>
+    content: html`${fieldsOf(PASSKEY_FORM, { typed: { next }, problem: null }).next}<div class="or"><span>or</span></div>
 <button class="button wide">${icon('passkey')}Sign in with a passkey</button>`,
   });
-}
-
-type EmailField = {
-  readonly email: string;
-  readonly hasFocus: boolean;
-  /** Whether this is a cell, so that the address that all cells share may hand over the e-mail in the fragment of the URL. */
-  readonly isInCell: boolean;
-};
-
-function emailField({ email, hasFocus, isInCell }: EmailField): Html {
-  return field(
-    { name: 'email', label: 'E-mail' },
-    (attributes) =>
-      html`<input ${attributes} type="email" value="${email}" autocomplete="username webauthn" required${isInCell && html` data-handed-over`}${hasFocus && html` autofocus`}>`,
-  );
 }
 
 // Signing in with a passkey.
@@ -184,14 +196,16 @@ export async function sendSignInOptions(context: RequestContext): Promise<View> 
   return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));
 }
 
-export async function submitPasskey(context: RequestContext, form: Form<'credential' | 'next'>): Promise<View> {
+export const PASSKEY_FORM = { credential: passkeyField, next: nextField };
+
+export async function submitPasskey(context: RequestContext, { values }: Form<typeof PASSKEY_FORM>): Promise<View> {
   const { dashboard, auditSource, now } = context;
   const site = relyingPartyOf(context);
   if (site.kind === 'none') throw new RequestError('not-found');
-  const next = safeNext(form.text('next'));
+  const { next, credential = '' } = values;
   const { relyingParty } = site;
   const browser = askingBrowserOf(context);
-  const given = { credential: form.text('credential'), relyingParty, browser, auditSource, now };
+  const given = { credential, relyingParty, browser, auditSource, now };
   const showAgain = (problem: Problem) => signInPage(context, { email: '', next, problem, step: 'both' });
   const result = await signInWithPasskey(dashboard.db, given);
   switch (result.kind) {
@@ -210,14 +224,22 @@ const WRONG_PASSKEY = 'The passkey was not accepted. Try again, or sign in with 
 
 // The second factor, after the password.
 
+export const CODE_FORM = {
+  next: nextField,
+  code: secondFactorCode({
+    hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
+    hasFocus: true,
+  }),
+};
+
 export async function showCode(context: RequestContext): Promise<View> {
   return codePage(context, { next: safeNext(context.query.get('next')), problem: null });
 }
 
-export async function giveCode(context: RequestContext, form: Form<'code' | 'next'>): Promise<View> {
+export async function giveCode(context: RequestContext, { values }: Form<typeof CODE_FORM>): Promise<View> {
   const { dashboard, auditSource, now } = context;
-  const next = safeNext(form.text('next'));
-  const given = { token: context.token ?? '', code: form.text('code'), auditSource, now };
+  const { next, code } = values;
+  const given = { token: context.token ?? '', code, auditSource, now };
   const result = await giveSecondFactor(dashboard.db, given);
   switch (result.kind) {
     case 'signed-in':
@@ -235,19 +257,10 @@ type CodeProps = { readonly next: string; readonly problem: Problem | null };
 
 function codePage(context: RequestContext, { next, problem }: CodeProps): View {
   const main = html`<section class="card guest-card"><h1>Second factor</h1>
-${problemSummary(problem, {})}
+${problemSummary(problem)}
 ${postForm(
   { action: SIGN_IN_CODE_URL, formToken: context.formToken },
-  html`${hidden('next', next)}
-${field(
-  {
-    name: 'code',
-    label: 'Code',
-    hint: 'The six digits that your authenticator shows now, or one of your recovery codes.',
-  },
-  (attributes) =>
-    html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus>`,
-)}
+  html`${Object.values(fieldsOf(CODE_FORM, { typed: { next }, problem }))}
 <div class="actions"><button class="button primary wide">Sign in</button></div>`,
 )}
 <p class="aside"><a href="${SIGN_IN_URL}">Start again</a></p></section>`;

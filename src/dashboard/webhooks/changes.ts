@@ -9,15 +9,15 @@ import {
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
+import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { conflictPage } from '../http/errors.ts';
-import type { Form } from '../http/forms.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { head, postForm, problemSummary } from '../markup/parts.ts';
+import { head, postForm } from '../markup/parts.ts';
 import { endpointIdOf, hostOf } from './context.ts';
-import { CONTENT_LABELS, type ContentValues, contentFields } from './create.ts';
+import { CONTENT_FIELDS } from './create.ts';
 
 // Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
 
@@ -34,7 +34,7 @@ function confirmationPage(
 ): View {
   const up = { name: hostOf(endpoint), href: endpointUrl(endpoint.id) };
   const main = html`${head({ title, up, lead: html`<span class="breakable">${endpoint.url}</span>` })}
-${problemSummary(problem, CONTENT_LABELS)}
+${problemSummary(problem, CONTENT_FIELDS)}
 <div class="card narrow">${content}</div>`;
   return page(context, { title, main, problem });
 }
@@ -43,34 +43,26 @@ export async function showChange(context: SignedInContext): Promise<View> {
   return changePage(context, null);
 }
 
-/** `retry`: the form was refused, and is shown again with the values that were sent. */
-async function changePage(
-  context: SignedInContext,
-  retry: { readonly problem: Problem; readonly values: ContentValues } | null,
-): Promise<View> {
+/** `refused`: the form was refused, and is shown again. */
+async function changePage(context: SignedInContext, refused: Filled<typeof CONTENT_FIELDS> | null): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
-  const problem = retry?.problem ?? null;
+  const filled = refused ?? { typed: endpoint, problem: null };
   const content = postForm(
     { action: endpointUrl(endpoint.id, 'change'), formToken: context.formToken },
-    html`${contentFields(retry?.values ?? endpoint, problem)}
+    html`${Object.values(fieldsOf(CONTENT_FIELDS, filled))}
 <p class="quiet">Deliveries that wait go to the new URL. Its receiver needs the same secret.</p>
 <div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
   );
-  return confirmationPage(context, endpoint, { title: 'Change the endpoint', content, problem });
+  return confirmationPage(context, endpoint, { title: 'Change the endpoint', content, problem: filled.problem });
 }
 
-export async function change(context: SignedInContext, form: Form<'url' | 'event_types'>): Promise<View> {
-  const values = { url: form.text('url'), eventTypes: form.all('event_types') };
+export async function change(context: SignedInContext, { values, typed }: Form<typeof CONTENT_FIELDS>): Promise<View> {
   const endpointId = endpointIdOf(context);
   const { actor, dashboard } = context;
-  const outcome = await changeWebhookContent(dashboard.db, actor, {
-    endpointId,
-    url: values.url,
-    eventTypes: values.eventTypes,
-    targets: dashboard.webhooks,
-  });
-  if (outcome.kind === 'invalid') return changePage(context, { problem: problemOf(outcome), values });
+  const request = { endpointId, ...values, targets: dashboard.webhooks };
+  const outcome = await changeWebhookContent(dashboard.db, actor, request);
+  if (outcome.kind === 'invalid') return changePage(context, { problem: problemOf(outcome), typed });
   return redirect(`${endpointUrl(endpointId)}?done=changed`);
 }
 

@@ -4,51 +4,65 @@ import {
   MAX_ENDPOINTS,
   MAX_URL_CHARACTERS,
 } from '../../domain/webhooks/webhook-endpoint.ts';
-import { type Html, html } from '../../html/html.ts';
+import { html } from '../../html/html.ts';
 import { createWebhookEndpoint } from '../../service/webhooks/endpoints.ts';
 import { listWebhooks } from '../../service/webhooks/webhooks.ts';
 import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
-import { type Problem, problemOf } from '../http/problem.ts';
+import { boxes, formId, text } from '../forms/fields.ts';
+import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
+import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { environmentBadge, field, fieldError, head, hidden, postForm, problemSummary } from '../markup/parts.ts';
+import { environmentBadge, head, postForm } from '../markup/parts.ts';
 import { eventTypeChip } from './cells.ts';
 import { secretPage } from './secret.ts';
 
+/** What the forms for a new endpoint and for a changed one have in common. */
+export const CONTENT_FIELDS = {
+  url: text({
+    label: 'URL',
+    hint: 'Where your program receives events, such as https://example.org/webhooks. The internet must be able to reach it.',
+    type: 'url',
+    attributes: html`maxlength="${MAX_URL_CHARACTERS}" required autocomplete="off" spellcheck="false"`,
+  }),
+  eventTypes: boxes({
+    label: 'Events',
+    options: EVENT_TYPES.map((type) => ({ value: type, words: eventTypeChip(type), hint: meaningOf(type) })),
+  }),
+};
+
+export const CREATE_FORM = { formId: formId(), ...CONTENT_FIELDS };
+
 export async function showNewWebhook(context: SignedInContext): Promise<View> {
-  return newWebhookPage(context, { problem: null, values: { url: '', eventTypes: EVENT_TYPES } });
+  return newWebhookPage(context, { problem: null, typed: { url: '', eventTypes: EVENT_TYPES } });
 }
 
 export async function createWebhook(
   context: SignedInContext,
-  form: Form<'url' | 'form_id' | 'event_types'>,
+  { values, typed }: Form<typeof CREATE_FORM>,
 ): Promise<View> {
   const { dashboard, actor } = context;
-  const formId = readFormId(context, form.text('form_id'));
-  const values = { url: form.text('url'), eventTypes: form.all('event_types') };
-  const outcome = await createWebhookEndpoint(dashboard.db, actor, { ...values, formId, targets: dashboard.webhooks });
+  const outcome = await createWebhookEndpoint(dashboard.db, actor, { ...values, targets: dashboard.webhooks });
   switch (outcome.kind) {
     case 'issued':
       return secretPage(context, outcome);
     case 'invalid':
     case 'conflict':
-      return newWebhookPage(context, { problem: problemOf(outcome), values });
+      return newWebhookPage(context, { problem: problemOf(outcome), typed });
     case 'already-sent':
       return alreadySentPage(context, 'webhook-endpoint', { name: 'See the webhooks', href: WEBHOOKS_URL });
   }
 }
 
-type Props = { readonly problem: Problem | null; readonly values: ContentValues };
-
-async function newWebhookPage(context: SignedInContext, { problem, values }: Props): Promise<View> {
+async function newWebhookPage(context: SignedInContext, filled: Filled<typeof CREATE_FORM>): Promise<View> {
   const { actor, dashboard, formToken } = context;
+  const { problem } = filled;
   const { length: count } = await listWebhooks(dashboard.db, actor);
   const title = 'Add a webhook endpoint';
   const main = html`${head({ title, up: { name: 'Webhooks', href: WEBHOOKS_URL }, lead: 'You see the secret for its signatures once, on the next page.' })}
-${problemSummary(problem, CONTENT_LABELS)}
+${problemSummary(problem, CREATE_FORM)}
 ${
   count >= MAX_ENDPOINTS
     ? html`<div class="notice warn"><p><strong>${count} of ${MAX_ENDPOINTS} endpoints: no more can be added.</strong> <a href="${WEBHOOKS_URL}">Delete one</a> that is not needed any more first.</p></div>`
@@ -56,38 +70,11 @@ ${
 }
 <div class="card narrow">${postForm(
     { action: NEW_WEBHOOK_URL, formToken },
-    html`${hidden('form_id', newFormId(context))}
-<p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
-${contentFields(values, problem)}
+    html`<p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
+${Object.values(fieldsOf(CREATE_FORM, filled, { context }))}
 <div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS_URL}">Cancel</a></div>`,
   )}</div>`;
   return page(context, { title, main, problem });
-}
-
-export const CONTENT_LABELS = { url: 'URL', event_types: 'Events' };
-
-/** The values of the fields. */
-export type ContentValues = { readonly url: string; readonly eventTypes: readonly string[] };
-
-export function contentFields({ url, eventTypes }: ContentValues, problem: Problem | null): Html {
-  const errors = problem?.fields ?? {};
-  return html`${field(
-    {
-      name: 'url',
-      label: CONTENT_LABELS.url,
-      hint: 'Where your program receives events, such as https://example.org/webhooks. The internet must be able to reach it.',
-      errors,
-    },
-    (attributes) =>
-      html`<input ${attributes} type="url" value="${url}" maxlength="${MAX_URL_CHARACTERS}" required autocomplete="off" spellcheck="false">`,
-  )}
-<fieldset class="field" id="event_types" tabindex="-1"><legend>${CONTENT_LABELS.event_types}</legend>
-${fieldError('event_types', CONTENT_LABELS.event_types, errors['event_types'] ?? [])}
-${EVENT_TYPES.map(
-  (type) =>
-    html`<label class="choice"><input type="checkbox" name="event_types" value="${type}"${eventTypes.includes(type) && html` checked`}>
-<span>${eventTypeChip(type)}<span class="hint">${meaningOf(type)}</span></span></label>`,
-)}</fieldset>`;
 }
 
 /** "A parent program was changed." for "parent_program.updated". */

@@ -1,12 +1,13 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
+import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { provenForm } from '../proof/proven.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
 import { endpointIdOf, hostOf } from './context.ts';
-import { createWebhook, showNewWebhook } from './create.ts';
+import { CONTENT_FIELDS, CREATE_FORM, createWebhook, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
 import { showWebhook } from './endpoint.ts';
 import { showWebhooks } from './list.ts';
@@ -27,28 +28,28 @@ export const webhookPages: readonly SignedInPage[] = [
     path: NEW_WEBHOOK_URL,
     mayEnter: mayGovern,
     get: showNewWebhook,
-    post: provenForm('add a webhook endpoint', ['url', 'form_id'], createWebhook, { lists: ['event_types'] }),
+    post: provenForm('add a webhook endpoint', CREATE_FORM, createWebhook),
   },
   {
     path: endpointUrl(ENDPOINT, 'change'),
     mayEnter: mayGovern,
     get: showChange,
-    post: provenForm('change the webhook endpoint', ['url'], change, { lists: ['event_types'], nameOf }),
+    post: provenForm('change the webhook endpoint', CONTENT_FIELDS, change, { nameOf }),
   },
   {
     path: endpointUrl(ENDPOINT, 'rotate'),
     mayEnter: mayGovern,
     get: showRotateSecret,
-    post: provenForm('rotate the secret of the webhook endpoint', ['form_id'], rotateSecret, { nameOf }),
+    post: provenForm('rotate the secret of the webhook endpoint', ONE_TIME_FORM, rotateSecret, { nameOf }),
   },
-  { path: endpointUrl(ENDPOINT, 'disable'), mayEnter: mayGovern, get: showDisable, post: form([], disable) },
-  { path: endpointUrl(ENDPOINT, 'enable'), mayEnter: mayGovern, post: form([], enable) },
+  { path: endpointUrl(ENDPOINT, 'disable'), mayEnter: mayGovern, get: showDisable, post: form({}, disable) },
+  { path: endpointUrl(ENDPOINT, 'enable'), mayEnter: mayGovern, post: form({}, enable) },
   {
     path: endpointUrl(ENDPOINT, 'delete'),
     mayEnter: mayGovern,
     get: showDelete,
-    post: provenForm('delete the webhook endpoint', [], remove, { nameOf }),
+    post: provenForm('delete the webhook endpoint', {}, remove, { nameOf }),
   },
-  { path: endpointUrl(ENDPOINT, 'test'), mayEnter: mayGovern, post: form([], sendTest) },
-  { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), mayEnter: mayGovern, post: form([], resend) },
+  { path: endpointUrl(ENDPOINT, 'test'), mayEnter: mayGovern, post: form({}, sendTest) },
+  { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), mayEnter: mayGovern, post: form({}, resend) },
 ];

@@ -3,12 +3,13 @@ import { html } from '../../html/html.ts';
 import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
 import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
-import type { Form } from '../http/forms.ts';
-import { alreadySentPage, newFormId, readFormId } from '../http/one-time-form.ts';
+import { ONE_TIME_FORM } from '../forms/fields.ts';
+import { type Form, fieldsOf } from '../forms/form.ts';
+import { alreadySentPage } from '../http/one-time-form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, environmentBadge, facts, head, hidden, postForm } from '../markup/parts.ts';
+import { copyField, environmentBadge, facts, head, postForm } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 
@@ -45,16 +46,15 @@ ${
 }
 ${postForm(
   { action: endpointUrl(endpoint.id, 'rotate'), formToken },
-  html`${hidden('form_id', newFormId(context))}<div class="actions"><button class="button primary">Rotate</button><a class="button plain" href="${url}">Cancel</a></div>`,
+  html`${fieldsOf(ONE_TIME_FORM, { typed: {}, problem: null }, { context }).formId}<div class="actions"><button class="button primary">Rotate</button><a class="button plain" href="${url}">Cancel</a></div>`,
 )}</div>`;
   return page(context, { title, main });
 }
 
-export async function rotateSecret(context: SignedInContext, form: Form<'form_id'>): Promise<View> {
+export async function rotateSecret(context: SignedInContext, { values }: Form<typeof ONE_TIME_FORM>): Promise<View> {
   const { actor, dashboard, now } = context;
-  const formId = readFormId(context, form.text('form_id'));
   const endpointId = endpointIdOf(context);
-  const outcome = await rotateWebhookSecret(dashboard.db, actor, { endpointId, formId, now });
+  const outcome = await rotateWebhookSecret(dashboard.db, actor, { endpointId, ...values, now });
   if (outcome.kind === 'issued') return secretPage(context, outcome);
   return alreadySentPage(context, 'webhook-secret', { name: 'See the endpoint', href: endpointUrl(endpointId) });
 }

@@ -109,6 +109,11 @@ export function findKeyInText(text: string): KeyInText | null {
   return { kind, prefix: prefixOf(first) };
 }
 
+/** The text of a search: the prefix of the key in it, or the text itself if it has none. */
+export function withoutKey(text: string): string {
+  return findKeyInText(text)?.prefix ?? text;
+}
+
 /** The different keys in a text of any length, in its order. Those whose checksum is wrong are left out. */
 export function keysInText(text: string): string[] {
   const candidates = new Set(text.match(new RegExp(WITHIN, 'g')));

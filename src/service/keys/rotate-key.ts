@@ -72,6 +72,16 @@ export function renewalMistakesOf(
   return [checkLife(life) ?? checkLifePolicy(life, policy), wrongList].filter((each) => each !== null);
 }
 
+/** The fields that a rotation must renew: the organization's policy no longer allows what the key has. */
+export function renewalsOf(
+  key: Parameters<typeof renewalMistakesOf>[0],
+  policy: KeyPolicy,
+  now: Date,
+): readonly string[] {
+  const mistakes = renewalMistakesOf(key, policy, { lifeDays: undefined, addresses: undefined, now });
+  return mistakes.flatMap(({ fields }) => Object.keys(fields));
+}
+
 /**
  * Ends a key and creates its successor, with the same user, name, permissions and restrictions. Once this has returned, every server
  * refuses the old key. "conflict": the key has ended before; the message says who ended it.

@@ -8,9 +8,7 @@ import { connectionUrls } from '../../../service/sign-in/single-sign-on/connecti
 import { addDomain, checkDomain, removeDomain } from '../../../service/sign-in-settings/domains.ts';
 import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
 import {
-  type ConnectionContent,
   getSignInSettings,
-  type RulesContent,
   removeConnection,
   type SignInSettings,
   saveConnection,
@@ -30,25 +28,15 @@ import {
   SIGN_IN_SETTINGS_URL,
   SIGN_IN_URL,
 } from '../../addresses.ts';
-import type { Form } from '../../http/forms.ts';
+import { added, hidden, lines, password, select, text } from '../../forms/fields.ts';
+import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
 import { formProblem, type Problem, problemOf } from '../../http/problem.ts';
 import { findSignedIn, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { noMailWords } from '../../markup/key-notices.ts';
 import { page } from '../../markup/layout.ts';
-import {
-  badge,
-  copyField,
-  doneNotice,
-  emailText,
-  field,
-  head,
-  hidden,
-  passwordField,
-  postForm,
-  problemSummary,
-} from '../../markup/parts.ts';
+import { badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
 import { organizationHead } from '../../organization/head.ts';
 import { depsOf } from '../single-sign-on/provider.ts';
@@ -64,26 +52,84 @@ const CONFIRMATIONS = new Map([
   ['passwords', 'Passwords work again.'],
 ]);
 
-const LABELS = {
-  issuer: 'Issuer',
-  client_id: 'Client ID',
-  client_secret: 'Client secret',
-  domain: 'Domain',
-  new_people: 'New people',
-  groups_claim: 'Claim with groups',
-  group_roles: 'Roles by group',
-  break_glass: 'Break-glass administrator',
+const EXACT_TEXT = html`autocomplete="off" autocapitalize="none" spellcheck="false"`;
+
+type ConnectionProps = { readonly isNew: boolean };
+
+export const CONNECTION_FORM = {
+  issuer: text({
+    label: 'Issuer',
+    hint: 'Such as https://login.example.org. Its settings are at this address with /.well-known/openid-configuration.',
+    type: 'url',
+    attributes: html`maxlength="500" ${EXACT_TEXT} required`,
+  }),
+  clientId: text({
+    label: 'Client ID',
+    hint: 'As the provider shows it for the application that you create there.',
+    attributes: html`maxlength="500" ${EXACT_TEXT} required`,
+  }),
+  clientSecret: password({
+    label: 'Client secret',
+    autocomplete: 'off',
+    isRequired: ({ isNew }: ConnectionProps) => isNew,
+    hint: ({ isNew }: ConnectionProps) =>
+      `It is stored encrypted, and never shown again.${isNew ? '' : ' Leave it empty to keep the one that is stored.'}`,
+  }),
+  /** The button that was pressed. */
+  act: added(),
 };
+
+export const DOMAIN_FORM = {
+  domain: text({
+    label: 'Domain',
+    hint: 'Such as example.org.',
+    attributes: html`maxlength="253" ${EXACT_TEXT} required`,
+  }),
+};
+
+/** The form of a button beside a domain. */
+export const CHOSEN_DOMAIN_FORM = { domain: hidden() };
+
+export const ROLES_FORM = {
+  newPeople: select({
+    label: 'New people',
+    hint: 'For people who sign in at your provider with an e-mail of a verified domain, but have no account here.',
+    options: [
+      { value: '', words: 'Get no account: they must be invited' },
+      ...NEW_PEOPLE_ROLES.map((role) => ({ value: role, words: `Become ${ROLE_WORDS[role].name.toLowerCase()}s` })),
+    ],
+  }),
+  groupsClaim: text({
+    label: 'Claim with groups',
+    hint: 'Such as groups. Leave it empty if roles do not follow groups.',
+    attributes: html`maxlength="100" ${EXACT_TEXT}`,
+  }),
+  groupRoles: lines({
+    label: 'Roles by group',
+    hint: `One group in each line, at most ${MAX_GROUP_ROLES}, such as “Integration team = member”, with viewer, member or manager. The highest role counts; without any of the groups, it is that of new people. Administrators keep their role.`,
+    attributes: html`rows="4" maxlength="9000" autocapitalize="none" spellcheck="false"`,
+  }),
+};
+
+export const REQUIRE_FORM = {
+  breakGlass: select({
+    label: 'Break-glass administrator',
+    options: ({ candidates }: Pick<SignInSettings, 'candidates'>) =>
+      candidates.map(({ id, name, email }) => ({ value: id, words: `${name} (${shownEmail(email)})` })),
+  }),
+};
+
+const ALL_FIELDS = { ...CONNECTION_FORM, ...DOMAIN_FORM, ...ROLES_FORM, ...REQUIRE_FORM };
 
 /** What a refused form sent, or what a trial of the connection found. */
 type Retry = {
-  readonly problem?: Problem;
+  readonly problem?: Problem | null;
   /** What a trial of the connection found. */
   readonly notice?: string;
-  readonly connection?: Omit<ConnectionContent, 'clientSecret'>;
-  readonly domain?: string;
-  readonly roles?: RulesContent;
-  readonly breakGlass?: string;
+  readonly connection?: Typed<typeof CONNECTION_FORM>;
+  readonly domain?: Typed<typeof DOMAIN_FORM>;
+  readonly roles?: Typed<typeof ROLES_FORM>;
+  readonly breakGlass?: Typed<typeof REQUIRE_FORM>;
 };
 
 export async function settingsPage(context: SignedInContext, retry: Retry = {}): Promise<View> {
@@ -91,7 +137,7 @@ export async function settingsPage(context: SignedInContext, retry: Retry = {}):
   const settings = await inTurn(() => getSignInSettings(dashboard.db, actor));
   const { problem = null, notice } = retry;
   const done = context.method === 'POST' ? undefined : CONFIRMATIONS.get(query.get('done') ?? '');
-  const main = html`${organizationHead('sign-in', actor)}${doneNotice(notice ?? done)}${problemSummary(problem, LABELS)}
+  const main = html`${organizationHead('sign-in', actor)}${doneNotice(notice ?? done)}${problemSummary(problem, ALL_FIELDS)}
 ${connectionSection(context, settings, retry)}
 ${domainsSection(context, settings, retry)}
 ${settings.connection !== null && rolesSection(context, settings.connection, retry)}
@@ -102,17 +148,10 @@ ${settings.connection !== null && requirementSection(context, settings, retry)}`
 function connectionSection(
   context: SignedInContext,
   { connection }: SignInSettings,
-  { connection: typed, problem }: Retry,
+  { connection: typed = connection ?? emptyOf(CONNECTION_FORM), problem = null }: Retry,
 ): Html {
-  const { issuer, clientId } = typed ?? connection ?? { issuer: '', clientId: '' };
   const { publicUrl } = context.dashboard;
-  const errors = problem?.fields;
-  const text = (name: 'issuer' | 'client_id', value: string, hint: string) =>
-    field(
-      { name, label: LABELS[name], hint, errors },
-      (attributes) =>
-        html`<input ${attributes} type="${name === 'issuer' ? 'url' : 'text'}" value="${value}" maxlength="500" autocomplete="off" autocapitalize="none" spellcheck="false" required>`,
-    );
+  const fields = fieldsOf(CONNECTION_FORM, { typed, problem }, { isNew: connection === null });
   return html`<section class="card" aria-labelledby="connection"><h2 id="connection">Single sign-on</h2>
 <p class="quiet">People sign in at the identity provider of your organization, by OpenID Connect: Entra ID, Okta, Google Workspace, Keycloak and others. The guide <a href="${guideUrl('single-sign-on')}">Single sign-on</a> has the steps for each.</p>
 ${addresses(context, connection !== null)}
@@ -120,19 +159,7 @@ ${
   publicUrl !== undefined &&
   postForm(
     { action: CONNECTION_URL, formToken: context.formToken },
-    html`${text('issuer', issuer, 'Such as https://login.example.org. Its settings are at this address with /.well-known/openid-configuration.')}
-${text('client_id', clientId, 'As the provider shows it for the application that you create there.')}
-${passwordField({
-  name: 'client_secret',
-  label: LABELS.client_secret,
-  autocomplete: 'off',
-  isRequired: connection === null,
-  hint:
-    connection === null
-      ? 'It is stored encrypted, and never shown again.'
-      : 'It is stored encrypted, and never shown again. Leave it empty to keep the one that is stored.',
-  errors,
-})}
+    html`${Object.values(fields)}
 <div class="actions"><button class="button primary" name="act" value="save">Try and save</button><button class="button" name="act" value="try">Try only</button>${connection !== null && html`<a class="button danger-plain" href="${REMOVE_CONNECTION_URL}">${icon('revoke')}Remove<span class="unseen"> the connection</span></a>`}</div>`,
   )
 }</section>`;
@@ -149,7 +176,11 @@ ${copyField({ id: 'initiate-login-uri', label: 'Sign-in URL, for a tile', text: 
 ${copyField({ id: 'logout-uri', label: 'Back-channel logout URL', text: backChannelLogoutUri })}</details>`;
 }
 
-function domainsSection(context: SignedInContext, { domains }: SignInSettings, { domain = '', problem }: Retry): Html {
+function domainsSection(
+  context: SignedInContext,
+  { domains }: SignInSettings,
+  { domain: typed = emptyOf(DOMAIN_FORM), problem = null }: Retry,
+): Html {
   return html`<section class="card" aria-labelledby="domains"><h2 id="domains">Domains</h2>
 <p class="quiet">The domain of the e-mail leads people to your identity provider. A domain counts once a TXT record in DNS has shown that it is yours.</p>
 ${domains.map((each, i) => domainSetting(context, each, i))}
@@ -157,11 +188,7 @@ ${
   domains.length < MAX_DOMAINS &&
   postForm(
     { action: domainsUrl(), formToken: context.formToken },
-    html`${field(
-      { name: 'domain', label: LABELS.domain, hint: 'Such as example.org.', errors: problem?.fields },
-      (attributes) =>
-        html`<input ${attributes} type="text" value="${domain}" maxlength="253" autocomplete="off" autocapitalize="none" spellcheck="false" required>`,
-    )}<div class="actions"><button class="button">${icon('create')}Add the domain</button></div>`,
+    html`${fieldsOf(DOMAIN_FORM, { typed, problem }).domain}<div class="actions"><button class="button">${icon('create')}Add the domain</button></div>`,
   )
 }</section>`;
 }
@@ -170,7 +197,10 @@ function domainSetting({ formToken }: SignedInContext, record: SsoDomainRecord, 
   const { domain, verifiedAt } = record;
   const { name, value } = txtRecordOf(record);
   const button = (action: 'check' | 'remove', content: Html) =>
-    postForm({ action: domainsUrl(action), formToken }, html`${hidden('domain', domain)}${content}`);
+    postForm(
+      { action: domainsUrl(action), formToken },
+      html`${fieldsOf(CHOSEN_DOMAIN_FORM, { typed: { domain }, problem: null }).domain}${content}`,
+    );
   return html`<div class="setting"><div><h3><span class="breakable">${domain}</span> ${verifiedAt === null ? badge('warn', 'Not verified') : badge('good', 'Verified')}</h3>
 ${
   verifiedAt === null &&
@@ -184,51 +214,17 @@ ${copyField({ id: `value-${i}`, label: 'Value', what: `the value for ${domain}`,
 function rolesSection(
   { formToken }: SignedInContext,
   { newPeopleRole, groupsClaim, groupRoles }: NonNullable<SignInSettings['connection']>,
-  { roles: typed, problem }: Retry,
+  { roles, problem = null }: Retry,
 ): Html {
-  const errors = problem?.fields;
-  const values = typed ?? {
+  const typed = roles ?? {
     newPeople: newPeopleRole ?? '',
     groupsClaim,
     groupRoles: groupRoles.map(({ groupName, role }) => `${groupName} = ${role}`).join('\n'),
   };
-  const options = [
-    { value: '', name: 'Get no account: they must be invited' },
-    ...NEW_PEOPLE_ROLES.map((role) => ({ value: role, name: `Become ${ROLE_WORDS[role].name.toLowerCase()}s` })),
-  ];
   return html`<section class="card" aria-labelledby="roles"><h2 id="roles">New people and groups</h2>
 ${postForm(
   { action: ROLES_URL, formToken },
-  html`${field(
-    {
-      name: 'new_people',
-      label: LABELS.new_people,
-      hint: 'For people who sign in at your provider with an e-mail of a verified domain, but have no account here.',
-      errors,
-    },
-    (attributes) =>
-      html`<select ${attributes}>${options.map(({ value, name }) => html`<option value="${value}"${value === values.newPeople && html` selected`}>${name}</option>`)}</select>`,
-  )}
-${field(
-  {
-    name: 'groups_claim',
-    label: LABELS.groups_claim,
-    hint: 'Such as groups. Leave it empty if roles do not follow groups.',
-    errors,
-  },
-  (attributes) =>
-    html`<input ${attributes} type="text" value="${values.groupsClaim}" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false">`,
-)}
-${field(
-  {
-    name: 'group_roles',
-    label: LABELS.group_roles,
-    hint: `One group in each line, at most ${MAX_GROUP_ROLES}, such as “Integration team = member”, with viewer, member or manager. The highest role counts; without any of the groups, it is that of new people. Administrators keep their role.`,
-    errors,
-  },
-  (attributes) =>
-    html`<textarea ${attributes} rows="4" maxlength="9000" autocapitalize="none" spellcheck="false">${values.groupRoles}</textarea>`,
-)}
+  html`${Object.values(fieldsOf(ROLES_FORM, { typed, problem }))}
 <div class="actions"><button class="button">Save roles</button></div>`,
 )}</section>`;
 }
@@ -236,11 +232,10 @@ ${field(
 function requirementSection(
   context: SignedInContext,
   { connection, candidates, breakGlassId, shutOut }: SignInSettings,
-  { breakGlass, problem }: Retry,
+  { breakGlass: typed = { breakGlass: breakGlassId ?? '' }, problem = null }: Retry,
 ): Html | false {
   if (connection === null) return false;
   const { enforcedAt } = connection;
-  const chosen = breakGlass ?? breakGlassId;
   const isRequired = enforcedAt !== null;
   const { formToken } = context;
   return html`<section class="card" aria-labelledby="require"><h2 id="require">Require single sign-on ${isRequired && badge('good', 'Required')}</h2>
@@ -251,11 +246,7 @@ ${
     ? html`<p>That needs an administrator with a password and a passkey, and there is none yet. Administrators add passkeys under <a href="${PROFILE_URL}">My profile</a>.</p>`
     : postForm(
         { action: REQUIRE_URL, formToken },
-        html`${field(
-          { name: 'break_glass', label: LABELS.break_glass, errors: problem?.fields },
-          (attributes) =>
-            html`<select ${attributes}>${candidates.map(({ id, name, email }) => html`<option value="${id}"${id === chosen && html` selected`}>${name} (${shownEmail(email)})</option>`)}</select>`,
-        )}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
+        html`${fieldsOf(REQUIRE_FORM, { typed, problem }, { candidates }).breakGlass}<div class="actions"><button class="button">${isRequired ? 'Change the administrator' : 'Require single sign-on'}</button></div>`,
       )
 }
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
@@ -283,29 +274,24 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
 /** Tries the connection first, and saves it only if it works. */
 export async function changeConnection(
   context: SignedInContext,
-  form: Form<'issuer' | 'client_id' | 'client_secret' | 'act'>,
+  { values, typed: connection }: Form<typeof CONNECTION_FORM>,
 ): Promise<View> {
   const { dashboard, actor, inTurn } = context;
   const { db, webhooks: targets, providers: access, publicUrl } = dashboard;
   if (publicUrl === undefined) throw new RequestError('not-found');
-  const content = {
-    issuer: form.text('issuer'),
-    clientId: form.text('client_id'),
-    clientSecret: form.text('client_secret'),
-  };
   const { redirectUri } = connectionUrls(publicUrl, actor.scope.organizationId);
-  const tried = await tryConnection(db, actor, { ...content, access, targets, redirectUri, inTurn });
-  if (tried.kind === 'invalid') return settingsPage(context, { problem: problemOf(tried), connection: content });
-  if (tried.kind !== 'tried') return settingsPage(context, { problem: formProblem(tried.words), connection: content });
-  if (form.text('act') === 'try') {
-    const again = content.clientSecret.trim() === '' ? '' : ' Type the secret again to save it.';
+  const tried = await tryConnection(db, actor, { ...values, access, targets, redirectUri, inTurn });
+  if (tried.kind === 'invalid') return settingsPage(context, { problem: problemOf(tried), connection });
+  if (tried.kind !== 'tried') return settingsPage(context, { problem: formProblem(tried.words), connection });
+  if (values.act === 'try') {
+    const again = values.clientSecret.trim() === '' ? '' : ' Type the secret again to save it.';
     const notice = tried.isSecretProven
       ? `The connection works: the provider accepts the client ID and the client secret.${again}`
       : 'The provider answers, but does not say whether it accepts the client secret.';
-    return settingsPage(context, { notice, connection: content });
+    return settingsPage(context, { notice, connection });
   }
-  const outcome = await inTurn(() => saveConnection(db, actor, { ...content, issuer: tried.issuer, targets }));
-  if (outcome.kind !== 'done') return settingsPage(context, { problem: problemOf(outcome), connection: content });
+  const outcome = await inTurn(() => saveConnection(db, actor, { ...values, issuer: tried.issuer, targets }));
+  if (outcome.kind !== 'done') return settingsPage(context, { problem: problemOf(outcome), connection });
   return connectionView(context, 'connection');
 }
 
@@ -350,40 +336,45 @@ async function settingsView(
     : settingsPage(context, { problem: problemOf(outcome), ...sent });
 }
 
-export async function submitDomain(context: SignedInContext, form: Form<'domain'>): Promise<View> {
-  const domain = form.text('domain');
-  const outcome = await addDomain(context.dashboard.db, context.actor, { domain });
+export async function submitDomain(
+  context: SignedInContext,
+  { values, typed: domain }: Form<typeof DOMAIN_FORM>,
+): Promise<View> {
+  const outcome = await addDomain(context.dashboard.db, context.actor, values);
   return settingsView(context, outcome, { done: 'domain', domain });
 }
 
-export async function submitDomainCheck(context: SignedInContext, form: Form<'domain'>): Promise<View> {
+export async function submitDomainCheck(
+  context: SignedInContext,
+  { values }: Form<typeof CHOSEN_DOMAIN_FORM>,
+): Promise<View> {
   const { actor, now } = context;
-  const outcome = await checkDomain(depsOf(context), actor, { domain: form.text('domain'), now });
+  const outcome = await checkDomain(depsOf(context), actor, { ...values, now });
   return settingsView(context, outcome, { done: 'verified' });
 }
 
-export async function submitDomainRemoval(context: SignedInContext, form: Form<'domain'>): Promise<View> {
-  const outcome = await removeDomain(context.dashboard.db, context.actor, { domain: form.text('domain') });
+export async function submitDomainRemoval(
+  context: SignedInContext,
+  { values }: Form<typeof CHOSEN_DOMAIN_FORM>,
+): Promise<View> {
+  const outcome = await removeDomain(context.dashboard.db, context.actor, values);
   return settingsView(context, outcome, { done: 'domain-removed' });
 }
 
 export async function changeRoles(
   context: SignedInContext,
-  form: Form<'new_people' | 'groups_claim' | 'group_roles'>,
+  { values, typed: roles }: Form<typeof ROLES_FORM>,
 ): Promise<View> {
-  const roles = {
-    newPeople: form.text('new_people'),
-    groupsClaim: form.text('groups_claim'),
-    groupRoles: form.text('group_roles'),
-  };
-  const outcome = await saveRules(context.dashboard.db, context.actor, roles);
+  const outcome = await saveRules(context.dashboard.db, context.actor, values);
   return settingsView(context, outcome, { done: 'roles', roles });
 }
 
-export async function submitRequirement(context: SignedInContext, form: Form<'break_glass'>): Promise<View> {
+export async function submitRequirement(
+  context: SignedInContext,
+  { values, typed: breakGlass }: Form<typeof REQUIRE_FORM>,
+): Promise<View> {
   const { dashboard, actor, token, now } = context;
-  const breakGlass = form.text('break_glass');
-  const outcome = await requireSingleSignOn(dashboard.db, actor, { token, breakGlass, now });
+  const outcome = await requireSingleSignOn(dashboard.db, actor, { token, ...values, now });
   return settingsView(context, outcome, { done: 'required', breakGlass });
 }
 

@@ -7,25 +7,35 @@ import {
   openConfirmation,
 } from '../../../service/sign-in/single-sign-on/confirm.ts';
 import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../addresses.ts';
-import type { Form } from '../../http/forms.ts';
+import { password, secondFactorCode } from '../../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../../forms/form.ts';
 import { type Problem, problemOf } from '../../http/problem.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import type { View } from '../../http/view.ts';
 import { page } from '../../markup/layout.ts';
-import { emailText, field, passwordField, postForm, problemSummary } from '../../markup/parts.ts';
-import { askingBrowserOf, noPasskeysWords, passkeyForm, relyingPartyOf } from '../../proof/passkeys.ts';
+import { emailText, postForm } from '../../markup/parts.ts';
+import { askingBrowserOf, noPasskeysWords, passkeyField, passkeyForm, relyingPartyOf } from '../../proof/passkeys.ts';
 import { startInBrowser } from '../start-session.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
 
 // When people first sign in by single sign-on, they prove that the existing account with their e-mail is theirs.
 
+export const CONFIRM_FORM = {
+  password: password({ label: 'Password', autocomplete: 'current-password', hasFocus: true }),
+  code: secondFactorCode({
+    hint: 'From your authenticator, or a recovery code.',
+    hasFocus: ({ by }: Pick<Confirmation, 'by'>) => by === 'link',
+  }),
+  credential: passkeyField,
+};
+
+type ConfirmationForm = Form<typeof CONFIRM_FORM>;
+
 export async function showConfirmation(context: RequestContext): Promise<View> {
   return confirmationPage(context, null);
 }
-
-type ConfirmationForm = Form<'password' | 'code' | 'credential'>;
 
 export async function confirm(context: RequestContext, form: ConfirmationForm): Promise<View> {
   const { dashboard, auditSource } = context;
@@ -45,12 +55,13 @@ export async function confirm(context: RequestContext, form: ConfirmationForm): 
   }
 }
 
-function givenProofOf(context: RequestContext, form: ConfirmationForm): GivenForAccount {
-  if (!form.has('credential')) return { kind: 'password', password: form.text('password'), code: form.text('code') };
+function givenProofOf(context: RequestContext, { values }: ConfirmationForm): GivenForAccount {
+  const { credential, password, code } = values;
+  if (credential === undefined) return { kind: 'password', password, code };
   const site = relyingPartyOf(context);
   if (site.kind === 'none') throw new RequestError('not-found');
   const { relyingParty } = site;
-  return { kind: 'passkey', credential: form.text('credential'), relyingParty, browser: askingBrowserOf(context) };
+  return { kind: 'passkey', credential, relyingParty, browser: askingBrowserOf(context) };
 }
 
 function keyOf({ params, browserSecret, now }: RequestContext) {
@@ -63,7 +74,7 @@ async function confirmationPage(context: RequestContext, problem: Problem | null
   if (found === null) return lostPage(context);
   const main = html`<section class="card guest-card"><h1>Is this account yours?</h1>
 <p>Your organization’s identity provider says that you are <strong>${emailText(found.email)}</strong>, and there is an account with this e-mail already.</p>
-${problemSummary(problem, { password: 'Password', code: 'Code' })}
+${problemSummary(problem, CONFIRM_FORM)}
 ${found.by !== 'none' && proofForm(context, found, problem)}
 ${found.by !== 'none' && found.hasPasskey && html`<div class="or"><span>or</span></div>`}
 ${found.hasPasskey && passkeyPart(context, found)}
@@ -97,24 +108,15 @@ function passkeyPart(context: RequestContext, { by }: Confirmation): Html {
   });
 }
 
-function proofForm(
-  context: RequestContext,
-  { email, by, hasSecondFactor }: Confirmation,
-  problem: Problem | null,
-): Html {
+function proofForm(context: RequestContext, found: Confirmation, problem: Problem | null): Html {
+  const { email, by, hasSecondFactor } = found;
+  const fields = fieldsOf(CONFIRM_FORM, { typed: {}, problem }, found);
   return postForm(
     { action: context.path, formToken: context.formToken },
     html`<input type="hidden" autocomplete="username" value="${email}">
 <p>${by === 'link' ? 'Your link replaces the password. Confirm the account once with its second factor.' : 'Confirm it once with the password of the account.'} From then on you sign in by single sign-on.</p>
-${by === 'password' && passwordField({ name: 'password', label: 'Password', autocomplete: 'current-password', errors: problem?.fields, hasFocus: problem === null })}
-${
-  hasSecondFactor &&
-  field(
-    { name: 'code', label: 'Code', hint: 'From your authenticator, or a recovery code.', errors: problem?.fields },
-    (attributes) =>
-      html`<input ${attributes} class="code" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required${by === 'link' && problem === null && html` autofocus`}>`,
-  )
-}
+${by === 'password' && fields.password}
+${hasSecondFactor && fields.code}
 <div class="actions"><button class="button primary wide">Confirm and sign in</button></div>`,
   );
 }

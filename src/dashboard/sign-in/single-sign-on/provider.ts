@@ -6,14 +6,15 @@ import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
 import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/connection.ts';
 import { confirmationUrl, PROFILE_URL, safeNext } from '../../addresses.ts';
-import type { Form } from '../../http/forms.ts';
+import { hidden, nextField } from '../../forms/fields.ts';
+import { type Form, fieldsOf } from '../../forms/form.ts';
 import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { continuePage } from '../../markup/continue.ts';
 import { page } from '../../markup/layout.ts';
-import { hidden, postForm } from '../../markup/parts.ts';
-import { backToProof, goOnPage, parentOf, SEALED } from '../../proof/page.ts';
+import { postForm } from '../../markup/parts.ts';
+import { backToProof, goOnPage, type PROVIDER_PROOF_FORM, parentOf } from '../../proof/page.ts';
 import { findForm, openForm } from '../../proof/sealed-form.ts';
 import { startInBrowser } from '../start-session.ts';
 import {
@@ -85,6 +86,8 @@ export async function goToProvider(
   }
 }
 
+export const START_FORM = { email: hidden(), next: nextField };
+
 /**
  * The page to which a tile at the provider leads (OpenID Connect Core section 4, initiate_login_uri). It only asks: anybody can
  * link to it, and a browser that continued by itself would be signed in to the organization of an attacker who made the link.
@@ -101,16 +104,16 @@ export async function showStart(context: RequestContext): Promise<View> {
 <p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
 ${postForm(
   { action: path, formToken },
-  html`${hidden('email', query.get('login_hint') ?? '')}${hidden('next', next)}
+  html`${Object.values(fieldsOf(START_FORM, { typed: { email: query.get('login_hint') ?? '', next }, problem: null }))}
 <div class="actions"><button class="button primary wide">Continue</button></div>`,
 )}
 <p class="aside"><a href="${PROFILE_URL}">Cancel</a></p></section>`;
   return page(context, { title: 'Sign in to Charter?', main });
 }
 
-export async function startAtProvider(context: RequestContext, form: Form<'email' | 'next'>): Promise<View> {
-  const email = normalEmail(form.text('email')) ?? '';
-  return goToProvider(context, await getConnection(context), { email, next: safeNext(form.text('next')) });
+export async function startAtProvider(context: RequestContext, { values }: Form<typeof START_FORM>): Promise<View> {
+  const email = normalEmail(values.email) ?? '';
+  return goToProvider(context, await getConnection(context), { email, next: values.next });
 }
 
 /** The page to which the provider sends the browser back. */
@@ -167,15 +170,13 @@ async function findWaiting(context: RequestContext, { next, sealed }: { next: st
   return form === null ? null : { asking, purpose: form.purpose };
 }
 
-export const PROVIDER_PROOF_FIELDS = [SEALED, 'next'] as const;
-
 /** Lets the signed-in person sign in at the provider anew, which proves who they are. The form that they sent waits meanwhile. */
 export async function proveAtProvider(
   context: SignedInContext,
-  form: Form<(typeof PROVIDER_PROOF_FIELDS)[number]>,
+  { values }: Form<typeof PROVIDER_PROOF_FORM>,
 ): Promise<View> {
   const { actor, dashboard, inTurn } = context;
-  const [next, sealed] = [safeNext(form.text('next')), form.text(SEALED)];
+  const { next, sealedForm: sealed } = values;
   const asking = contextAt(context, next);
   openForm(asking, sealed);
   const connection = await inTurn(() => findConnectionById(dashboard.db, actor.scope.organizationId));

@@ -1,0 +1,226 @@
+import { type Html, html } from '../../html/html.ts';
+import { safeNext } from '../addresses.ts';
+import { newFormId, readFormId } from '../http/one-time-form.ts';
+import type { RequestContext, SignedInContext } from '../http/request-context.ts';
+import { hiddenInput } from '../markup/parts.ts';
+import type { Field, Shown } from './form.ts';
+
+// The kinds of fields. A hint, an option or an attribute that differs from page to page is a function of the page's props.
+
+type Of<Props, Content> = Content | ((props: Props) => Content);
+
+type About<Props> = {
+  readonly label: string;
+  readonly hint?: Of<Props, string | Html>;
+  /** Further attributes of the input: its length, how it is completed, and whether it is required. */
+  readonly attributes?: Of<Props, Html>;
+};
+
+type AboutText<Props> = About<Props> & {
+  /** Whether the field has the focus when the form is first shown. */
+  readonly hasFocus?: Of<Props, boolean>;
+  /** Whether the field belongs to one of the choices of a select, and is shown only for that. */
+  readonly isChosen?: boolean;
+};
+
+type TextField<Props> = Field<string, string, Props>;
+
+const textIn = (sent: readonly string[]) => sent[0] ?? '';
+const ONE = { isList: false, typed: textIn, value: textIn };
+
+/** A line of text. `type` is that of the input. */
+export function text<Props>(about: AboutText<Props> & { readonly type?: string }): TextField<Props> {
+  const { label, type = 'text', hasFocus = false } = about;
+  return {
+    ...ONE,
+    label,
+    show: (shown, props) =>
+      labelled(about, { shown, props }, (attributes) => {
+        const isFocused = !shown.isRefused && contentFor(hasFocus, props);
+        return html`<input ${attributes} type="${type}" value="${shown.typed}"${isFocused && html` autofocus`}>`;
+      }),
+  };
+}
+
+/** Several lines of text. */
+export function lines<Props>(about: About<Props>): TextField<Props> {
+  return {
+    ...ONE,
+    label: about.label,
+    show: (shown, props) =>
+      labelled(about, { shown, props }, (attributes) => html`<textarea ${attributes}>${shown.typed}</textarea>`),
+  };
+}
+
+export type Option = { readonly value: string; readonly words: string };
+
+export function select<Props>(
+  about: About<Props> & { readonly options: Of<Props, readonly Option[]> },
+): TextField<Props> {
+  return {
+    ...ONE,
+    label: about.label,
+    show: (shown, props) =>
+      labelled(
+        about,
+        { shown, props },
+        (attributes) =>
+          html`<select ${attributes}>${contentFor(about.options, props).map(
+            ({ value, words }) =>
+              html`<option value="${value}"${value === shown.typed && html` selected`}>${words}</option>`,
+          )}</select>`,
+      ),
+  };
+}
+
+type Choice = { readonly value: string; readonly words: string | Html; readonly hint: string | Html };
+
+/** Boxes to tick, each with a value of its own. */
+export function boxes<Props>({
+  label,
+  options,
+}: {
+  readonly label: string;
+  readonly options: Of<Props, readonly Choice[]>;
+}): Field<readonly string[], readonly string[], Props> {
+  return {
+    label,
+    isList: true,
+    typed: (sent) => sent,
+    value: (sent) => sent,
+    show: ({ name, typed, messages }, props) =>
+      html`<fieldset class="field" id="${name}" tabindex="-1"><legend>${label}</legend>
+${errorLines({ name, label, messages })}
+${contentFor(options, props).map((choice) => choiceBox(name, choice, typed.includes(choice.value)))}</fieldset>`,
+  };
+}
+
+/** One box to tick. */
+export function box<Props>({
+  label,
+  hint,
+}: Required<Pick<About<Props>, 'label' | 'hint'>>): Field<boolean, boolean, Props> {
+  const isTicked = (sent: readonly string[]) => sent.length > 0;
+  return {
+    label,
+    isList: false,
+    typed: isTicked,
+    value: isTicked,
+    show: ({ name, typed }, props) =>
+      choiceBox(name, { value: 'yes', words: label, hint: contentFor(hint, props) }, typed),
+  };
+}
+
+function choiceBox(name: string, { value, words, hint }: Choice, isTicked: boolean): Html {
+  return html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}>
+<span>${words}<span class="hint">${hint}</span></span></label>`;
+}
+
+/** A value that the page remembers. */
+export function hidden(): TextField<unknown> {
+  return {
+    ...ONE,
+    label: '',
+    show: ({ name, typed }) => hiddenInput(name, typed),
+  };
+}
+
+/** Where the sign-in, or another form, leads. */
+export const nextField = normalized(hidden(), safeNext);
+
+/** A value that a button or a script adds; `undefined` if it was not sent. */
+export function added(label = ''): Field<undefined, string | undefined> {
+  return { label, isList: false, typed: () => undefined, value: ([sent]) => sent, show: () => html`` };
+}
+
+/** The id of a form that may be sent once: see one-time-form.ts. */
+export function formId(): Field<undefined, string, { readonly context: Pick<SignedInContext, 'token'> }> {
+  return {
+    label: '',
+    isList: false,
+    typed: () => undefined,
+    value: (sent, context) => readFormId(context, textIn(sent)),
+    show: ({ name }, { context }) => hiddenInput(name, newFormId(context)),
+  };
+}
+
+/** A form of one button that may be sent once. */
+export const ONE_TIME_FORM = { formId: formId() };
+
+/** The field, whose text the handler gets as something else. */
+export function parsed<Props, Value>(
+  field: TextField<Props>,
+  parse: (text: string, context: RequestContext) => Value,
+): Field<string, Value, Props> {
+  return { ...field, value: (sent, context) => parse(textIn(sent), context) };
+}
+
+/** The field, whose text is brought into another form before anybody sees it. */
+export function normalized<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
+  const read = (sent: readonly string[]) => normalize(textIn(sent));
+  return { ...field, typed: read, value: read };
+}
+
+/** The field, on a page that does not always have it: its value is `undefined` if it was not sent. */
+export function optional<Typed, Value, Props>(
+  field: Field<Typed, Value, Props>,
+): Field<Typed, Value | undefined, Props> {
+  return { ...field, value: (sent, context) => (sent.length === 0 ? undefined : field.value(sent, context)) };
+}
+
+/** The field, whose text is never shown again, because it is a secret. */
+export function secret<Value, Props>(field: Field<string, Value, Props>): Field<undefined, Value, Props> {
+  return { ...field, typed: () => undefined, show: (shown, props) => field.show({ ...shown, typed: '' }, props) };
+}
+
+type AboutPassword<Props> = Omit<AboutText<Props>, 'attributes'> & {
+  readonly autocomplete: string;
+  readonly isRequired?: Of<Props, boolean>;
+};
+
+export function password<Props>({
+  autocomplete,
+  isRequired = true,
+  ...about
+}: AboutPassword<Props>): Field<undefined, string, Props> {
+  const attributes = (props: Props) =>
+    html`autocomplete="${autocomplete}" maxlength="500"${contentFor(isRequired, props) && html` required`}`;
+  return secret(text({ ...about, type: 'password', attributes }));
+}
+
+/** A code from an authenticator, or a recovery code. */
+export function secondFactorCode<Props>(
+  about: Pick<AboutText<Props>, 'hasFocus'> & { readonly hint: string },
+): Field<undefined, string, Props> {
+  const attributes = html`class="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required`;
+  return secret(text({ ...about, label: 'Code', attributes }));
+}
+
+function contentFor<Props, Content>(content: Of<Props, Content>, props: Props): Content {
+  return content instanceof Function ? content(props) : content;
+}
+
+type Labelled<Props> = { readonly shown: Omit<Shown<unknown>, 'typed'>; readonly props: Props };
+
+/** A label, a hint and the messages. `input` renders the input with the attributes that connect it to them. */
+function labelled<Props>(
+  { label, hint, attributes, isChosen = false }: AboutText<Props>,
+  { shown: { name, messages }, props }: Labelled<Props>,
+  input: (attributes: Html) => Html,
+): Html {
+  const words = hint === undefined ? '' : contentFor(hint, props);
+  const described = [...(words === '' ? [] : [`${name}-hint`]), ...(messages.length === 0 ? [] : [`${name}-error`])];
+  const own = attributes !== undefined && html` ${contentFor(attributes, props)}`;
+  return html`<div class="field${isChosen && ' chosen'}">
+<label for="${name}">${label}</label>
+${words !== '' && html`<p class="hint" id="${name}-hint">${words}</p>`}
+${errorLines({ name, label, messages })}${input(html`id="${name}" name="${name}"${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${messages.length > 0 && html` aria-invalid="true"`}${own}`)}
+</div>`;
+}
+
+type Errors = { readonly name: string; readonly label: string; readonly messages: readonly string[] };
+
+function errorLines({ name, label, messages }: Errors): Html | false {
+  const all = messages.map((message, i) => html`${i > 0 && html`<br>`}${label} ${message}`);
+  return messages.length > 0 && html`<p class="field-error" id="${name}-error">${all}</p>`;
+}
