@@ -1,8 +1,8 @@
-import { DAY_MS } from '../../domain/time.ts';
 import type { FieldErrors } from '../../domain/errors.ts';
-import { isId } from '../../domain/text.ts';
 import { withoutKey } from '../../domain/keys/api-key.ts';
 import { searchText } from '../../domain/name.ts';
+import { isId } from '../../domain/text.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { html } from '../../html/html.ts';
 import {
   findAuditedKeys,

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../domain/time.ts';
 import { nameKeyOf } from '../../domain/name.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/authority/keys.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';

@@ -1,6 +1,6 @@
-import { DAY_MS } from '../../domain/time.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';

@@ -1,5 +1,5 @@
-import { formatDay } from '../../domain/time.ts';
 import { formatCount } from '../../domain/text.ts';
+import { formatDay } from '../../domain/time.ts';
 import { html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';

@@ -1,6 +1,6 @@
-import { formatCount, formatNumber } from '../../domain/text.ts';
 import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission } from '../../domain/people/role.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { checkAddresses } from '../../service/keys/key-rules.ts';

@@ -6,8 +6,7 @@ import {
 } from '../../domain/people/ways-in.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Conflict, RateLimited } from '../../service/outcome.ts';
-import type { AskingBrowser } from '../../service/sign-in/passkeys/use-passkey.ts';
-import type { PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';
+import type { AskingBrowser, PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';
 import { added } from '../forms/fields.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';

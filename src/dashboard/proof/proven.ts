@@ -46,11 +46,10 @@ export function provenForm<F extends Fields>(
     const proof = sent.has(SEALED) ? readForm(PROOF_FORM, sent, context) : null;
     if (proof === null && Buffer.byteLength(sent.toString()) > MAX_FORM.bytes) throw new RequestError('too-large');
     const kept = proof === null ? sent : openForm(context, proof.values.sealedForm).form;
-    const form = kept === null ? null : readForm(fields, kept, context);
     return async (current) => {
       const act = async (proof: Proof) => {
         if (proof.kind === 'missing') return proof.view;
-        return form === null ? then(proof.context) : handle(proof.context, form);
+        return kept === null ? then(proof.context) : handle(proof.context, readForm(fields, kept, proof.context));
       };
       const proving = () => requireProof(current, { purpose, nameOf, kept, proof });
       return takesTurns ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
