@@ -67,7 +67,7 @@ export function select<Props>(
         (attributes) =>
           html`<select ${attributes}>${contentFor(about.options, props).map(
             ({ value, words }) =>
-              html`<option value="${value}"${value === shown.typed && html` selected`}>${words}</option>`,
+              html`<option value="${value}"${value !== '' && value === shown.typed && html` selected`}>${words}</option>`,
           )}</select>`,
       ),
   };
