@@ -1,4 +1,4 @@
-import { type Given, invalid, origin } from './config-values.ts';
+import { type Given, invalidError, readOrigin } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
@@ -18,9 +18,9 @@ export type CellConfig = {
 
 export function readCellConfig(given: Given): CellConfig {
   return {
-    cell: cell(given('CHARTER_CELL')),
-    cells: cells(given('CHARTER_CELLS')),
-    commonUrl: origin('COMMON_URL', given('COMMON_URL')),
+    cell: readCell(given('CHARTER_CELL')),
+    cells: readCells(given('CHARTER_CELLS')),
+    commonUrl: readOrigin('COMMON_URL', given('COMMON_URL')),
     cellDomainsFile: given('CHARTER_CELL_DOMAINS'),
   };
 }
@@ -33,14 +33,18 @@ export function requireCells(config: Checked): void {
   requireCommonAddress(config);
 }
 
-function cell(text: string | undefined): string | null {
+function readCell(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (!CELL.test(text))
-    throw invalid('CHARTER_CELL', text, 'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1');
+    throw invalidError(
+      'CHARTER_CELL',
+      text,
+      'at most 12 characters of a-z and 0-9 that begin with a letter, such as eu1',
+    );
   return text;
 }
 
-function cells(text: string | undefined): readonly Cell[] {
+function readCells(text: string | undefined): readonly Cell[] {
   if (text === undefined) return [];
   const parsed = parseCells(text);
   if (parsed !== null) return parsed;
@@ -64,7 +68,7 @@ function requireOwnCell({ cell, cells }: CellConfig): void {
   );
 }
 
-/** For the address that all cells share, where people choose theirs. */
+/** Checks the settings of the address that all cells share, at which people choose their cell. */
 function requireCommonAddress({ commonUrl, cellDomainsFile, cell, cells, publicUrl }: Checked): void {
   if (commonUrl === undefined) {
     if (cellDomainsFile === undefined) return;

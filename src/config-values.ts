@@ -4,10 +4,10 @@ import { isNetwork } from './domain/webhooks/forbidden-address.ts';
 
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.
 
-/** The value of a variable; undefined if it is unset or empty. */
+/** Returns the value of a variable, or `undefined` if it is unset or empty. */
 export type Given = (name: string) => string | undefined;
 
-export function integer(
+export function readInteger(
   name: string,
   text: string | undefined,
   { fallback, min, max }: { fallback: number; min: number; max: number },
@@ -15,22 +15,22 @@ export function integer(
   if (text === undefined) return fallback;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw invalid(name, text, `an integer from ${min} to ${max}`);
+  throw invalidError(name, text, `an integer from ${min} to ${max}`);
 }
 
-export function oneOf<T extends string>(
+export function readOneOf<T extends string>(
   name: string,
   text: string | undefined,
   { fallback, allowed }: { fallback: T; allowed: readonly T[] },
 ): T {
   if (text === undefined) return fallback;
   const value = allowed.find((each) => each === text);
-  if (value === undefined) throw invalid(name, text, `one of ${allowed.join(', ')}`);
+  if (value === undefined) throw invalidError(name, text, `one of ${allowed.join(', ')}`);
   return value;
 }
 
-/** At most 1, which is also the default. */
-export function ratioOf(
+/** Reads a number of at most 1, which is also the default. */
+export function readRatio(
   name: string,
   text: string | undefined,
   { allowsZero }: { readonly allowsZero: boolean },
@@ -38,31 +38,31 @@ export function ratioOf(
   if (text === undefined) return 1;
   const value = Number(text);
   if (/^\d*\.?\d+$/.test(text) && value <= 1 && (allowsZero || value > 0)) return value;
-  throw invalid(
+  throw invalidError(
     name,
     text,
     allowsZero ? 'a number from 0 to 1, such as 0.1' : 'a number above 0 and up to 1, such as 0.01',
   );
 }
 
-/** Addresses, subnets and the given names. */
-export function networks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
+/** Reads a list of addresses, subnets and the given names. */
+export function readNetworks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
   const given = (text ?? '')
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
   if (given.every((each) => names.includes(each) || isNetwork(each))) return given;
   const others = names.length === 0 ? '' : `, or ${names.join(', ')}`;
-  throw invalid(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
+  throw invalidError(name, text ?? '', `addresses and subnets, separated by commas, such as 10.0.0.0/8${others}`);
 }
 
-export function invalid(name: string, text: string, allowed: string): StartUpError {
+export function invalidError(name: string, text: string, allowed: string): StartUpError {
   return new StartUpError(`${name} is invalid: ${JSON.stringify(text)}.`, `Set it to ${allowed}, or unset it.`);
 }
 
 export const MAKE_A_KEY = 'openssl rand -base64 32';
 
-export function keyring(text: string | undefined): Keyring | undefined {
+export function readKeyring(text: string | undefined): Keyring | undefined {
   if (text === undefined) return undefined;
   const parsed = parseKeyring(text);
   if (parsed !== null) return parsed;
@@ -73,7 +73,7 @@ export function keyring(text: string | undefined): Keyring | undefined {
   );
 }
 
-export function databaseUrl(name: string, text: string | undefined): string | undefined {
+export function readDatabaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   // The message omits the value, which contains a password.
   if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
@@ -83,7 +83,7 @@ export function databaseUrl(name: string, text: string | undefined): string | un
   );
 }
 
-export function origin(name: string, text: string | undefined): string | undefined {
+export function readOrigin(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;

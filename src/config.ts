@@ -2,16 +2,16 @@ import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
 import { type CellConfig, readCellConfig, requireCells } from './config-cells.ts';
 import {
-  databaseUrl,
   type Given,
-  integer,
-  invalid,
-  keyring,
+  invalidError,
   MAKE_A_KEY,
-  networks,
-  oneOf,
-  origin,
-  ratioOf,
+  readDatabaseUrl,
+  readInteger,
+  readKeyring,
+  readNetworks,
+  readOneOf,
+  readOrigin,
+  readRatio,
 } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
 import type { Keyring } from './domain/keyring.ts';
@@ -76,31 +76,40 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   // Files of variables and secrets often end with a line break, which then becomes part of the value.
   const given: Given = (name) =>
     (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
-  const nodeEnv = oneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
+  const nodeEnv = readOneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const config = {
-    port: integer('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
+    port: readInteger('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: given('HOST') ?? '127.0.0.1',
-    workers: workers(given('WORKERS')),
-    databaseUrl: databaseUrl('DATABASE_URL', given('DATABASE_URL')),
-    databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL', given('DATABASE_DIRECT_URL')),
-    databasePoolSize: integer('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1000 }),
+    workers: readWorkers(given('WORKERS')),
+    databaseUrl: readDatabaseUrl('DATABASE_URL', given('DATABASE_URL')),
+    databaseDirectUrl: readDatabaseUrl('DATABASE_DIRECT_URL', given('DATABASE_DIRECT_URL')),
+    databasePoolSize: readInteger('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), {
+      fallback: 10,
+      min: 1,
+      max: 1000,
+    }),
     acceptsNewerDatabase:
-      oneOf('NEWER_DATABASE', given('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) === 'accept',
+      readOneOf('NEWER_DATABASE', given('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) ===
+      'accept',
     dataDir: given('DATA_DIR') ?? '.data',
-    keyring: keyring(given('ENCRYPTION_KEY')),
+    keyring: readKeyring(given('ENCRYPTION_KEY')),
     requestLimits: {
-      perKey: perSecond('RATE_LIMIT_PER_KEY', given('RATE_LIMIT_PER_KEY'), DEFAULT_LIMITS.perKey),
-      perOrganization: perSecond(
+      perKey: readRate('RATE_LIMIT_PER_KEY', given('RATE_LIMIT_PER_KEY'), DEFAULT_LIMITS.perKey),
+      perOrganization: readRate(
         'RATE_LIMIT_PER_ORGANIZATION',
         given('RATE_LIMIT_PER_ORGANIZATION'),
         DEFAULT_LIMITS.perOrganization,
       ),
-      perAddress: perSecond('RATE_LIMIT_PER_ADDRESS', given('RATE_LIMIT_PER_ADDRESS'), DEFAULT_LIMITS.perAddress),
+      perAddress: readRate('RATE_LIMIT_PER_ADDRESS', given('RATE_LIMIT_PER_ADDRESS'), DEFAULT_LIMITS.perAddress),
     },
     responseCacheBytes:
-      MIB * integer('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
-    responseCheck: responseCheck({ mode: given('RESPONSE_CHECK'), rate: given('RESPONSE_CHECK_SAMPLE_RATE'), nodeEnv }),
-    eventRetentionDays: integer('EVENT_RETENTION_DAYS', given('EVENT_RETENTION_DAYS'), {
+      MIB * readInteger('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
+    responseCheck: readResponseCheck({
+      mode: given('RESPONSE_CHECK'),
+      rate: given('RESPONSE_CHECK_SAMPLE_RATE'),
+      nodeEnv,
+    }),
+    eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', given('EVENT_RETENTION_DAYS'), {
       fallback: 30,
       // The last attempt of a webhook comes up to 31 hours after its event.
       min: 2,
@@ -108,21 +117,22 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     webhooks: {
       allowHttp:
-        oneOf('WEBHOOKS_ALLOW_HTTP', given('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) === 'true',
-      allowedNetworks: networks('WEBHOOKS_ALLOWED_NETWORKS', given('WEBHOOKS_ALLOWED_NETWORKS')),
+        readOneOf('WEBHOOKS_ALLOW_HTTP', given('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) ===
+        'true',
+      allowedNetworks: readNetworks('WEBHOOKS_ALLOWED_NETWORKS', given('WEBHOOKS_ALLOWED_NETWORKS')),
     },
-    drainSeconds: integer('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
+    drainSeconds: readInteger('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     ...readObservabilityConfig(given),
-    logLevel: oneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
+    logLevel: readOneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
-    environment: oneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
+    environment: readOneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
       fallback: 'live',
       allowed: ENVIRONMENTS,
     }),
     ...readCellConfig(given),
-    publicUrl: origin('PUBLIC_URL', given('PUBLIC_URL')),
-    trustedProxies: trustedProxies(given('TRUSTED_PROXIES')),
-    scannerKeys: scannerKeys(given('SECRET_SCANNING_KEYS')),
+    publicUrl: readOrigin('PUBLIC_URL', given('PUBLIC_URL')),
+    trustedProxies: readTrustedProxies(given('TRUSTED_PROXIES')),
+    scannerKeys: readScannerKeys(given('SECRET_SCANNING_KEYS')),
     ...readContactConfig(given),
   };
   requireConsistency(config);
@@ -131,24 +141,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 const MAX_WORKERS = 256;
 
-function workers(text: string | undefined): number {
+function readWorkers(text: string | undefined): number {
   if (text === 'auto') return availableParallelism();
   if (text !== undefined && !/^\d+$/.test(text))
-    throw invalid('WORKERS', text, `"auto" or an integer from 1 to ${MAX_WORKERS}`);
-  return integer('WORKERS', text, { fallback: 1, min: 1, max: MAX_WORKERS });
+    throw invalidError('WORKERS', text, `"auto" or an integer from 1 to ${MAX_WORKERS}`);
+  return readInteger('WORKERS', text, { fallback: 1, min: 1, max: MAX_WORKERS });
 }
 
-function perSecond(name: string, text: string | undefined, fallback: number): number {
-  return integer(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
+function readRate(name: string, text: string | undefined, fallback: number): number {
+  return readInteger(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
 }
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
 /** In development, broken responses are reported but sent, so that a demonstration behaves as production does. */
-function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
+function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
-  const mode = oneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
-  const sampleRate = ratioOf('RESPONSE_CHECK_SAMPLE_RATE', given.rate, { allowsZero: false });
+  const mode = readOneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
+  const sampleRate = readRatio('RESPONSE_CHECK_SAMPLE_RATE', given.rate, { allowsZero: false });
   if (mode === 'enforce' && sampleRate < 1) {
     throw new StartUpError(
       'RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.',
@@ -161,17 +171,17 @@ function responseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** Express refuses a subnet of all addresses: every client could then choose its own address. */
-function trustedProxies(text: string | undefined): string[] {
-  const given = networks('TRUSTED_PROXIES', text, PROXY_NAMES);
+function readTrustedProxies(text: string | undefined): string[] {
+  const given = readNetworks('TRUSTED_PROXIES', text, PROXY_NAMES);
   if (!given.some((each) => (canonicalNetwork(each) ?? each).endsWith('/0'))) return given;
-  throw invalid('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
+  throw invalidError('TRUSTED_PROXIES', text ?? '', 'the addresses and subnets of your proxies, such as 10.0.0.0/8');
 }
 
-function scannerKeys(text: string | undefined): ScannerKeys {
+function readScannerKeys(text: string | undefined): ScannerKeys {
   if (text === undefined) return new Map();
   const keys = parseScannerKeys(text);
   if (keys !== null) return keys;
-  throw invalid(
+  throw invalidError(
     'SECRET_SCANNING_KEYS',
     text,
     'the identifier and the base64 of a P-256 public key, such as 90a42116…:MFkwEwYHKoZI…, several separated by commas',
@@ -194,8 +204,8 @@ export type ObservabilityConfig = {
 
 export function readObservabilityConfig(given: Given): ObservabilityConfig {
   return {
-    metrics: metrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
-    traces: traces({
+    metrics: readMetrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
+    traces: readTraces({
       endpoint: given('OTEL_EXPORTER_OTLP_ENDPOINT'),
       serviceName: given('OTEL_SERVICE_NAME'),
       sampler: given('OTEL_TRACES_SAMPLER'),
@@ -204,10 +214,10 @@ export function readObservabilityConfig(given: Given): ObservabilityConfig {
   };
 }
 
-/** Off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
-function metrics({ host, port }: Record<'host' | 'port', string | undefined>): ObservabilityConfig['metrics'] {
+/** Metrics are off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
+function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>): ObservabilityConfig['metrics'] {
   if (port !== undefined)
-    return { host: host ?? '127.0.0.1', port: integer('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
+    return { host: host ?? '127.0.0.1', port: readInteger('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
   if (host === undefined) return null;
   throw new StartUpError(
     'METRICS_HOST is set, but METRICS_PORT is missing.',
@@ -217,8 +227,8 @@ function metrics({ host, port }: Record<'host' | 'port', string | undefined>): O
 
 type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
 
-/** Off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
-function traces({
+/** Traces are off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
+function readTraces({
   endpoint,
   serviceName,
   sampler,
@@ -235,8 +245,8 @@ function traces({
   return {
     endpoint,
     serviceName: serviceName ?? 'charter',
-    sampler: oneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
-    ratio: ratioOf('OTEL_TRACES_SAMPLER_ARG', ratio, { allowsZero: true }),
+    sampler: readOneOf('OTEL_TRACES_SAMPLER', sampler, { fallback: 'parentbased_always_on', allowed: SAMPLERS }),
+    ratio: readRatio('OTEL_TRACES_SAMPLER_ARG', ratio, { allowsZero: true }),
   };
 }
 
@@ -251,22 +261,22 @@ export type ContactConfig = {
 
 export function readContactConfig(given: Given): ContactConfig {
   return {
-    supportUrl: supportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
-    mail: mail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
+    supportUrl: readSupportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
+    mail: readMail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
   };
 }
 
-/** Of an e-mail address or a URL. */
-export function supportUrl(name: string, text: string | undefined): string | undefined {
+/** Reads an e-mail address or a URL. */
+export function readSupportUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw invalid(name, text, 'an e-mail address or a URL, such as https://support.example.org');
+  throw invalidError(name, text, 'an e-mail address or a URL, such as https://support.example.org');
 }
 
 const MAIL_FROM = /^([^<>\p{C}]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/u;
 
-function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undefined>): ContactConfig['mail'] {
+function readMail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undefined>): ContactConfig['mail'] {
   const { smtpUrl, mailFrom } = given;
   if (smtpUrl === undefined && mailFrom === undefined) return null;
   if (smtpUrl === undefined || mailFrom === undefined) {
@@ -284,7 +294,7 @@ function mail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | undef
     );
   }
   if (!MAIL_FROM.test(mailFrom)) {
-    throw invalid('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
+    throw invalidError('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
   }
   // Links must not take their host from the request: an attacker could choose it.
   if (given.publicUrl === undefined) {

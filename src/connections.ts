@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpError } from './api/exceptions.ts';
 import {
-  findHeadFlaw,
+  checkHead,
   type ParseError,
   type RefusalOptions,
   refusalOf,
@@ -29,7 +29,7 @@ export type ConnectionsOptions = {
   readonly limits: TimeLimits;
   /** A connection whose client does not read a response for this time, or a sixth more, is closed. */
   readonly stalledSeconds: number;
-  /** By name; sent with the responses to unreadable requests. */
+  /** The headers by name that are sent with the responses to unreadable requests. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
@@ -117,9 +117,9 @@ export class Connection {
   readonly #socket: Socket;
   readonly #app: RequestListener;
   readonly #refusing: Refusing;
-  /** In the order of their requests, which is the order of sending. Sent ones are removed when the next request arrives. */
+  /** The responses in the order of their requests, in which they are sent. Sent ones are removed when a request arrives. */
   readonly #responses: ServerResponse[] = [];
-  /** The last of them, whose requests are not processed yet. While there are any, the connection is not read. */
+  /** The last of these responses: their requests are not processed yet. While there are any, the connection is not read. */
   readonly #waiting: ServerResponse[] = [];
   /** The last response has been chosen: a client must not expect a response to any later request. */
   #isLastChosen = false;
@@ -151,7 +151,7 @@ export class Connection {
     this.#removeSent();
     this.#responses.push(res);
     if (isDraining) this.#closeAfter(res);
-    const flaw = findHeadFlaw(req);
+    const flaw = checkHead(req);
     if (flaw !== null) return void this.#refuseHead(res, flaw);
     if (this.#responses.length > MAX_CONCURRENT_REQUESTS) this.#defer(res);
     else this.#app(req, res);
@@ -194,7 +194,7 @@ export class Connection {
     this.#hasRefused = true;
     const last = this.#responses.at(-1);
     const unread = last?.req.complete === false ? last : undefined;
-    // Otherwise the rest of the body could arrive, and the request be carried out although it is refused.
+    // If the rest of the body arrived, the request would be carried out although it is refused.
     if (unread !== undefined) this.#stopReading(unread);
     const answer = () => {
       if (this.#isClosing || this.#socket.destroyed) return;
@@ -233,7 +233,7 @@ export class Connection {
     this.#pause();
   }
 
-  /** Without this, one connection could fill the memory. */
+  /** Forgets the responses that were sent. Otherwise one connection could fill the memory. */
   #removeSent(): void {
     while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
   }

@@ -27,7 +27,7 @@ export async function listenOn(server: Server, address: ListenAddress, variables
   return `http://${urlHost}:${addressOf(server).port}`;
 }
 
-/** So that clients which connect without a pause cannot keep the listener open. */
+/** The limit keeps clients that connect without a pause from keeping the listener open. */
 const MAX_TURNS = 1000;
 
 /**

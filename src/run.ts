@@ -17,7 +17,7 @@ import {
 } from './observability/metrics/app-metrics.ts';
 import type { Metrics } from './observability/metrics/metrics.ts';
 import type { Traces } from './observability/open-telemetry.ts';
-import { logUnreadable, type Observers } from './observability/reporter.ts';
+import { createUnreadableLog, type Observers } from './observability/reporter.ts';
 import { connect } from './postgres/connect.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
@@ -31,9 +31,9 @@ import { readWorker, type Worker } from './workers/worker.ts';
 export const SHUTDOWN_IDLE_SECONDS = 1;
 /** The requests that waited for the start come first, and a process that ends sooner prepares nothing. */
 const PREPARE_AFTER_MS = 5000;
-/** For what follows the last response of a shutdown: last uses of keys, mails, the database. */
+/** The time for what follows the last response of a shutdown: last uses of keys, mails, the database. */
 const LEAVE_SECONDS = 60;
-/** More for the supervisor, whose workers have the same limit. */
+/** How much longer the shutdown of the supervisor may take than that of its workers. */
 const SUPERVISOR_SECONDS = 10;
 
 /** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
@@ -104,7 +104,7 @@ function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
   });
 }
 
-/** A line that is wrong concerns a few people, who choose their cell, so it does not prevent the start. */
+/** Warns about a wrong line, which does not prevent the start: it concerns a few people, who then choose their cell. */
 async function checkDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
   if (domainsFile === undefined) return;
   const { problem } = await readDomainMap({ domainsFile, cells }).catch(({ message }: Error) => {
@@ -183,7 +183,7 @@ async function serve(
   const demonstration = config.nodeEnv === 'production' ? undefined : await import('./welcome.ts');
   await demonstration?.seed(db, environment);
   if (shutdown.isRequested()) return;
-  const unreadable = logUnreadable(logger);
+  const unreadable = createUnreadableLog(logger);
   const options = {
     publicUrl,
     onUnreadable: unreadable.log,
@@ -232,7 +232,7 @@ async function serve(
   await stopped;
 }
 
-/** Only in a cell with metrics, and by one of its workers. */
+/** Counts the rows of a cell that has metrics, in one of its workers. */
 function measureCell(
   { cell: name }: Config,
   { db, logger, metrics, worker }: { db: Database; worker: Worker | null } & Pick<Observers, 'logger' | 'metrics'>,

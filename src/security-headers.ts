@@ -5,12 +5,12 @@ import helmet from 'helmet';
 /** Sets the security headers of a web page. The page may replace one of them afterwards. */
 export type SetPageHeaders = (res: ServerResponse) => void;
 
-/** Whether people reach Charter by HTTPS. `publicUrl` undefined: not known, so no. */
+/** Whether people reach Charter by HTTPS. It is `false` if `publicUrl` is not known. */
 export function isHttps(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith('https://') ?? false;
 }
 
-/** For everything outside the API. With an https `publicUrl`, browsers are told to use only HTTPS (RFC 6797). */
+/** Returns a function that sets the headers of everything outside the API. With an https `publicUrl`, browsers are told to use only HTTPS (RFC 6797). */
 export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeaders {
   const setHeaders = helmet({
     contentSecurityPolicy: {

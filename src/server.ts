@@ -135,11 +135,11 @@ async function finish(server: Server, connections: Connections, idleSeconds: num
   await connections.allClosed();
   clearInterval(closeIdle);
   clearTimeout(deadline);
-  // Only now that of node:http, which stops its check for time-outs.
+  // The close() of node:http comes last, because it stops the check for time-outs.
   server.close();
 }
 
-/** Repeatedly, because a connection also becomes idle after a response that was being sent when the shutdown began. */
+/** Closes idle connections repeatedly, because a connection also becomes idle after a response that was being sent when the shutdown began. */
 function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeout {
   const closeIdle = () => {
     // After the requests that have arrived in the meantime have been read.

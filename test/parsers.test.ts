@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { TOTP } from 'otpauth';
 import { readPreferences } from '../scripts/mock/prefer.ts';
-import { refuseUnacceptable } from '../src/api/api-request.ts';
+import { requireAcceptable } from '../src/api/api-request.ts';
 import { readInstant } from '../src/api/instant.ts';
 import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
@@ -119,7 +119,7 @@ test('Accept is met by JSON, its range or any range, among others and with any b
     'application/json;q=0.001',
   );
   const refuse = (accept: string) =>
-    refuseUnacceptable(Object.assign(new IncomingMessage(new Socket()), { headers: { accept } }));
+    requireAcceptable(Object.assign(new IncomingMessage(new Socket()), { headers: { accept } }));
   fc.assert(
     fc.property(others, met, others, blanks, (before, one, after, blank) => {
       const listOf = (each: readonly string[]) => each.join(`${blank},${blank}`).replaceAll(';', `${blank};${blank}`);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { supportUrl } from '../../src/config.ts';
+import { readSupportUrl } from '../../src/config.ts';
 import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
 import { buildPackage, pack } from '../client/build-package.ts';
 import { runMain } from '../command-line.ts';
@@ -46,7 +46,8 @@ async function build(options: Options): Promise<void> {
   const folder = options.server === undefined ? join(root, 'generated/docs') : resolve(options.out);
   const stamp = options.server === undefined ? beginStamp('docs') : () => {};
   const address = urlOf(new URL(options.base, `${server}/`).href, '--base');
-  const support = options.server === undefined ? EXAMPLE_SUPPORT : (supportUrl('--support', options.support) ?? null);
+  const support =
+    options.server === undefined ? EXAMPLE_SUPPORT : (readSupportUrl('--support', options.support) ?? null);
   const [site, client, mock, ...documents] = await Promise.all([
     readSource(root, contract).then((source) => readSite(root, source, { server, address, support })),
     readPacked(buildPackage),

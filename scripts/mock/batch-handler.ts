@@ -2,9 +2,9 @@ import {
   type Action,
   type ChangeOperations,
   inputOf,
-  madeResult,
   refusalOfBatch,
-  refusedResult,
+  resultOfRefusal,
+  resultOfSuccess,
   type SentBatch,
 } from '../../src/api/changes.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
@@ -50,11 +50,11 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
         if (made === undefined) throw new Error(`The mock has no handler of ${operationId}.`);
         const { status, body, entityTag } = made;
         const etag = body === null ? null : (entityTag ?? entityTagOf(stringifyJson(body)));
-        results.push(madeResult({ status, etag, body }));
+        results.push(resultOfSuccess({ status, etag, body }));
       } catch (error) {
         if (!isOfOneChange(error)) throw error;
         refusals.set(i, atomic ? withoutCreated(error, results) : error);
-        results.push(refusedResult(error));
+        results.push(resultOfRefusal(error));
       }
     }
     if (atomic && refusals.size > 0) {
@@ -66,7 +66,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
   };
 }
 
-type Result = ReturnType<typeof madeResult> | ReturnType<typeof refusedResult>;
+type Result = ReturnType<typeof resultOfSuccess> | ReturnType<typeof resultOfRefusal>;
 
 /** The refusal of a change of an atomic batch, which does not keep the items that it has created. */
 function withoutCreated(error: DomainError, results: readonly Result[]): DomainError {

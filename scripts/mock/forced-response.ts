@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../src/api/api-request.ts';
 import type { ContractRouter } from '../../src/api/contract-router.ts';
 import { exceptionOf } from '../../src/api/exceptions.ts';
 import { SEND_A_KEY } from '../../src/api/key-steps.ts';
-import { encodeJson, type Refuse, rawResponse, type Send } from '../../src/api/response.ts';
+import { encodeJson, rawResponseOf, type Send, type SendException } from '../../src/api/response.ts';
 import { isObject, type Operation } from '../../src/contract/document.ts';
 import { DomainError, ForbiddenError, UnauthenticatedError } from '../../src/domain/errors.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
@@ -26,7 +26,7 @@ export type ForcedResponseDeps = {
   readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
   readonly rateLimits: MockRateLimits;
   readonly send: Send;
-  readonly refuse: Refuse;
+  readonly refuse: SendException;
 };
 
 /**
@@ -108,7 +108,7 @@ async function sendForced(
   const server = { ...limits, ...serverHeaders(request, status, body) };
   const known = Object.entries(server).filter(([name]) => name in ownHeaders);
   const bytes = body === undefined ? undefined : bytesOf(body);
-  send(request, rawResponse(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
+  send(request, rawResponseOf(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
 }
 
 /** An override precedes the client's preferences, and so overrides them, unless those name a response. */

@@ -1,5 +1,12 @@
 import { readInstant } from '../../src/api/instant.ts';
-import { listOf, nextPage, OF_LIST, ofFeed, openCursor, sealCursor } from '../../src/api/list-page.ts';
+import {
+  DIFFERENCES_OF_LIST,
+  differencesOfFeed,
+  listOf,
+  nextPageUrlOf,
+  openCursor,
+  sealCursor,
+} from '../../src/api/list-page.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { positionBefore } from '../../src/store/resources/event-position.ts';
 import type { Collection } from './data-set.ts';
@@ -25,7 +32,11 @@ export function pageOf(
   const followed = isFeed ? others : query;
   const { limit = items.length, cursor, ...filters } = followed;
   const seal = { key: CURSOR_KEY, list: listOf(path, filters) };
-  const listed = { path, query: filters, ...(isFeed ? ofFeed(eventTypes.map(String)) : OF_LIST) };
+  const listed = {
+    path,
+    query: filters,
+    ...(isFeed ? differencesOfFeed(eventTypes.map(String)) : DIFFERENCES_OF_LIST),
+  };
   const before = typeof cursor === 'string' ? openCursor(seal, cursor, listed) : null;
   const isSince = isFeed && since !== undefined && before === null;
   const order = orderOf(query['sort']);
@@ -45,7 +56,7 @@ export function pageOf(
 
 /** The Link header to the next page; none where `nextCursor` is null. */
 export function linkTo({ path, query }: Called, nextCursor: unknown): Record<string, string> {
-  return typeof nextCursor === 'string' ? { Link: `<${nextPage(path, query, nextCursor)}>; rel="next"` } : {};
+  return typeof nextCursor === 'string' ? { Link: `<${nextPageUrlOf(path, query, nextCursor)}>; rel="next"` } : {};
 }
 
 type Order = { readonly field: string; readonly compare: (a: Json, b: Json) => number };

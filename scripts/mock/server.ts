@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
-import { apiMiddleware } from '../../src/api/contract-api.ts';
+import { createApiMiddleware } from '../../src/api/contract-api.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
-import { createRefuse, createSend, type Refuse } from '../../src/api/response.ts';
+import { createSend, createSendException, type SendException } from '../../src/api/response.ts';
 import { originFormOf } from '../../src/api/unreadable-request.ts';
 import { createAjv } from '../../src/contract/contract.ts';
 import { type Operation, operationsOf } from '../../src/contract/document.ts';
@@ -179,12 +179,12 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     limit: (request) => rateLimits.limit(request),
     send,
   });
-  const respondTo = createRefuse({ send, onFault });
-  const refuse: Refuse = (request, error) => {
+  const respondTo = createSendException({ send, onFault });
+  const refuse: SendException = (request, error) => {
     log.note(request, problemsOf(error));
     respondTo(request, error);
   };
-  const { answerError } = apiMiddleware(api, createRefuse({ send: unlogged, onFault }));
+  const { answerError } = createApiMiddleware(api, createSendException({ send: unlogged, onFault }));
   const allowEveryOrigin = createCors(operations, onBrowser);
   let check: Promise<RequestCheck> | undefined;
   const forceResponse = createForcedResponses({

@@ -60,7 +60,7 @@ export function handlersFile(given: Resource): string {
 import { listRows } from '../../service/resources/pages.ts';
 import { ${used.join(', ')} } from '../../service/resources/rows.ts';
 import { ${names.constant}, type ${names.type} } from '../../store/resources/tables/${names.file}.ts';
-${isConditional ? "import { unchangedSince } from '../response.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
+${isConditional ? "import { preconditionOfUpdate } from '../response.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 
 const PATH = '/api/${names.plural}';
@@ -115,7 +115,7 @@ ${before}  return respondWithPage(
   }) => `export const update${type}: Handler<'update${type}'> = async ({ path, body, headers, caller }, deps) => {
   const { ${fields.map((field) => bindingOf(field, variable)).join(', ')} } = body;
   const patch = { ${properties(fields, variable)} };
-  const precondition = unchangedSince(headers['if-match'], SHOWN);
+  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
   const ${variable} = await updateRow({ ...deps, caller }, ${constant}, { id: path.id, patch, precondition });
   return { status: 200, headers: {}, body: present(${variable}) };
 };
@@ -123,7 +123,7 @@ ${before}  return respondWithPage(
   delete: ({
     names: { type, constant },
   }) => `export const delete${type}: Handler<'delete${type}'> = async ({ path, headers, caller }, deps) => {
-  const precondition = unchangedSince(headers['if-match'], SHOWN);
+  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
   await removeRow({ ...deps, caller }, ${constant}, { id: path.id, precondition });
   return { status: 204, headers: {}, body: null };
 };

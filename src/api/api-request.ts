@@ -118,7 +118,7 @@ export class ApiRequest {
     this.#caller = caller;
   }
 
-  /** By name, decoded. Throws a 400 for a malformed percent-encoding. */
+  /** The path parameters by name, decoded. Throws a 400 for a malformed percent-encoding. */
   get params(): Readonly<Record<string, string>> {
     this.#params ??= Object.fromEntries(
       this.operation.pathNames.map((name, i) => [name, decodeComponent(this.#match.values[i] ?? '', 'path')]),
@@ -126,7 +126,7 @@ export class ApiRequest {
     return this.#params;
   }
 
-  /** By name, decoded; validation fills in the contract's defaults. Throws a 400 for a malformed percent-encoding. */
+  /** The query parameters by name, decoded. Validation adds the contract's defaults. Throws a 400 for a malformed percent-encoding. */
   get query(): Record<string, unknown> {
     return this.#readQuery().values;
   }
@@ -146,7 +146,7 @@ export class ApiRequest {
 const INTEGER = /^-?(0|[1-9]\d*)$/;
 
 export type Query = {
-  /** By name; of a parameter that is given more than once, an array of its values. */
+  /** The values by name. A parameter that is given more than once has an array. */
   readonly values: Record<string, unknown>;
   readonly repeated: readonly string[];
 };
@@ -205,13 +205,13 @@ export function readRequest(request: ApiRequest): Promise<void> | undefined {
   const { req, operation } = request;
   // Both getters decode the URL, and throw if its percent-encoding is malformed.
   if (!request.isKnownValid) void [request.params, request.query];
-  refuseUnacceptable(req);
-  refuseMisplacedKey(request);
+  requireAcceptable(req);
+  requireStorableIdempotencyKey(request);
   return operation.hasBody ? readRequestBody(request) : undefined;
 }
 
 /** Throws for an idempotency key that contains an API key: idempotency keys are stored as they are. */
-function refuseMisplacedKey({ req: { headers }, operation }: ApiRequest): void {
+function requireStorableIdempotencyKey({ req: { headers }, operation }: ApiRequest): void {
   const sent = headers['idempotency-key'];
   if (typeof sent === 'string' && operation.headerNames.has('idempotency-key') && maskKeys(sent) !== sent)
     throw invalidField(
@@ -229,7 +229,7 @@ async function readRequestBody(request: ApiRequest): Promise<void> {
     request.headers = { ...request.headers, 'content-type': 'application/json' };
 }
 
-export function refuseUnacceptable(req: IncomingMessage): void {
+export function requireAcceptable(req: IncomingMessage): void {
   const { accept } = req.headers;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
   if (accepts(req).type(['application/json', 'application/json; charset=utf-8']) !== false) return;
@@ -253,7 +253,7 @@ export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly ma
 
 export async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  refuseUnsupported(req, isEmpty, mediaTypes);
+  requireSupportedBody(req, isEmpty, mediaTypes);
   if (isEmpty) return NO_BODY;
   try {
     const bytes = await getRawBody(req, {
@@ -264,28 +264,31 @@ export async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes 
   } catch (error) {
     // raw-body pauses a body that it refuses, and the connection's next request comes after it.
     req.resume();
-    return refuseUnreadable(error, maxBodyBytes);
+    throw readableErrorOf(error, maxBodyBytes);
   }
 }
 
-function refuseUnsupported(
+function requireSupportedBody(
   { method, headers }: IncomingMessage,
   isEmpty: boolean,
   mediaTypes: readonly string[],
 ): void {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() !== 'identity') {
-    throw unsupported('The body must not be compressed. Send it without Content-Encoding.', { method, mediaTypes });
+    throw unsupportedError('The body must not be compressed. Send it without Content-Encoding.', {
+      method,
+      mediaTypes,
+    });
   }
   if (type === undefined ? isEmpty : isAccepted(type, mediaTypes)) return;
   const message = `The body must be JSON in UTF-8. Send Content-Type: ${mediaTypes.join(' or ')}.`;
-  throw unsupported(message, { method, mediaTypes });
+  throw unsupportedError(message, { method, mediaTypes });
 }
 
-type Refused = { readonly method: string | undefined; readonly mediaTypes: readonly string[] };
+type Sent = { readonly method: string | undefined; readonly mediaTypes: readonly string[] };
 
 /** A 415 for a PATCH names the accepted media types (RFC 5789 section 2.2). */
-function unsupported(message: string, { method, mediaTypes }: Refused): HttpError {
+function unsupportedError(message: string, { method, mediaTypes }: Sent): HttpError {
   const headers = method === 'PATCH' ? { 'Accept-Patch': mediaTypes.join(', ') } : {};
   return new HttpError('unsupported_media_type', message, headers);
 }
@@ -298,16 +301,17 @@ function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   return mediaTypes.includes(type) && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
-function refuseUnreadable(error: unknown, maxBodyBytes: number): never {
+/** Returns the refusal of a body that cannot be read, or the error itself. */
+function readableErrorOf(error: unknown, maxBodyBytes: number): unknown {
   const problem = bodyProblemOf(error);
   if (problem === 'too large') {
-    throw new HttpError(
+    return new HttpError(
       'payload_too_large',
       `The body is larger than ${maxBodyBytes} bytes (${formatBytes(maxBodyBytes)}). Send a smaller body.`,
     );
   }
-  if (problem === 'incomplete') throw new HttpError('bad_request', 'The body ended before its Content-Length.');
-  throw error;
+  if (problem === 'incomplete') return new HttpError('bad_request', 'The body ended before its Content-Length.');
+  return error;
 }
 
 /** "100 KiB" or "1 MiB", for a multiple of these. */

@@ -6,25 +6,25 @@ import type { ContentOf, Stored, Table } from '../store/resources/table.ts';
 import {
   type Action,
   inputOf,
-  madeResult,
   refusalOfBatch,
-  refusedResult,
+  resultOfRefusal,
+  resultOfSuccess,
   type SentBatch,
   type SentChange,
 } from './changes.ts';
 import type { HandlerDeps, HandlerInput } from './operation.ts';
-import { entityTagOf, JsonText, unchangedOrAbsent, unchangedSince } from './response.ts';
+import { entityTagOf, JsonText, preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 
 /** How the batches of a resource are made. The bodies are those of the operations for one row. */
 export type BatchOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody> = {
   readonly table: Table<Row>;
   /** The operations with the same outcome as a change, by action. */
   readonly operations: Readonly<Record<Action, string>>;
-  /** As the contract has it: "external_id". */
+  /** The name of the client's own id in the contract, such as "external_id". */
   readonly ownId: string;
-  readonly created: (body: CreateBody) => ContentOf<Row>;
-  readonly upserted: (ownId: string, body: UpsertBody) => ContentOf<Row>;
-  readonly updated: (body: UpdateBody) => PatchOf<ContentOf<Row>>;
+  readonly contentOf: (body: CreateBody) => ContentOf<Row>;
+  readonly replacementOf: (ownId: string, body: UpsertBody) => ContentOf<Row>;
+  readonly patchOf: (body: UpdateBody) => PatchOf<ContentOf<Row>>;
   readonly present: (row: Row) => object;
 };
 
@@ -64,17 +64,17 @@ function changeOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody>(
     // The input was validated like that of its operation, so its body has that operation's type.
     switch (sent.action) {
       case 'create':
-        return { kind: 'create', content: batch.created(body as CreateBody) };
+        return { kind: 'create', content: batch.contentOf(body as CreateBody) };
       case 'upsert': {
-        const precondition = unchangedOrAbsent<Row>({ ifMatch, ifNoneMatch }, shown);
-        return { kind: 'upsert', content: batch.upserted(ownId, body as UpsertBody), precondition };
+        const precondition = preconditionOfUpsert<Row>({ ifMatch, ifNoneMatch }, shown);
+        return { kind: 'upsert', content: batch.replacementOf(ownId, body as UpsertBody), precondition };
       }
       case 'update': {
-        const patch = batch.updated(body as UpdateBody);
-        return { kind: 'update', id, patch, precondition: unchangedSince(ifMatch, shown) };
+        const patch = batch.patchOf(body as UpdateBody);
+        return { kind: 'update', id, patch, precondition: preconditionOfUpdate(ifMatch, shown) };
       }
       case 'delete':
-        return { kind: 'delete', id, precondition: unchangedSince(ifMatch, shown) };
+        return { kind: 'delete', id, precondition: preconditionOfUpdate(ifMatch, shown) };
     }
   } catch (error) {
     if (error instanceof DomainError) return { kind: 'refused', error };
@@ -85,13 +85,13 @@ function changeOf<Row extends Stored, CreateBody, UpsertBody, UpdateBody>(
 function resultOf<Row>(outcome: ChangeResult<Row>, present: (row: Row) => object) {
   switch (outcome.kind) {
     case 'refused':
-      return refusedResult(outcome.error);
+      return resultOfRefusal(outcome.error);
     case 'deleted':
-      return madeResult({ status: 204, etag: null, body: null });
+      return resultOfSuccess({ status: 204, etag: null, body: null });
     default: {
       const body = present(outcome.row);
       const etag = entityTagOf(stringifyJson(body));
-      return madeResult({ status: outcome.kind === 'created' ? 201 : 200, etag, body });
+      return resultOfSuccess({ status: outcome.kind === 'created' ? 201 : 200, etag, body });
     }
   }
 }

@@ -88,11 +88,11 @@ export function inputOf(
 }
 
 /** The result of a change that was made. `etag` and `body` are null for a deletion. */
-export function madeResult({ status, etag, body }: { status: number; etag: string | null; body: unknown }) {
+export function resultOfSuccess({ status, etag, body }: { status: number; etag: string | null; body: unknown }) {
   return { status, etag, body, exception: null };
 }
 
-export function refusedResult(error: DomainError) {
+export function resultOfRefusal(error: DomainError) {
   const { status, body: exception } = exceptionOf(error);
   return { status, etag: null, body: null, exception };
 }

@@ -9,9 +9,9 @@ import { ApiRequest, readRequest } from './api-request.ts';
 import { loosenChanges } from './changes.ts';
 import { ContractRouter } from './contract-router.ts';
 import { type OperationHandler, type RefusalOf, SECURITY_SCHEME } from './operation.ts';
-import { conditionalResponse, type Refuse, type RenderedResponse, render, type Send } from './response.ts';
-import { findCached, type ResponseCache, type Versioned } from './response-cache.ts';
-import { createRefusalOf, refuseInvalid } from './violations.ts';
+import { conditionalResponseOf, type RenderedResponse, render, type Send, type SendException } from './response.ts';
+import { lookInCache, type ResponseCache, type Versioned } from './response-cache.ts';
+import { createRefusalOf, requireValid } from './violations.ts';
 
 export type ContractApiDeps = {
   readonly definition: Document;
@@ -59,15 +59,15 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   const contract = await openContract(definition, permissions);
   const { api, router, validator } = contract;
   dispatch(contract, {
-    match: refuseUnmatched(router, throttle), // 404, 405
+    match: createMatch(router, throttle), // 404, 405
     authenticate, // 401, 403
     limit, // 429
     permit, // 403
-    lookInCache: (request) => findCached(request, cache),
+    lookInCache: (request) => lookInCache(request, cache),
     read: readRequest, // 400, 406, 413, 415
-    validate: refuseInvalid, // 422
+    validate: requireValid, // 422
     handle: createResponders(deps, contract),
-    send: (request, response) => send(request, conditionalResponse(request.req, response)),
+    send: (request, response) => send(request, conditionalResponseOf(request.req, response)),
   });
   return {
     router,
@@ -139,16 +139,16 @@ function rethrow({ security }: Context): never {
   throw security[SECURITY_SCHEME].error;
 }
 
-function refuseUnmatched(router: ContractRouter, throttle: ContractApiDeps['throttle']): Steps['match'] {
+function createMatch(router: ContractRouter, throttle: ContractApiDeps['throttle']): Steps['match'] {
   return async (request) => {
     await throttle?.(request.req);
-    return router.refuse(request);
+    throw router.refusalOf(request);
   };
 }
 
 /** Throws for an operation that has no handler. */
 function createResponders(deps: ContractApiDeps, { router, validator }: Contract): Steps['handle'] {
-  const { handlers, limit, cache, runInTurn = atOnce } = deps;
+  const { handlers, limit, cache, runInTurn = runAtOnce } = deps;
   const refusalOf = createRefusalOf(validator, router);
   return (operationId) => {
     const handler = handlers[operationId];
@@ -174,7 +174,7 @@ function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest):
   return Array.isArray(items) ? Math.max(0, items.length - 1) : 0;
 }
 
-const atOnce: RunInTurn = (_request, work) => work();
+const runAtOnce: RunInTurn = (_request, work) => work();
 
 async function callHandler(handler: OperationHandler, request: ApiRequest, refusalOf: RefusalOf): Promise<Versioned> {
   const { params: path, query, headers, requestBody: body, caller, operation } = request;
@@ -220,14 +220,14 @@ export type ApiMiddleware = {
 };
 
 /** The API as Express middleware. Both functions expect an `Exchange` in `res.locals`. */
-export function apiMiddleware(api: ContractApi, refuse: Refuse): ApiMiddleware {
+export function createApiMiddleware(api: ContractApi, sendException: SendException): ApiMiddleware {
   return {
     // Express passes the rejection of a promise on to the error handler.
     answer(req, res) {
       const request = new ApiRequest(req, res, Exchange.of(res));
-      return api.handle(request).catch((error: unknown) => refuse(request, error));
+      return api.handle(request).catch((error: unknown) => sendException(request, error));
     },
     // Express recognizes an error handler by its four parameters.
-    answerError: (error: unknown, req, res, _next) => refuse(new ApiRequest(req, res, Exchange.of(res)), error),
+    answerError: (error: unknown, req, res, _next) => sendException(new ApiRequest(req, res, Exchange.of(res)), error),
   };
 }

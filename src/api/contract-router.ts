@@ -3,12 +3,12 @@ import { DomainError } from '../domain/errors.ts';
 import { ApiRequest } from './api-request.ts';
 import { HttpError } from './exceptions.ts';
 import { type ContractOperation, describeOperation } from './operation.ts';
-import { MAX_URL_BYTES, urlTooLong } from './unreadable-request.ts';
+import { MAX_URL_BYTES, urlTooLongError } from './unreadable-request.ts';
 
 /** A path's operations by method, and the methods as the Allow header has them. */
 type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };
 
-/** Tells openapi-backend that there is no operation; `refuse` has the reason. It is thrown often, so it is created once. */
+/** Tells openapi-backend that there is no operation; `refusalOf` has the reason. It is thrown often, so it is created once. */
 const UNMATCHED = new Error('404-notFound: no route matches request');
 
 const SEE_DOCUMENT = 'See the paths in the API document.';
@@ -66,17 +66,20 @@ export class ContractRouter extends OpenAPIRouter<Document> {
 
   /** The request itself, which decodes its path and its query when they are first asked for. */
   override parseRequest(request: Request): ParsedRequest {
-    if (request.path.length > MAX_URL_BYTES) throw urlTooLong();
+    if (request.path.length > MAX_URL_BYTES) throw urlTooLongError();
     return ApiRequest.of(request);
   }
-  /** Throws the refusal of a request that has no operation: a 404 for its path, or a 405 for its method. */
-  refuse({ url, method, allow }: ApiRequest): never {
+
+  /** The refusal of a request that has no operation: a 404 for its path, or a 405 for its method. */
+  refusalOf({ url, method, allow }: ApiRequest): DomainError | HttpError {
     if (allow === '')
-      throw new DomainError(
+      return new DomainError(
         'not_found',
         `There is nothing at this path. ${this.#remedyFor(url.split('?', 1)[0] ?? '')}`,
       );
-    throw new HttpError('method_not_allowed', `${method} is not allowed. Allowed methods: ${allow}.`, { Allow: allow });
+    return new HttpError('method_not_allowed', `${method} is not allowed. Allowed methods: ${allow}.`, {
+      Allow: allow,
+    });
   }
 
   #remedyFor(path: string): string {

@@ -66,7 +66,7 @@ export type Exception = {
   readonly isFault: boolean;
 };
 
-/** The contract's bound. */
+/** The largest Retry-After that the contract allows. */
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 const UNAVAILABLE = 'The service is temporarily unavailable. Try again in a few seconds.';

@@ -36,7 +36,7 @@ export type KeyStepsDeps = {
 };
 
 /** The steps of a request that are about its key: whose it is, how much it may send, and what it may do. */
-export function keySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit'> {
+export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit'> {
   const { findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry } = deps;
   const { limiter, keyUses, pause } = traffic;
   return {

@@ -34,14 +34,14 @@ export async function respondWithPage(
 ): Promise<PageResponse> {
   const { limit, cursor, ...listed } = query;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(path, listed) };
-  const after = cursor === undefined ? null : openCursor(seal, cursor, { path, query: listed, ...OF_LIST });
+  const after = cursor === undefined ? null : openCursor(seal, cursor, { path, query: listed, ...DIFFERENCES_OF_LIST });
   const { rows, version, next: position } = await read({ ...ORDERS[query.sort], limit, after });
   const next = position === null ? null : sealCursor(seal, position);
   const separated = rows.map((json, i) => (i === 0 ? json : `,${json}`));
   const page: components['schemas']['Page'] = { limit, next_cursor: next };
   return {
     status: 200,
-    headers: next === null ? {} : { Link: `<${nextPage(path, query, next)}>; rel="next"` },
+    headers: next === null ? {} : { Link: `<${nextPageUrlOf(path, query, next)}>; rel="next"` },
     body: new JsonText('{"data":[', ...separated, '],"page":', JSON.stringify(page), '}'),
     version,
   };
@@ -60,8 +60,11 @@ export const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
 };
 
 /** The parameters that a 422 can name for a cursor of another list. */
-export const OF_LIST: Differences = { choices: { sort: Object.keys(ORDERS) }, parameters: 'sort and filters' };
-export function ofFeed(types: readonly string[]): Differences {
+export const DIFFERENCES_OF_LIST: Differences = {
+  choices: { sort: Object.keys(ORDERS) },
+  parameters: 'sort and filters',
+};
+export function differencesOfFeed(types: readonly string[]): Differences {
   return { choices: { type: types }, parameters: 'type' };
 }
 
@@ -130,7 +133,7 @@ function othersOf({ path, query, choices }: Listed): { list: string; remedy: str
 }
 
 /** The URL of the next list page, relative (RFC 8288 section 3.1): behind a proxy, only the client knows the host it called. */
-export function nextPage(path: string, query: Query, next: string): string {
+export function nextPageUrlOf(path: string, query: Query, next: string): string {
   const { cursor: _, ...others } = query;
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...others, cursor: next })) parameters.set(name, String(value));

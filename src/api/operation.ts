@@ -39,11 +39,11 @@ export type ContractOperation = Operation & {
 export type QueryParameter = {
   /** The type in its schema. */
   readonly type: string;
-  /** The Unicode normal form into which the text is brought before it is validated; undefined to leave it as it is. */
+  /** The Unicode normal form into which the text is brought before it is validated. `undefined`: the text stays as it is. */
   readonly normalForm: string | undefined;
 };
 
-/** 100 KiB. */
+/** The largest body of a request, unless the contract has another limit: 100 KiB. */
 export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 
 /** `permissions` are those that a key can have; any other in the contract is refused. */
@@ -137,7 +137,7 @@ export type Input<Op extends OperationId> = {
   readonly caller: Caller;
   readonly path: Given<Operations[Op]['parameters']['path']>;
   readonly query: WithDefaults<Given<Operations[Op]['parameters']['query']>>;
-  /** By lower-case name, as Node lists them. */
+  /** The headers by lower-case name, as Node lists them. */
   readonly headers: LowerCase<Given<Operations[Op]['parameters']['header']>>;
   readonly body: Body<Operations[Op]>;
   readonly refusalOf: RefusalOf;
@@ -148,7 +148,7 @@ export type Success<Op extends OperationId> = {
     readonly status: Status;
     readonly headers: NothingElse<Omit<Declared<HeadersOf<Operations[Op]['responses'][Status]>>, RenderedHeader>>;
     readonly body: ContentOf<Operations[Op]['responses'][Status]>;
-    /** See `HandlerResult`. */
+    /** The organization's version, of the very data that the body shows. Without it, the response is not cached. */
     readonly version?: string | undefined;
   };
 }[keyof Operations[Op]['responses'] & (200 | 201 | 204)];
@@ -175,7 +175,7 @@ type ContentOf<Response> = Response extends { content: { 'application/json': inf
   ? Content | JsonText
   : null;
 
-/** Without the index signature that openapi-typescript adds to headers. */
+/** The declared headers, without the index signature that openapi-typescript adds. */
 type Declared<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
 
 /** `{}` alone would accept any object where no header is declared. */
@@ -194,7 +194,7 @@ export type HandlerInput = {
   readonly refusalOf: RefusalOf;
 };
 
-/** The 422 that a request to an operation would get; null if it is valid. */
+/** Returns the 422 that a request to an operation would get, or `null` if it is valid. */
 export type RefusalOf = (
   operationId: string,
   input: Pick<HandlerInput, 'path' | 'body'> & { readonly headers: Readonly<Record<string, string>> },

@@ -52,7 +52,7 @@ export class ResponseCache {
     return this.#young.size + this.#oldEntries;
   }
 
-  /** An estimate. */
+  /** The estimated memory of all entries. */
   get bytes(): number {
     return this.#youngBytes + this.#oldBytes;
   }
@@ -134,7 +134,7 @@ export class ResponseCache {
 }
 
 /** Notes in the request a cached response that is still valid for its organization's version. */
-export function findCached(request: ApiRequest, cache: ResponseCache | undefined): void {
+export function lookInCache(request: ApiRequest, cache: ResponseCache | undefined): void {
   if (cache === undefined || !request.operation.isCacheable) return;
   request.cached = cache.find(request.caller, request.url);
   request.isKnownValid = request.cached !== undefined && hasKnownHeaders(request.req, request.cached);

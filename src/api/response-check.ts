@@ -28,7 +28,7 @@ export type BrokenResponse = {
  * Checks responses against the document before they are sent. A withheld response does not undo what the request did: a
  * program whose 201 is withheld was created.
  */
-export function sendChecked(
+export function createCheckedSend(
   document: Json,
   { mode, sampleRate, send, onBroken }: ResponseCheck & { send: Send; onBroken: (broken: BrokenResponse) => void },
 ): Send {
@@ -44,7 +44,7 @@ export function sendChecked(
     const isHead = method === 'HEAD';
     const { operations, disagreements } = check(
       { method, url },
-      checkedResponse(response, { requestId, isHead, limits }),
+      checkedResponseOf(response, { requestId, isHead, limits }),
     );
     checked += 1;
     if (disagreements.length === 0) {
@@ -59,7 +59,7 @@ export function sendChecked(
 }
 
 /** The response as the API makes it. Other routes set headers of their own on the 404 of an unknown path. */
-function checkedResponse(
+function checkedResponseOf(
   { status, fields, text = '' }: RawResponse,
   { requestId, isHead, limits }: { requestId: string; isHead: boolean; limits: readonly string[] },
 ): CheckedResponse {

@@ -61,25 +61,25 @@ export function render(
   // RFC 9110 section 15.4.5: a 304 repeats only the headers that a cache needs.
   const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };
   return {
-    ...rawResponse(status, { ...headers, ...caching }, bytes),
+    ...rawResponseOf(status, { ...headers, ...caching }, bytes),
     entityTag,
-    notModified: isConditional ? rawResponse(304, caching, undefined) : undefined,
+    notModified: isConditional ? rawResponseOf(304, caching, undefined) : undefined,
   };
 }
 
 /** The response to one request: a 304 where its If-None-Match matches. */
-export function conditionalResponse(req: IncomingMessage, rendered: RenderedResponse): RawResponse {
+export function conditionalResponseOf(req: IncomingMessage, rendered: RenderedResponse): RawResponse {
   const { entityTag, notModified } = rendered;
   if (notModified === undefined || entityTag === undefined) return rendered;
   return satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag) ? rendered : notModified;
 }
 
 export function renderException({ status, headers, body }: Exception): RawResponse {
-  return rawResponse(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
+  return rawResponseOf(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
 }
 
 /** `bytes` are JSON in UTF-8; `undefined` if the response has no body. */
-export function rawResponse(status: number, headers: Headers, bytes: Buffer | undefined): RawResponse {
+export function rawResponseOf(status: number, headers: Headers, bytes: Buffer | undefined): RawResponse {
   const fields = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   if (bytes !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(bytes?.length ?? 0));
@@ -133,18 +133,18 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
-    use?.responded(outcomeOf(status, rateLimitFields));
+    use?.responded(useResultOf(status, rateLimitFields));
   };
 }
 
 /** "limited": a limit of the key or its organization refused the request, and not that of the client's address, which has no fields. */
-function outcomeOf(status: number, rateLimitFields: readonly string[]): Outcome | 'limited' {
+function useResultOf(status: number, rateLimitFields: readonly string[]): Outcome | 'limited' {
   if (status === 429 && rateLimitFields.length > 0) return 'limited';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'successful';
 }
 
-export type RefuseDeps = {
+export type SendExceptionDeps = {
   readonly send: Send;
   /** Called for every bug and outage, with the request's id. */
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -158,9 +158,9 @@ export type RefuseDeps = {
 };
 
 /** Answers a request with the contract's exception for an error. */
-export type Refuse = (request: AnsweredRequest, error: unknown) => void;
+export type SendException = (request: AnsweredRequest, error: unknown) => void;
 
-export function createRefuse({ send, onFault, onOverload, onRefusedKey }: RefuseDeps): Refuse {
+export function createSendException({ send, onFault, onOverload, onRefusedKey }: SendExceptionDeps): SendException {
   return (request, error) => {
     const { res, exchange } = request;
     const exception = exceptionOf(error);
@@ -188,7 +188,7 @@ export function entityTagOf(representation: string | Buffer): string {
 }
 
 /** Throws a 412 unless If-Match has the entity tag of the row as `present` shows it. */
-export function unchangedSince<Row>(
+export function preconditionOfUpdate<Row>(
   ifMatch: string | undefined,
   { noun, present }: { noun: string; present: (row: Row) => object },
 ): (current: Row) => void {
@@ -207,23 +207,27 @@ type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: 
  * Throws a 412 unless a row, or its absence, meets the conditions of a request to create or replace it (RFC 9110 section 13.2.2).
  * `ownId`: the name of the client's own id.
  */
-export function unchangedOrAbsent<Row>(
+export function preconditionOfUpsert<Row>(
   { ifMatch, ifNoneMatch }: Conditions,
   { noun, ownId, present }: { noun: string; ownId: string; present: (row: Row) => object },
 ): (current: Row | null) => void {
-  const requireUnchanged = unchangedSince(ifMatch, { noun, present });
+  const requireUnchanged = preconditionOfUpdate(ifMatch, { noun, present });
   return (current) => {
     if (current === null) {
       if (ifMatch === undefined) return;
-      throw unmet(`There is no ${noun} with this ${ownId}. Send the request without If-Match to create it.`);
+      throw preconditionError(
+        `There is no ${noun} with this ${ownId}. Send the request without If-Match to create it.`,
+      );
     }
     requireUnchanged(current);
     if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(stringifyJson(present(current)))))
-      throw unmet(`A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`);
+      throw preconditionError(
+        `A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`,
+      );
   };
 }
 
-function unmet(message: string): DomainError {
+function preconditionError(message: string): DomainError {
   return new DomainError('precondition_failed', message);
 }
 

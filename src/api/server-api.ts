@@ -7,13 +7,13 @@ import type { Tracing } from '../observability/instruments/tracing.ts';
 import { createFindKey, createRecordExpiry, type RecordExpiry } from '../service/authenticate.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import { type ApiMiddleware, apiMiddleware, createContractApi } from './contract-api.ts';
+import { type ApiMiddleware, createApiMiddleware, createContractApi } from './contract-api.ts';
 import { handlers as ourHandlers } from './handlers/index.ts';
-import { keySteps } from './key-steps.ts';
+import { createKeySteps } from './key-steps.ts';
 import type { HandlerDeps, Handlers, OperationHandler } from './operation.ts';
-import { createRefuse, createSend, type RefuseDeps } from './response.ts';
+import { createSend, createSendException, type SendExceptionDeps } from './response.ts';
 import type { ResponseCache } from './response-cache.ts';
-import { type BrokenResponse, type ResponseCheck, sendChecked } from './response-check.ts';
+import { type BrokenResponse, createCheckedSend, type ResponseCheck } from './response-check.ts';
 
 /** A contract with its handlers. */
 export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };
@@ -34,7 +34,7 @@ export type ServerApiDeps = {
   readonly traffic: Traffic;
   readonly cache: ResponseCache;
   readonly tracing: Tracing | null;
-  readonly reporter: Omit<RefuseDeps, 'send'> & { readonly onBrokenResponse: (broken: BrokenResponse) => void };
+  readonly reporter: Omit<SendExceptionDeps, 'send'> & { readonly onBrokenResponse: (broken: BrokenResponse) => void };
   /** The address of the client, behind trusted proxies too. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
   /** The headers by name that are sent with every response. */
@@ -58,13 +58,16 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
   const send =
     responseCheck === null
       ? unchecked
-      : sendChecked({ ...definition }, { ...responseCheck, send: unchecked, onBroken: reporter.onBrokenResponse });
+      : createCheckedSend(
+          { ...definition },
+          { ...responseCheck, send: unchecked, onBroken: reporter.onBrokenResponse },
+        );
   const api = await createContractApi({
     definition,
     handlers: bindHandlers(handlers, { db, keyUses: traffic.keyUses }, recordExpiry),
     permissions: PERMISSIONS,
     throttle: (req) => traffic.throttle(clientAddressOf(req)),
-    ...keySteps({ findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry }),
+    ...createKeySteps({ findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry }),
     cache,
     runInTurn: ({ operation, caller, req, extraItems }, work) =>
       usingDatabase.has(operation.operationId)
@@ -72,7 +75,7 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
         : work(),
     send,
   });
-  return { ...apiMiddleware(api, createRefuse({ ...reporter, send })), prepare: api.prepare };
+  return { ...createApiMiddleware(api, createSendException({ ...reporter, send })), prepare: api.prepare };
 }
 
 function operationsUsingDatabase(handlers: Handlers): ReadonlySet<string> {

@@ -6,10 +6,10 @@ import { checkHeadSize, MAX_HEAD_BYTES } from '../domain/request.ts';
 import { formatNumber } from '../domain/text.ts';
 import { clip, exceptionOf, HttpError } from './exceptions.ts';
 
-/** 8 KiB; a longer URL gets 414. */
+/** A longer URL gets 414. */
 export const MAX_URL_BYTES = 8 * 1024;
 
-export function urlTooLong(): HttpError {
+export function urlTooLongError(): HttpError {
   return new HttpError('uri_too_long', `The URL is longer than ${MAX_URL_BYTES} bytes (8 KiB). Shorten it.`);
 }
 
@@ -32,10 +32,10 @@ export const HEAD_TOO_LARGE = `The URL and the headers are larger than ${MAX_HEA
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])?(?::\d*)?$/;
 
 /**
- * Why the request line and headers must be refused before anything is done with the request; null if they are valid. Node's
+ * Why the request line and headers must be refused before anything is done with the request; `null` if they are valid. Node's
  * parser accepts them, but a proxy in front may read them in another way.
  */
-export function findHeadFlaw(req: IncomingMessage): HttpError | null {
+export function checkHead(req: IncomingMessage): HttpError | null {
   const { httpVersion, headers, rawHeaders } = req;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return new HttpError('bad_request', `HTTP/${httpVersion} is not supported. Use HTTP/1.1.`);
@@ -50,7 +50,7 @@ export function findHeadFlaw(req: IncomingMessage): HttpError | null {
   }
   if (transferEncoding !== undefined && transferEncoding.toLowerCase() !== 'chunked')
     return new HttpError('not_implemented', 'The transfer coding is not supported. Use only "chunked", or none.');
-  return isForApi(req) ? findSizeFlaw(req) : null;
+  return isForApi(req) ? checkApiHeadSize(req) : null;
 }
 
 /** The dashboard has a page for people whose cookies are too large. A URL that is too long gets a status of its own. */
@@ -58,7 +58,7 @@ function isForApi({ url = '' }: IncomingMessage): boolean {
   return /^\/api(?:[/?]|$)/.test(originFormOf(url)) && url.length <= MAX_URL_BYTES;
 }
 
-function findSizeFlaw(req: IncomingMessage): HttpError | null {
+function checkApiHeadSize(req: IncomingMessage): HttpError | null {
   const found = checkHeadSize(req);
   if (found === null) return null;
   const { name, bytes } = found.largest;
@@ -91,14 +91,14 @@ export type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 export type Refusal = {
   readonly unreadable: UnreadableRequest;
-  /** By name; they end the connection. */
+  /** The headers by name. One of them says that the connection is closed. */
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 };
 
 export type RefusalOptions = {
   readonly limits: TimeLimits;
-  /** By name; sent with every response. */
+  /** The headers by name that are sent with every response. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   /** Whether the headers of the request have arrived. */
   readonly isBody: boolean;
@@ -130,14 +130,14 @@ export function responseTextOf({ unreadable: { status }, headers, body }: Refusa
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function timeout({ limits, isBody }: RefusalOptions): HttpError {
+function timeoutError({ limits, isBody }: RefusalOptions): HttpError {
   const message = isBody
     ? `The request did not arrive within ${limits.requestSeconds} seconds.`
     : `The headers of the request did not arrive within ${limits.headersSeconds} seconds.`;
   return new HttpError('request_timeout', message);
 }
 
-/** Whether these first characters can begin a request. */
+/** Matches the first characters of a request. */
 const REQUEST_LINE = /^[A-Z-]+ \S/;
 const REQUEST_LINE_START = 20;
 
@@ -153,7 +153,7 @@ function hasUnencodedUrl(packet: Buffer | undefined): boolean {
 
 function reasonOf({ code, rawPacket }: ParseError, options: RefusalOptions): HttpError {
   const { isBody } = options;
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timeout(options);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timeoutError(options);
   if (code === 'HPE_INVALID_EOF_STATE') {
     const message = isBody
       ? 'The body is incomplete: the client stopped sending before its end.'
@@ -168,6 +168,6 @@ function reasonOf({ code, rawPacket }: ParseError, options: RefusalOptions): Htt
   // The packet may be a later part of the request, which says nothing about the length of the URL.
   const isStart = rawPacket !== undefined && REQUEST_LINE.test(rawPacket.toString('latin1', 0, REQUEST_LINE_START));
   const firstLineBytes = rawPacket?.indexOf('\r\n') ?? 0;
-  if (isStart && (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES)) return urlTooLong();
+  if (isStart && (firstLineBytes < 0 || firstLineBytes > MAX_URL_BYTES)) return urlTooLongError();
   return new HttpError('bad_request', HEAD_TOO_LARGE);
 }

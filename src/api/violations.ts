@@ -20,7 +20,7 @@ const MAX_NAME = 255;
 export type Vocabulary = {
   queryNames: readonly string[];
   headerNames: ReadonlyMap<string, string>;
-  /** What has the fields; "this request" by default. */
+  /** The words for what has the fields; "this request" by default. */
   subject?: string;
 };
 
@@ -45,7 +45,7 @@ export class Violations {
     if (refusal !== null) throw refusal;
   }
 
-  /** Null if nothing was added. */
+  /** Returns `null` if nothing was added. */
   refusal(code: ErrorCode = 'invalid'): DomainError | null {
     const [first] = this.#fields;
     if (first === undefined) return null;
@@ -64,7 +64,7 @@ const NO_ERRORS: readonly ErrorObject[] = [];
  * Throws a 422 that names each field and the remedy, unless the request is valid. `found`: the errors that the schemas of the
  * contract found.
  */
-export function refuseInvalid(request: ApiRequest, found: readonly ErrorObject[]): void {
+export function requireValid(request: ApiRequest, found: readonly ErrorObject[]): void {
   const { repeatedFields, isKnownValid, operation } = request;
   // Schemas cannot find these faults: the parser keeps one value of a repeated field, and no pattern excludes NUL or surrogates.
   const textErrors = isKnownValid ? NO_ERRORS : textErrorsOf(request);
@@ -212,7 +212,7 @@ const NOUNS: Record<string, string> = {
   null: 'null',
 };
 
-/** Such as "a string or null", or "an integer from 1 to 100". */
+/** Describes the allowed values, such as "a string or null" or "an integer from 1 to 100". */
 function describe(schema: Record<string, unknown>): string {
   const kinds = [schema['type']].flat().map((type) => NOUNS[String(type)] ?? String(type));
   const { minimum, maximum } = schema;
@@ -235,7 +235,7 @@ const REMEDY = 'Remove NUL characters and unpaired surrogates.';
  */
 export function invalidTextsIn(whole: object): ErrorObject[] {
   const found: ErrorObject[] = [];
-  // Without recursion: a body of 100 KiB can be nested deeper than the stack allows.
+  // A loop instead of recursion, because a body of 100 KiB can be nested deeper than the stack allows.
   const left: { readonly value: unknown; readonly path: string }[] = [{ value: whole, path: '' }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, path } = next;

@@ -11,11 +11,16 @@ const TOO_LARGE = 413;
 
 export type LooseBatch = {
   readonly number: number;
-  readonly outcomes: readonly ({ readonly change: object } & Outcome)[];
+  readonly outcomes: readonly ({ readonly change: object } & ChangeResult)[];
   readonly done: number;
 };
 
-type Outcome = { readonly status: number; readonly etag: unknown; readonly body: unknown; readonly exception: unknown };
+type ChangeResult = {
+  readonly status: number;
+  readonly etag: unknown;
+  readonly body: unknown;
+  readonly exception: unknown;
+};
 
 export type Batching = {
   readonly path: string;
@@ -37,7 +42,7 @@ export async function* batchesOf(
   const pace = new Pace(clock);
   let number = 0;
   let done = 0;
-  for await (const batch of cut(changes)) {
+  for await (const batch of cutIntoBatches(changes)) {
     number += 1;
     await pace.ready(signal);
     const header = { 'Idempotency-Key': `${run}-${number}` };
@@ -49,8 +54,8 @@ export async function* batchesOf(
   }
 }
 
-/** As many changes as fit into one request. */
-export async function* cut<Change extends object>(
+/** Groups the changes into batches, with as many as fit into one request. */
+export async function* cutIntoBatches<Change extends object>(
   changes: Iterable<Change> | AsyncIterable<Change>,
   { maxChanges = MAX_CHANGES }: { maxChanges?: number } = {},
 ): AsyncGenerator<Change[], void, void> {
@@ -71,7 +76,7 @@ export async function* cut<Change extends object>(
   if (batch.length > 0) yield batch;
 }
 
-function outcomesIn(result: LooseResult, { path, count }: { path: string; count: number }): readonly Outcome[] {
+function outcomesIn(result: LooseResult, { path, count }: { path: string; count: number }): readonly ChangeResult[] {
   const name = `POST ${path}/batch`;
   if ('error' in result) {
     if (result.status === TOO_LARGE && count === 1)

@@ -45,17 +45,17 @@ export function createCall(settings: Settings, clock: Clock): Call {
     const { ok, status, headers } = response;
     const received = { ok, status, headers, response, tries };
     if (status === 204 || status === 304) return received;
-    if (ok) return { ...received, data: parsed(data) ?? unexpected(name, status) };
-    return isException(error) ? { ...received, error } : unexpected(name, status);
+    if (ok) return { ...received, data: parseOrUndefined(data) ?? throwUnexpected(name, status) };
+    return isException(error) ? { ...received, error } : throwUnexpected(name, status);
   };
 }
 
-function unexpected(name: string, status: number): never {
+function throwUnexpected(name: string, status: number): never {
   throw new UnexpectedResponseError(name, { status, reason: 'its body is not one that Charter sends' });
 }
 
-/** Undefined if the text is not JSON. */
-function parsed(text: unknown): unknown {
+/** Returns `undefined` if the text is not JSON. */
+function parseOrUndefined(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
   } catch {
@@ -96,18 +96,21 @@ export function parametersOf(method: Method, path: string, given: Parameters): P
   // A path of "@other.example" would turn the base URL into a user name at another host.
   if (!path.startsWith('/')) throw new TypeError('The path must begin with "/".');
   const parameters = {
-    path: present('path', given.path),
-    query: present('query', given.query),
-    header: withStrongTags(present('header', given.header)),
+    path: withoutUndefined('path', given.path),
+    query: withoutUndefined('query', given.query),
+    header: strengthenTags(withoutUndefined('header', given.header)),
   };
-  for (const [, name = ''] of path.matchAll(/\{([^{}]+)\}/g)) checkSegment(name, parameters.path[name]);
+  for (const [, name = ''] of path.matchAll(/\{([^{}]+)\}/g)) requireSegment(name, parameters.path[name]);
   return method === 'post' && Object.hasOwn(IDEMPOTENT_PATHS, path)
     ? { ...parameters, header: withIdempotencyKey(parameters.header) }
     : parameters;
 }
 
 /** Drops undefined values. Null throws: it would silently drop a filter, or the `If-Match` that prevents lost updates. */
-function present(location: keyof Parameters, values: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+function withoutUndefined(
+  location: keyof Parameters,
+  values: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isNull = given.find(([, value]) => value === null);
   if (isNull !== undefined)
@@ -116,7 +119,7 @@ function present(location: keyof Parameters, values: Readonly<Record<string, unk
 }
 
 /** An empty segment, "." or ".." would make it another path (RFC 3986 section 5.2.4). */
-function checkSegment(name: string, value: unknown): void {
+function requireSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))
     throw new TypeError(`params.path.${name} must not be empty, "." or "..".`);
@@ -128,7 +131,7 @@ const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
  * A weak tag never matches in `If-Match`. Charter sends none, but proxies that compress responses weaken its tags: a client that
  * sent one back would get a 412 each time, however often it reads the row again.
  */
-function withStrongTags(header: Record<string, unknown>): Record<string, unknown> {
+function strengthenTags(header: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(header).map(([name, value]) =>
       name.toLowerCase() === 'if-match' && typeof value === 'string'

@@ -1,6 +1,6 @@
-import { type CharterClient, clientFrom } from './client.ts';
+import { type CharterClient, createTypedClient } from './client.ts';
 import { realClock } from './sending.ts';
-import { type ClientOptions, settingsFrom } from './settings.ts';
+import { type ClientOptions, readSettings } from './settings.ts';
 
 export type { CharterClient } from './client.ts';
 export type {
@@ -20,7 +20,7 @@ export type {
 export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 export type { ClientOptions } from './settings.ts';
 
-/** Sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never holds its value. */
+/** Creates a client, and sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never holds its value. */
 export function createClient(options: ClientOptions): CharterClient {
-  return clientFrom(settingsFrom(options), realClock);
+  return createTypedClient(readSettings(options), realClock);
 }

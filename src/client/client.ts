@@ -79,7 +79,7 @@ const BATCH_TIMEOUT_MS = 600_000;
 export const PATIENT = { retries: BATCH_RETRIES, totalTimeoutMs: BATCH_TIMEOUT_MS };
 
 /** Adds the contract's types to untyped calls. */
-export function clientFrom(settings: Settings, clock: Clock): CharterClient {
+export function createTypedClient(settings: Settings, clock: Clock): CharterClient {
   const call = createCall(settings, clock);
   const patientCall = createCall(
     {

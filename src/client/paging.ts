@@ -23,7 +23,7 @@ export async function* pagesOf(
     const { next_cursor: cursor, has_more: hasMore } = page.page;
     if (cursor === null || hasMore === false) return;
     // Without this check, a server that always returns the same page would be read for ever.
-    if (cursor === next) throw unexpected(path, result, 'its next page is the same page again');
+    if (cursor === next) throw unexpectedError(path, result, 'its next page is the same page again');
     next = cursor;
   }
 }
@@ -45,7 +45,7 @@ function pageIn(result: LooseResult, path: string): LoosePage {
   // The types are the contract's; the client does not check that a server keeps to it.
   if ('error' in result) throw new ResponseError(`GET ${path}`, result as ErrorResult);
   if (isPage(result.data)) return result.data;
-  throw unexpected(path, result, 'its body is not a list page');
+  throw unexpectedError(path, result, 'its body is not a list page');
 }
 
 function isPage(data: unknown): data is LoosePage {
@@ -54,6 +54,6 @@ function isPage(data: unknown): data is LoosePage {
   return Array.isArray(items) && (cursor === null || typeof cursor === 'string');
 }
 
-function unexpected(path: string, { status }: LooseResult, reason: string): UnexpectedResponseError {
+function unexpectedError(path: string, { status }: LooseResult, reason: string): UnexpectedResponseError {
   return new UnexpectedResponseError(`GET ${path}`, { status, reason });
 }

@@ -49,21 +49,21 @@ type Asking = Limits & { readonly request: Request; readonly refused: string | u
 
 /** Throws what the function throws that was given as `apiKey`. */
 async function keyFrom({ apiKey }: Settings, { request, refused, tries, ...limits }: Asking): Promise<string> {
-  const key = await inTime(() => apiKey(refused), limits);
+  const key = await withTimeLimit(() => apiKey(refused), limits);
   if (key === undefined) throw new TimeoutError(nameOf(request), { timeoutMs: limits.limitMs, tries });
   return key;
 }
 
-function isUnauthorized(outcome: Outcome): boolean {
+function isUnauthorized(outcome: TryResult): boolean {
   return outcome.kind === 'received' && outcome.response.status === 401;
 }
 
-function isFinal(outcome: Outcome): boolean {
+function isFinal(outcome: TryResult): boolean {
   return outcome.kind === 'redirected' || (outcome.kind === 'received' && !isTemporary(outcome.response.status));
 }
 
 function settle(
-  outcome: Outcome,
+  outcome: TryResult,
   { request, limitMs, tries }: { request: Request; limitMs: number; tries: number },
 ): Sent {
   const name = nameOf(request);
@@ -79,13 +79,13 @@ function settle(
   }
 }
 
-/** Method and URL, without the query: search terms do not belong in logs. */
+/** The method and the URL, without the query: search terms do not belong in logs. */
 export function nameOf({ method, url }: Pick<Request, 'method' | 'url'>): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
 
-/** The outcome of one try. */
-export type Outcome =
+/** The result of one try. */
+export type TryResult =
   | { readonly kind: 'received'; readonly response: Response }
   | { readonly kind: 'redirected'; readonly status: number }
   | { readonly kind: 'timed-out' }
@@ -96,9 +96,12 @@ export type Limits = { readonly limitMs: number; readonly signal: AbortSignal | 
 export type Attempt = Limits & { readonly body: string | null; readonly key: string; readonly settings: Settings };
 
 /** Sends the request once. Reads the whole response, so that the time limit includes it. */
-export async function attempt(request: Request, { body, key, settings, ...limits }: Attempt): Promise<Outcome> {
+export async function attempt(request: Request, { body, key, settings, ...limits }: Attempt): Promise<TryResult> {
   try {
-    const outcome = await inTime((signal) => exchange(authorized(request, { body, key, signal }), settings), limits);
+    const outcome = await withTimeLimit(
+      (signal) => exchange(authorize(request, { body, key, signal }), settings),
+      limits,
+    );
     return outcome ?? { kind: 'timed-out' };
   } catch (error) {
     limits.signal?.throwIfAborted();
@@ -106,8 +109,8 @@ export async function attempt(request: Request, { body, key, settings, ...limits
   }
 }
 
-/** Undefined if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
-export async function inTime<T>(
+/** Resolves to `undefined` if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
+export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { limitMs, signal }: Limits,
 ): Promise<T | undefined> {
@@ -116,7 +119,7 @@ export async function inTime<T>(
   const timer = setTimeout(abort, limitMs);
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    return await orAborted(work(controller.signal), controller.signal);
+    return await rejectOnAbort(work(controller.signal), controller.signal);
   } catch (error) {
     signal?.throwIfAborted();
     if (controller.signal.aborted) return undefined;
@@ -128,7 +131,7 @@ export async function inTime<T>(
 }
 
 /** A new request for each try, because a body can be sent only once. No other request holds the key. */
-function authorized(
+function authorize(
   { url, method, headers }: Request,
   { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },
 ): Request {
@@ -137,7 +140,7 @@ function authorized(
   return request;
 }
 
-async function exchange(request: Request, { fetch }: Settings): Promise<Outcome> {
+async function exchange(request: Request, { fetch }: Settings): Promise<TryResult> {
   const response = await fetch(request);
   const { status, statusText, headers } = response;
   // Following a redirect could send the key to another host. Browsers hide even the status of a redirect.
@@ -150,7 +153,7 @@ async function exchange(request: Request, { fetch }: Settings): Promise<Outcome>
 }
 
 /** Rejects when the signal is aborted, even if the given `fetch` ignores the signal. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     work.then(resolve, reject);
@@ -166,11 +169,9 @@ export function reasonOf(error: unknown): string {
   return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }
 
-// When a request may be retried, and how long to wait before that.
-
-/** Request timeout, and too many requests. */
+/** The statuses of a request timeout, and of too many requests. */
 const NOT_EXECUTED = new Set([408, 429]);
-/** 502 and 504 come from a proxy. None of them means that the request was wrong. */
+/** Statuses that do not mean that the request was wrong. 502 and 504 come from a proxy. */
 const TEMPORARY = new Set([...NOT_EXECUTED, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;

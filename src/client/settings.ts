@@ -30,20 +30,20 @@ export type Settings = {
 };
 
 /** Checks the options and fills in the defaults. Throws a TypeError or RangeError that never holds the value. */
-export function settingsFrom(options: ClientOptions): Settings {
+export function readSettings(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
-    baseUrl: checkedBaseUrl(options.baseUrl),
-    apiKey: keySourceFrom(options.apiKey),
-    timeoutMs: checkedNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
-    retries: checkedNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
-    totalTimeoutMs: checkedNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
+    baseUrl: readBaseUrl(options.baseUrl),
+    apiKey: createKeySource(options.apiKey),
+    timeoutMs: readNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
+    retries: readNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
+    totalTimeoutMs: readNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
     // Called as a function, not as a method, because a browser's fetch throws on any other `this`.
     fetch: (request) => (given === undefined ? fetch(request) : given(request)),
   };
 }
 
-function checkedBaseUrl(baseUrl: unknown): string {
+function readBaseUrl(baseUrl: unknown): string {
   const example = 'such as https://charter.example.org';
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {
     throw new TypeError(`baseUrl must be an absolute URL, ${example}.`);
@@ -59,7 +59,7 @@ function checkedBaseUrl(baseUrl: unknown): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function checkedNumber(name: string, value: number, { min, max }: { min: number; max: number }): number {
+function readNumber(name: string, value: number, { min, max }: { min: number; max: number }): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new RangeError(`${name} must be an integer from ${min} to ${max}.`);
 }
@@ -68,7 +68,7 @@ function checkedNumber(name: string, value: number, { min, max }: { min: number;
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
 /** Throws, or rejects if the key comes from a function, with a TypeError that never holds the value. */
-export function keySourceFrom(given: unknown): KeySource {
+export function createKeySource(given: unknown): KeySource {
   if (typeof given !== 'function') {
     const key = requireApiKey(given);
     return async () => key;

@@ -31,7 +31,7 @@ export async function parseEvent(
   const id = headerIn(headers, 'webhook-id');
   const timestamp = headerIn(headers, 'webhook-timestamp');
   const signatures = headerIn(headers, 'webhook-signature');
-  checkTimestamp(timestamp);
+  requireRecent(timestamp);
   if (!(await hasSignature({ id, timestamp, body: bytes }, { signatures, keys })))
     throw new InvalidEventError(
       'wrong_signature',
@@ -63,7 +63,7 @@ function valueIn(headers: Readonly<Record<string, unknown>>, name: string): unkn
   return Array.isArray(value) ? value.join(' ') : value;
 }
 
-function checkTimestamp(timestamp: string): void {
+function requireRecent(timestamp: string): void {
   if (!/^\d{1,10}$/.test(timestamp))
     throw new InvalidEventError('invalid_timestamp', 'The header webhook-timestamp is not a number of seconds.');
   const ageSeconds = Math.floor(Date.now() / 1000) - Number(timestamp);
@@ -77,14 +77,14 @@ function checkTimestamp(timestamp: string): void {
 }
 
 function eventIn(bytes: Uint8Array): WebhookEvent {
-  const value = parsed(bytes);
+  const value = parseOrUndefined(bytes);
   // The signature proves that the server sent it, and the types are those of its contract.
   if (isEvent(value)) return value as WebhookEvent;
   throw new InvalidEventError('invalid_body', 'The request is signed, but its body is not an event.');
 }
 
-/** Undefined if the bytes are not JSON in UTF-8. */
-function parsed(bytes: Uint8Array): unknown {
+/** Returns `undefined` if the bytes are not JSON in UTF-8. */
+function parseOrUndefined(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
@@ -162,7 +162,7 @@ async function signatureOf({ id, timestamp, body }: Signed, secret: Uint8Array<A
   return `${SIGNATURE_VERSION},${btoa(String.fromCharCode(...mac))}`;
 }
 
-/** In constant time: an attacker could otherwise find a signature character by character, by the time that each guess takes. */
+/** Compares in constant time: an attacker could otherwise find a signature character by character, by the time that each guess takes. */
 function isSame(given: string, right: string): boolean {
   if (given.length !== right.length) return false;
   let difference = 0;

@@ -12,7 +12,7 @@ const WARN_MS = 60_000;
 export type AttempterOptions = {
   readonly logger: Logger;
   readonly sender: Sender;
-  /** Such as "Charter/1.4.0". */
+  /** The value of the header User-Agent, such as "Charter/1.4.0". */
   readonly userAgent: string;
   /** Records a span for each attempt; `null` if traces are off. */
   readonly tracing: Tracing | null;
@@ -57,7 +57,7 @@ export class Attempter {
   async #send(delivery: ClaimedDelivery & { body: string; at: Date }): Promise<Reply | null> {
     const { url, messageId: id, body, at } = delivery;
     const { sender, userAgent, tracing } = this.#options;
-    const span = tracing?.startTrace(attemptStep(delivery));
+    const span = tracing?.startTrace(stepOf(delivery));
     try {
       const timestamp = Math.floor(at.getTime() / 1000);
       const headers = {
@@ -77,7 +77,7 @@ export class Attempter {
     }
   }
 
-  /** At most once a minute: each delivery of an endpoint may fail alike. */
+  /** Logs a warning at most once a minute: each delivery of an endpoint may fail alike. */
   #warn(error: unknown, { organizationId, endpointId }: EndpointKey): void {
     const now = performance.now();
     if (now - this.#warnedAt < WARN_MS) return;
@@ -101,7 +101,7 @@ const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.allo
  * The span has neither the URL nor the organization. No `traceparent` is sent: the receiver belongs to somebody else, who would
  * learn how this server numbers and samples its traces, and gain nothing.
  */
-function attemptStep({ messageId, number }: ClaimedDelivery): SpanStart {
+function stepOf({ messageId, number }: ClaimedDelivery): SpanStart {
   return {
     name: 'POST webhook',
     kind: 'client',

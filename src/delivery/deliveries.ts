@@ -65,7 +65,7 @@ class Dispatcher {
   readonly #limits = new ConcurrencyLimits();
   readonly #attempter: Attempter;
   readonly #attempts = new Set<Promise<void>>();
-  /** Not written yet. */
+  /** The results that are not written yet. */
   #results: AttemptResult[] = [];
   /** Endpoints to disable. Kept apart from the results that require it, which are written only once. */
   readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
@@ -173,7 +173,7 @@ class Dispatcher {
   async #write(results: readonly AttemptResult[]): Promise<void> {
     const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
     for (const result of results) this.#count(result);
-    // Each once: as many attempts as an endpoint may have in progress can respond with 410 together.
+    // Each endpoint is listed once: as many attempts as it may have in progress can get a 410 together.
     const gone = new Map(
       results.filter(({ status }) => status === GONE).map((result) => [`${result.endpointId} ${result.url}`, result]),
     );
@@ -258,10 +258,10 @@ const MAX_FAILING = 128;
 const FIRST_LIMIT = 8;
 const MAX_LIMIT = 32;
 const SLOW_MS = 1000;
-/** About 2 MB of memory. */
+/** So many endpoints take about 2 MB of memory. */
 const MAX_KNOWN = 10_000;
 
-export type AttemptOutcome = { readonly isSuccess: boolean; readonly durationMs: number };
+export type AttemptSummary = { readonly isSuccess: boolean; readonly durationMs: number };
 
 type Place = EndpointKey & { readonly isFailing: boolean };
 
@@ -271,7 +271,7 @@ type Place = EndpointKey & { readonly isFailing: boolean };
  * that do not respond hold few of the places, and delay no other endpoint.
  */
 export class ConcurrencyLimits {
-  /** By endpoint, while it has attempts in progress or a lower limit than at first. */
+  /** The endpoints by id that have attempts in progress or a lower limit than at first. */
   readonly #endpoints = new Map<string, { running: number; limit: number }>();
   #running = 0;
   #failing = 0;
@@ -304,7 +304,7 @@ export class ConcurrencyLimits {
     if (isFailing) this.#failing += 1;
   }
 
-  end({ endpointId, isFailing }: Place, { isSuccess, durationMs }: AttemptOutcome): void {
+  end({ endpointId, isFailing }: Place, { isSuccess, durationMs }: AttemptSummary): void {
     this.#running -= 1;
     if (isFailing) this.#failing -= 1;
     const endpoint = this.#endpoints.get(endpointId);

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
 import { type ProviderFetch, ProviderUnreachableError } from '../service/sign-in/single-sign-on/provider-access.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
-import { checkedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './sender.ts';
+import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './sender.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const PROVIDER_SECONDS = 10;
@@ -27,7 +27,7 @@ export function createGuardedFetch({
   timeoutSeconds = PROVIDER_SECONDS,
 }: Options): ProviderFetch {
   const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
-  const lookup = checkedLookup(resolve, isForbidden);
+  const lookup = createCheckedLookup(resolve, isForbidden);
   // A connection for each request: they are rare, and none stays open. NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
   const agent = new Agent({ rejectUnauthorized: true });
   return async (text, { method, headers, body }) => {
@@ -49,7 +49,7 @@ export function createGuardedFetch({
         request.destroy();
       };
       const timer = setTimeout(() => fail(`${NO_RESPONSE} within ${timeoutSeconds} seconds.`), timeoutSeconds * 1000);
-      request.on('error', (error) => fail(wordsFor(error)));
+      request.on('error', (error) => fail(wordsOf(error)));
       request.once('response', (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
@@ -75,7 +75,7 @@ export function createGuardedFetch({
   };
 }
 
-/** The certificate is of an authority that Node does not know. */
+/** The codes of errors for a certificate whose authority Node does not know. */
 const UNKNOWN_AUTHORITY = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -84,7 +84,7 @@ const UNKNOWN_AUTHORITY = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-function wordsFor(error: NodeJS.ErrnoException): string {
+function wordsOf(error: NodeJS.ErrnoException): string {
   const words = describeFailure(error);
   if (words === FORBIDDEN) return NOT_ALLOWED;
   if (!UNKNOWN_AUTHORITY.has(error.code ?? '')) return words;

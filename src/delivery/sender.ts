@@ -42,7 +42,7 @@ export type SenderOptions = {
   readonly timeoutSeconds?: number;
 };
 
-/** They use no proxy, whatever the environment says: only proxyEnv would make them do so. */
+/** Creates agents that use no proxy, whatever the environment says: only proxyEnv would make them do so. */
 function createAgents(): Agents {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS };
   // NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
@@ -60,15 +60,15 @@ export function createSender({
   timeoutSeconds = TIMEOUT_SECONDS,
 }: SenderOptions): Sender {
   const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
-  const lookup = checkedLookup(resolve, isForbidden);
+  const lookup = createCheckedLookup(resolve, isForbidden);
   const abandonments = new Set<() => void>();
   return {
     async send({ url: text, headers, body }) {
       const url = new URL(text);
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (url.protocol === 'http:' && !allowHttp) return failed(HTTP_NOT_ALLOWED);
+      if (url.protocol === 'http:' && !allowHttp) return replyOfFailure(HTTP_NOT_ALLOWED);
       // A connection to an IP address looks nothing up.
-      if (isIP(host) !== 0 && isForbidden(host)) return failed(FORBIDDEN);
+      if (isIP(host) !== 0 && isForbidden(host)) return replyOfFailure(FORBIDDEN);
       const options = { method: 'POST', headers, lookup };
       const open = () =>
         url.protocol === 'http:'
@@ -98,7 +98,7 @@ export function createSender({
 }
 
 /** Gives a connection only those addresses of a name that are not forbidden. */
-export function checkedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
+export function createCheckedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (found) => {
@@ -187,13 +187,14 @@ class Exchange {
     // A copy with memory of its own: a slice would keep all bytes of the chunks.
     const body = Buffer.alloc(Math.min(this.#bytes, MAX_RECEIVER_BODY_BYTES));
     Buffer.concat(this.#chunks).copy(body);
-    if (status === undefined) this.end(failed(error));
-    else if (status < 100 || status > 599) this.end(failed(`The status ${status} of the response does not exist.`));
+    if (status === undefined) this.end(replyOfFailure(error));
+    else if (status < 100 || status > 599)
+      this.end(replyOfFailure(`The status ${status} of the response does not exist.`));
     else this.end({ status, error: '', body });
   }
 }
 
-function failed(error: string): Reply {
+function replyOfFailure(error: string): Reply {
   return { status: null, error, body: Buffer.alloc(0) };
 }
 
@@ -238,11 +239,11 @@ type Failure = Pick<NodeJS.ErrnoException, 'code' | 'syscall' | 'message'>;
 /** Why there was no response, in 1 to 300 characters. */
 export function describeFailure(failure: Failure): string {
   // After a semicolon, Node gives advice to operators.
-  const [reason = ''] = wordsFor(failure).split('; ');
+  const [reason = ''] = wordsOf(failure).split('; ');
   return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed() || UNKNOWN;
 }
 
-function wordsFor({ code = '', syscall = '', message }: Failure): string {
+function wordsOf({ code = '', syscall = '', message }: Failure): string {
   // DNS queries have the syscalls "queryA" and "queryAaaa". Their ECONNREFUSED is that of the name server, not of the host.
   const isOfDns = syscall.startsWith('query');
   const words = isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code];

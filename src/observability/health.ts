@@ -20,7 +20,7 @@ export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeader
     setPageHeaders(res);
     res.status(status).set('Cache-Control', 'no-store').json({ status: state });
   };
-  const findProblem = probe(db);
+  const findProblem = createProbe(db);
   router.get('/livez', (_req: Request, res: Response) => {
     respond(res, 200, 'alive');
   });
@@ -37,7 +37,7 @@ export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeader
  * Queries the database and returns the problem, or null, within the timeout. Concurrent probes share one query: the routes are
  * public, and a flood of requests must not use up the connections.
  */
-function probe(db: Database): () => Promise<string | null> {
+function createProbe(db: Database): () => Promise<string | null> {
   let inFlight: Promise<string | null> | undefined;
   const query = async () => ((await isReachable(db)) ? null : 'the database does not answer');
   return async () => {

@@ -9,7 +9,7 @@ import type { Observers } from './reporter.ts';
 
 /** Gives each request its id, its span, and its line in the log once it has been answered or abandoned. */
 export function observeRequests({ logger, metrics, tracing }: Observers, durations: RequestDurations): RequestHandler {
-  const log = logRequests(
+  const log = createRequestLog(
     logger,
     metrics &&
       (({ handledBy }, res, milliseconds) =>
@@ -32,7 +32,7 @@ export function observeRequests({ logger, metrics, tracing }: Observers, duratio
 type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
 
 /** Logs one line for each request, after its response was sent or its connection closed. */
-export function logRequests(logger: Logger, onFinished?: OnFinished) {
+export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
   return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
     const startedAt = performance.now();
     const { method, url = '/' } = req;

@@ -35,7 +35,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { RELEASE_VERSION } from '../domain/release.ts';
 import type { SamplerName, Span, SpanEnd, SpanStart, Tracing } from './instruments/tracing.ts';
-import { type Logger, sampleLog } from './logs.ts';
+import { createSampledLog, type Logger } from './logs.ts';
 
 export type TracesOptions = {
   /** The URL of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
@@ -45,9 +45,9 @@ export type TracesOptions = {
   /** Share of the traces that a sampler by trace id records, 0 to 1. */
   readonly ratio: number;
   readonly logger: Logger;
-  /** Between two exports; 5,000 by default. */
+  /** The time between two exports; 5,000 by default. */
   readonly exportEveryMs?: number;
-  /** For one export with its retries; 5,000 by default. */
+  /** The time limit of one export with its retries; 5,000 by default. */
   readonly exportTimeoutMs?: number;
 };
 
@@ -59,7 +59,7 @@ export type Traces = Tracing & {
 const EXPORT_EVERY_MS = 5000;
 const EXPORT_TIMEOUT_MS = 5000;
 const CLOSE_MS = 5000;
-/** Spans that wait for their export. Further ones are dropped, so that a slow collector takes no memory. */
+/** Spans that wait for their export. Above the limit, spans are dropped, so that a slow collector takes no memory. */
 const MAX_QUEUED_SPANS = 2048;
 const MAX_SPANS_OF_EXPORT = 512;
 const WARN_EVERY_MS = 60_000;
@@ -67,11 +67,11 @@ const WARN_EVERY_MS = 60_000;
 /** Exports spans to a collector. A collector that does not respond delays and fails nothing: its spans are lost. */
 export async function startTraces(options: TracesOptions): Promise<Traces> {
   const { endpoint, logger, exportEveryMs = EXPORT_EVERY_MS, exportTimeoutMs = EXPORT_TIMEOUT_MS } = options;
-  const failures = sampleLog<Error | undefined>({
+  const failures = createSampledLog<Error | undefined>({
     oneByOne: 1,
     logOne: (error) => logger.warn({ err: error }, 'could not export traces; these spans are lost'),
     kindOf: () => 'exports',
-    logFurther: (failed) => logger.warn({ failed }, 'could not export traces; these spans are lost'),
+    logCounts: (failed) => logger.warn({ failed }, 'could not export traces; these spans are lost'),
     everyMs: WARN_EVERY_MS,
   });
   const url = new URL('v1/traces', endpoint.endsWith('/') ? endpoint : `${endpoint}/`);
@@ -84,15 +84,15 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
     httpAgentOptions: () => agent,
   });
   const provider = new TracerProvider({
-    resource: describeService(options.serviceName),
+    resource: resourceOf(options.serviceName),
     sampler: samplerOf(options),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: reportFailures(exporter, failures.log),
+        exporter: withFailureReports(exporter, failures.log),
         maxQueueSize: MAX_QUEUED_SPANS,
         maxExportBatchSize: MAX_SPANS_OF_EXPORT,
         scheduledDelayMillis: exportEveryMs,
-        // Longer than the exporter's own, which then reports the failure.
+        // This limit is longer than the exporter's own, which then reports the failure.
         exportTimeoutMillis: 2 * exportTimeoutMs,
       }),
     ],
@@ -114,7 +114,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
 }
 
 /** The resource of every export: this process. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
-function describeService(serviceName: string) {
+function resourceOf(serviceName: string) {
   return defaultResource()
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
     .merge(
@@ -144,7 +144,7 @@ function samplerOf({ sampler, ratio }: Pick<TracesOptions, 'sampler' | 'ratio'>)
 }
 
 /** OpenTelemetry's own messages about failures go to a logger of the whole process, which is not set. */
-function reportFailures(exporter: SpanExporter, onFailure: (error: Error | undefined) => void): SpanExporter {
+function withFailureReports(exporter: SpanExporter, onFailure: (error: Error | undefined) => void): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {

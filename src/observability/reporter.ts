@@ -4,10 +4,10 @@ import type { Exchange, UnreadableRequest } from '../domain/request.ts';
 import { isOutage } from '../store/sql/database-errors.ts';
 import { Tally } from './instruments/measures.ts';
 import type { Tracing } from './instruments/tracing.ts';
-import { type Logger, type SampledLog, sampleLog } from './logs.ts';
+import { createSampledLog, type Logger, type SampledLog } from './logs.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
-/** Who learns what the server does. */
+/** The log, the metrics and the traces, to which the parts of the server report what they do. */
 export type Observers = {
   readonly logger: Logger;
   /** The registry to which the parts of the server add their metrics; `undefined` if nothing is measured. */
@@ -24,8 +24,8 @@ export type Reporter = ReturnType<typeof createReporter>;
 
 /** Receives what goes wrong in the parts of the application, which logs and counts it. */
 export function createReporter({ logger, tracing }: Observers) {
-  const logFailure = logFailures(logger, tracing);
-  const refusals = logRefusals(logger);
+  const logFailure = createFailureLog(logger, tracing);
+  const refusals = createOverloadLog(logger);
   const overloads = new Tally(OVERLOADED);
   const keyRefusals = new Tally<RefusalReason>([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS]);
   let lacksEncryptionKey = false;
@@ -34,13 +34,13 @@ export function createReporter({ logger, tracing }: Observers) {
     keyRefusals,
     /** Whether a request has needed an encryption key that this process does not have. */
     lacksEncryptionKey: () => lacksEncryptionKey,
-    /** A bug or an outage. */
+    /** Called for each bug and outage. */
     onFault(error: unknown, requestId: string): void {
-      // Until a restart: the process would fail for more and more requests, which another one may be able to serve.
+      // The process is not ready until its restart: it would fail for more and more requests, which another one may serve.
       if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;
       logFailure(error, requestId);
     },
-    /** A refusal under load. */
+    /** Called for each refusal under load. */
     onOverload(overloaded: Overloaded, exchange: Exchange): void {
       refusals.log(overloaded);
       overloads.count(overloaded);
@@ -67,7 +67,7 @@ const EVERY_MS = 10_000;
  * Logs each request that failed, with its error. While the database is unavailable, thousands of requests fail alike: only
  * the first one in ten seconds has its error then. A request that needs a missing encryption key has the remedy instead.
  */
-export function logFailures(
+export function createFailureLog(
   logger: Logger,
   tracing: Pick<Tracing, 'current'> | null,
 ): (error: unknown, requestId: string) => void {
@@ -87,13 +87,13 @@ export function logFailures(
  * Logs refusals under load, with what was overloaded and their number: the first one at once, and all others of the same ten
  * seconds as one line. A line for each of them would take more time than the refusal.
  */
-export function logRefusals(logger: Logger): SampledLog<Overloaded> {
+export function createOverloadLog(logger: Logger): SampledLog<Overloaded> {
   const warn = (refused: Readonly<Record<string, number>>) => logger.warn({ refused }, 'refused requests under load');
-  return sampleLog({
+  return createSampledLog({
     oneByOne: 1,
     logOne: (overloaded) => warn({ [overloaded]: 1 }),
     kindOf: (overloaded) => overloaded,
-    logFurther: warn,
+    logCounts: warn,
   });
 }
 
@@ -101,12 +101,15 @@ export function logRefusals(logger: Logger): SampledLog<Overloaded> {
  * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status,
  * and have one line when the ten seconds are over: such a request costs its client nearly nothing.
  */
-export function logUnreadable(logger: Logger, { everyMs }: { everyMs?: number } = {}): SampledLog<UnreadableRequest> {
-  return sampleLog({
+export function createUnreadableLog(
+  logger: Logger,
+  { everyMs }: { everyMs?: number } = {},
+): SampledLog<UnreadableRequest> {
+  return createSampledLog({
     oneByOne: 10,
     logOne: (seen) => logger.info(seen, 'unreadable or incomplete HTTP request'),
     kindOf: ({ status }) => String(status),
-    logFurther: (statuses) => logger.info({ statuses }, 'further unreadable or incomplete HTTP requests'),
+    logCounts: (statuses) => logger.info({ statuses }, 'further unreadable or incomplete HTTP requests'),
     everyMs,
   });
 }

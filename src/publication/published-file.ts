@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { withPaths } from './paths.ts';
+import { rewriteLinks } from './paths.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Representation = { readonly bytes: Buffer; readonly entityTag: string };
@@ -24,7 +24,7 @@ export const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 export const EXAMPLE_SUPPORT = 'https://support.invalid/';
 const SUPPORT_LINES = /^.*https:\/\/support\.invalid\/.*\n/gm;
 
-/** RFC 8631. */
+/** The links to the contract and its documentation (RFC 8631). */
 export const LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
 /** Whether the file is the same for every origin. */
@@ -35,7 +35,7 @@ export function isOriginless(name: string): boolean {
 export type Shown = {
   /** Where readers reach the server. */
   readonly origin: string;
-  /** Where they get support. Lines about it are left out if it is `undefined`. */
+  /** Where readers get support. Lines about it are left out if it is `undefined`. */
   readonly supportUrl: string | undefined;
 };
 
@@ -53,16 +53,16 @@ export async function readPublished(readBuilt: ReadBuilt, name: string, options:
   const headers = headersOf(name);
   if (/\.(png|tgz)$/.test(name)) return { representations: { identity: represent(built) }, headers };
   if (HASHED.test(name)) return { representations: await readCompressed(readBuilt, name, built), headers };
-  const text = isOriginless(name) ? built : Buffer.from(shown(built.toString(), name, options));
+  const text = isOriginless(name) ? built : Buffer.from(adaptText(built.toString(), name, options));
   return { representations: await compress(text), headers };
 }
 
-function shown(text: string, name: string, { origin, supportUrl }: Shown): string {
+function adaptText(text: string, name: string, { origin, supportUrl }: Shown): string {
   const isPage = name.endsWith('.html');
   const support = isPage ? supportUrl?.replace(/[&"<>]/g, (each) => `&#${each.charCodeAt(0)};`) : supportUrl;
   const supported =
     support === undefined ? text.replace(SUPPORT_LINES, '') : text.replaceAll(EXAMPLE_SUPPORT, () => support);
-  return (isPage ? withPaths(supported) : supported).replaceAll(EXAMPLE_ORIGIN, () => origin);
+  return (isPage ? rewriteLinks(supported) : supported).replaceAll(EXAMPLE_ORIGIN, () => origin);
 }
 
 /** The name contains a hash of the content. */
@@ -153,7 +153,7 @@ function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
-/** Also if a part of the path is a file, which has nothing below it, or if the path is too long for a file. */
+/** The errors for a file that does not exist, for a path with a file as its folder, and for a path that is too long. */
 const MISSING: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function nullIfMissing(error: NodeJS.ErrnoException): null {

@@ -1,6 +1,6 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { fileAt, markdownOf, movedTo, OUTSIDE_PATHS } from './paths.ts';
+import { fileAt, markdownOf, OUTSIDE_PATHS, presentPathOf } from './paths.ts';
 import {
   type Encoding,
   EXAMPLE_ORIGIN,
@@ -43,8 +43,9 @@ export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }:
   const files = new Map<string, Read>();
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
     const readNamed = (of: string) => readPublished(readBuilt, name, { origin: of, supportUrl });
-    const reading = files.get(name) ?? (isOriginless(name) ? cached(() => readNamed('')) : cachedByOrigin(readNamed));
-    // At once, so that concurrent requests share it.
+    const reading =
+      files.get(name) ?? (isOriginless(name) ? cacheRead(() => readNamed('')) : cacheReadByOrigin(readNamed));
+    // This comes before the read, so that concurrent requests share it.
     files.set(name, reading);
     let file: PublishedFile | null = null;
     try {
@@ -58,7 +59,7 @@ export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }:
   return {
     routes: (options) => routesTo(read, { ...options, supportUrl }),
     async prepare(origin) {
-      // One after the other, because a sign-in needs the same threads for its password hash.
+      // The files are read one after the other, because a sign-in needs the same threads for its password hash.
       for (const path of ['/docs', '/docs/getting-started', '/docs/reference', '/docs/all', ...OUTSIDE_PATHS])
         await read(fileAt(path) ?? '', origin).catch(() => null);
     },
@@ -81,7 +82,7 @@ function routesTo(read: ReadNamed, options: Published): Router {
   });
   router.all('/.well-known/security.txt', (req: Request, res: Response, next: NextFunction) => {
     const { supportUrl, publicUrl = originOf(req), otherUrl = publicUrl } = options;
-    const text = securityTxt({ supportUrl, origins: [publicUrl, otherUrl] }, new Date());
+    const text = securityTxtOf({ supportUrl, origins: [publicUrl, otherUrl] }, new Date());
     if (text === null) return next();
     setPageHeaders(res);
     if (!METHODS.split(', ').includes(req.method)) return respondMethodNotAllowed(res);
@@ -92,7 +93,7 @@ function routesTo(read: ReadNamed, options: Published): Router {
     [/^\/docs(?:\/.*)?$/, ...OUTSIDE_PATHS],
     (req: Request, res: Response, next: NextFunction) => {
       setPageHeaders(res);
-      const moved = movedTo(req.path);
+      const moved = presentPathOf(req.path);
       if (moved !== null) return res.redirect(308, moved);
       const file = fileAt(req.path);
       if (file === null) return next();
@@ -109,14 +110,14 @@ const MAX_ORIGINS = 4;
 const REPLACEMENT_INTERVAL_MS = 10_000;
 
 /** Clients can make up any number of origins. If there are too many, further ones get the file that shows the example. */
-function cachedByOrigin(read: Read): Read {
+function cacheReadByOrigin(read: Read): Read {
   const reads = new Map<string, Read>();
-  const example = cached(() => read(EXAMPLE_ORIGIN));
+  const example = cacheRead(() => read(EXAMPLE_ORIGIN));
   let replacedAt = Number.NEGATIVE_INFINITY;
   return (origin) => {
     const known = reads.get(origin);
     if (known !== undefined) {
-      // To the end of the order, so that made-up origins replace each other, and not one that readers use.
+      // The origin moves to the end of the order, so that made-up origins replace each other, and not one that readers use.
       reads.delete(origin);
       reads.set(origin, known);
       return known(origin);
@@ -128,14 +129,14 @@ function cachedByOrigin(read: Read): Read {
       replacedAt = now;
       reads.delete(leastRecent);
     }
-    const added = cached(() => read(origin));
+    const added = cacheRead(() => read(origin));
     reads.set(origin, added);
     return added(origin);
   };
 }
 
 /** Reads the file once, and again as long as it is missing or cannot be read. */
-function cached(read: () => Promise<PublishedFile | null>): Read {
+function cacheRead(read: () => Promise<PublishedFile | null>): Read {
   let reading: Promise<PublishedFile | null> | undefined;
   return async () => {
     const current = reading ?? read();
@@ -152,7 +153,7 @@ function cached(read: () => Promise<PublishedFile | null>): Read {
 }
 
 const METHODS = 'GET, HEAD, OPTIONS';
-/** The smallest encoding first. */
+/** The encodings, the smallest one first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
 type Asked = { readonly file: string; readonly req: Request; readonly res: Response; readonly next: NextFunction };
@@ -171,7 +172,7 @@ async function respond(read: ReadNamed, { publicUrl }: RouteOptions, { file, req
   const encoding = ENCODINGS.find((each) => representations[each] && accepted.includes(each)) ?? 'identity';
   const { bytes, entityTag } = representations[encoding] ?? representations.identity;
   res.setHeader('ETag', entityTag);
-  if (matches(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
+  if (isMatch(entityTag, req.headers['if-none-match'])) return void res.writeHead(304).end();
   if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
   res.writeHead(200, { 'Content-Length': bytes.length });
   res.end(bytes);
@@ -185,7 +186,7 @@ function originOf({ protocol, headers: { host = '' } }: Request): string {
 }
 
 /** RFC 9110 section 13.1.2. Not Express's `req.fresh`, which is false for a request with Cache-Control: no-cache. */
-function matches(entityTag: string, header = ''): boolean {
+function isMatch(entityTag: string, header = ''): boolean {
   const tags: readonly string[] = header.match(/"[^"]*"/g) ?? [];
   return header.trim() === '*' || tags.includes(entityTag);
 }
@@ -226,7 +227,7 @@ const LIFE_DAYS = 180;
 
 type About = {
   readonly supportUrl: string | undefined;
-  /** At which the file is; the documentation is at the first one. */
+  /** The origins at which the file is. The documentation is at the first one. */
   readonly origins: readonly [string, ...string[]];
 };
 
@@ -234,7 +235,7 @@ type About = {
  * The security.txt of the server (RFC 9116): whom to tell about a vulnerability, and what to do with a leaked key. Returns
  * `null` without a contact, which the RFC requires, as an e-mail address or by HTTPS.
  */
-export function securityTxt({ supportUrl, origins }: About, now: Date): string | null {
+export function securityTxtOf({ supportUrl, origins }: About, now: Date): string | null {
   if (supportUrl === undefined || supportUrl.startsWith('http:')) return null;
   const expires = new Date(now.getTime() + LIFE_DAYS * 86_400_000);
   return [

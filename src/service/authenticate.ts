@@ -24,8 +24,8 @@ import { recordExpiry } from '../store/keys/api-keys.ts';
 import type { RefusedKey } from '../store/resources/key-of-write.ts';
 import type { Database } from '../store/sql/database.ts';
 import { findKeysByHash } from '../store/unscoped/keys.ts';
-import { type BatchOptions, batchLookUps } from '../traffic/batch-look-ups.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
+import { coalesceLookUps, type LookUpOptions } from '../traffic/look-ups.ts';
 
 /** Looks a key up by its SHA-256 in hexadecimal. Returns `null` for an unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
@@ -34,9 +34,9 @@ type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readon
 
 export function createFindKey(
   db: Database,
-  options: Pick<BatchOptions, 'measures' | 'waitMs' | 'tracing'> = {},
+  options: Pick<LookUpOptions, 'measures' | 'waitMs' | 'tracing'> = {},
 ): FindKey {
-  const find = batchLookUps((hashes) => findKeysByHash(db, hashes), options);
+  const find = coalesceLookUps((hashes) => findKeysByHash(db, hashes), options);
   const { tracing = null } = options;
   if (tracing === null) return find;
   return (hash) => traceStep(tracing, { name: 'look up API key', kind: 'internal' }, () => find(hash));

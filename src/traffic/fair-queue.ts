@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { AbandonedError, OverloadError, type Overloaded } from '../domain/errors.ts';
 
 export type FairQueueOptions = {
-  /** Named in the refusal. */
+  /** The name of the queue in the refusal. */
   readonly name: Overloaded;
   /** Tasks that run at the same time, at least 1. */
   readonly permits: number;
@@ -32,7 +32,7 @@ type Tenant = {
   running: number;
   /** No task of the tenant begins during a pause. */
   isPaused: boolean;
-  /** From `performance.now()`. */
+  /** The end of the pause, from `performance.now()`. */
   pausedUntil: number;
   /** Turns that the tenant's last task took in advance. The other tenants get them. */
   owedTurns: number;
@@ -199,7 +199,7 @@ export class FairQueue {
       tenant.owedTurns = 0;
       this.#start(tenant);
       next.settle();
-      // At the end, where this loop finds it again: the other tenants come first.
+      // The tenant moves to the end, where this loop finds it again: the other tenants come first.
       if (tenant.waiting.size > 0) this.#turns.add(tenant);
     }
   }
@@ -242,7 +242,7 @@ export class FairQueue {
     if (tenant.running === 0 && tenant.waiting.size === 0) this.#tenants.delete(tenant.name);
   }
 
-  /** One timer for all tasks: the one that has waited longest is the first whose time is over. */
+  /** All tasks share one timer: the task that has waited longest is the first whose time is over. */
   #startTimer(oldest: Waiting): NodeJS.Timeout {
     const remainingMs = Math.max(TIMER_MS, oldest.since + this.#options.maxWaitMs - performance.now());
     return setTimeout(() => this.#refuseLate(), remainingMs).unref();

@@ -21,11 +21,11 @@ export type UseRecorder = {
 };
 
 export type KeyUses = {
-  /** The recorder for a request with a known key. Costs one look-up in a Map. */
+  /** The recorder for a request with a known key. It costs one look-up in a Map. */
   of(key: ScopedKeyId, at: Date): UseRecorder;
 };
 
-/** Records nothing: for keys that are in no database. */
+/** Records nothing. It serves keys that are in no database. */
 export const NO_KEY_USES: KeyUses = {
   of: () => ({ accepted() {}, lacksClient: () => false, usedBy() {}, ended() {}, responded() {} }),
 };
@@ -46,11 +46,11 @@ export type KeyUseOptions = {
 };
 
 const EVERY_SECONDS = 60;
-/** Twice the interval, because a write takes time, too. */
+/** A use is written within this time: twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
-/** About 40 MB of memory, and a few seconds of writing. */
+/** So many keys take about 40 MB of memory, and a few seconds of writing. */
 const MAX_KEYS = 50_000;
-/** Keys in one statement. It locks them, a revocation waits for it, and it must end within the statement timeout. */
+/** Keys in one statement. The statement locks them, so a revocation waits for it, and it must end within its timeout. */
 const KEYS_AT_ONCE = 1000;
 
 /**
@@ -61,15 +61,15 @@ export function startKeyUses(
   db: Database,
   { onFailure, everySeconds = EVERY_SECONDS, maxKeys = MAX_KEYS }: KeyUseOptions,
 ): KeyUseWriter {
-  let batch = new Batch(maxKeys);
+  let buffer = new UseBuffer(maxKeys);
   let writing = Promise.resolve();
 
   async function write(): Promise<void> {
-    const uses = [...batch.uses.values()];
+    const uses = [...buffer.uses.values()];
     if (uses.length === 0) return;
-    const newer = new Batch(maxKeys);
-    batch.next = newer;
-    batch = newer;
+    const newer = new UseBuffer(maxKeys);
+    buffer.next = newer;
+    buffer = newer;
     while (uses.length > 0) {
       const part = uses.splice(0, KEYS_AT_ONCE);
       try {
@@ -80,18 +80,18 @@ export function startKeyUses(
         onFailure(error);
         return;
       }
-      // Not kept for the next write, which would count the uses twice.
+      // The part is not kept for the next write, which would count the uses twice.
       await noteNetworks(db, part).catch(onFailure);
     }
   }
 
-  // One write at a time: a failed write returns its uses to the batch.
+  // One write at a time: a failed write returns its uses to the buffer.
   const flush = () => (writing = writing.then(write));
   const timer = setInterval(flush, everySeconds * 1000);
   timer.unref();
   return {
     of: ({ organizationId, id }, at) =>
-      batch.find({ organizationId, keyId: id, hourNumber: Math.floor(at.getTime() / HOUR_MS) }),
+      buffer.find({ organizationId, keyId: id, hourNumber: Math.floor(at.getTime() / HOUR_MS) }),
     flush,
     stop() {
       clearInterval(timer);
@@ -104,10 +104,10 @@ export function startKeyUses(
 type KeyHour = { readonly organizationId: string; readonly keyId: string; readonly hourNumber: number };
 
 /** The uses between two writes. */
-class Batch {
+class UseBuffer {
   readonly uses = new Map<string, PendingUse>();
-  /** The batch that replaced this one when its write began; `null` while this batch is current. */
-  next: Batch | null = null;
+  /** The buffer that replaced this one when its write began; `null` while this one is current. */
+  next: UseBuffer | null = null;
   readonly #maxUses: number;
 
   constructor(maxUses: number) {
@@ -144,11 +144,11 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   refused = 0;
   failed = 0;
   limited = 0;
-  readonly #batch: Batch;
+  readonly #buffer: UseBuffer;
   #clientSeenAtMs = -Infinity;
 
-  constructor(batch: Batch, { organizationId, keyId, hourNumber }: KeyHour) {
-    this.#batch = batch;
+  constructor(buffer: UseBuffer, { organizationId, keyId, hourNumber }: KeyHour) {
+    this.#buffer = buffer;
     this.organizationId = organizationId;
     this.keyId = keyId;
     this.hourNumber = hourNumber;
@@ -211,10 +211,10 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
 
   /** Differs from `this` only for a request that began before the last write. */
   #current(): PendingUse {
-    let batch = this.#batch;
-    if (batch.next === null) return this;
-    while (batch.next !== null) batch = batch.next;
-    return batch.find(this);
+    let buffer = this.#buffer;
+    if (buffer.next === null) return this;
+    while (buffer.next !== null) buffer = buffer.next;
+    return buffer.find(this);
   }
 }
 

@@ -22,7 +22,7 @@ export type Admission = {
   readonly closest: 'key' | 'organization';
   /** Requests that it certainly allows within the next second; 0 if it refuses. */
   readonly remaining: number;
-  /** When a refused request can be sent again, at least 1. A second if it is omitted. */
+  /** When a refused request can be sent again, at least 1. It is one second if it is omitted. */
   readonly retryAfterSeconds?: number;
 };
 
@@ -86,7 +86,7 @@ export class RequestLimiter {
   }
 
   /**
-   * Returns `null` if the key has no limits. Synchronous unless only a lease can tell. Throws an OverloadError if too many
+   * Returns `null` if the key has no limits. The result is synchronous unless only a lease can tell. Throws an OverloadError if too many
    * requests of the key or its organization wait for one.
    *
    * `extraItems`: 0 for a request, or the number of a batch's changes beyond the first one, for which the request was admitted

@@ -1,9 +1,9 @@
 import type { RequestLimits } from '../domain/keys/request-limits.ts';
 import { leaseTokens } from '../store/keys/rate-limits.ts';
 import type { Database } from '../store/sql/database.ts';
-import { LookUpMeasures } from './batch-look-ups.ts';
 import { createDatabaseQueues, type DatabaseQueues } from './fair-queue.ts';
 import { type KeyUseWriter, startKeyUses } from './last-used.ts';
+import { LookUpMeasures } from './look-ups.ts';
 import { createPause, createThrottle, REFUSAL_PAUSE_MS, RequestLimiter } from './request-limiter.ts';
 
 /** What all requests of this process share: limits, queues and counts of use. */

@@ -26,7 +26,7 @@ export async function supervise({ config, logger, shutdown }: SuperviseOptions):
   const workers = new Workers({ count: config.workers, url, logger });
   listener.on('connection', (socket) => workers.hand(socket));
   try {
-    // The workers join it, too. It is started once, and goes on when they are replaced.
+    // The workers join this PostgreSQL, too. It is started once, and goes on when they are replaced.
     const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
     try {
       const metricsServer = await serveMetricsOf(workers, { config, logger });
@@ -68,7 +68,7 @@ async function run(
     await delay(config.drainSeconds * 1000);
   }
   await stopListening(listener);
-  // Not earlier: clients connect again after a response with `Connection: close`.
+  // The stop is not requested earlier, because clients connect again after a response with `Connection: close`.
   workers.requestStop(reason);
 }
 
@@ -96,7 +96,7 @@ const STABLE_MS = 30_000;
 const MAX_WAITING = 5000;
 
 type Slot = {
-  /** From 1. */
+  /** The number of the workers, from 1. */
   readonly number: number;
   /** The latest worker of this number, which may have ended; `null` before the first one is started. */
   worker: WorkerProcess | null;
@@ -141,7 +141,7 @@ export class Workers {
   async start(): Promise<boolean> {
     const [first, ...others] = this.#slots;
     if (first === undefined) throw new Error('There must be at least one worker.');
-    // The first one alone, so that migrations run once, and a fault is reported once.
+    // The first worker starts alone, so that migrations run once, and a fault is reported once.
     const { ended } = this.#start(first, { isFirst: true });
     if (!(await Promise.race([first.ready.promise.then(() => true), ended.then(() => false)]))) return false;
     void this.#watch(first, ended);
@@ -179,13 +179,13 @@ export class Workers {
     this.#sendToAll({ kind: 'stop', reason });
   }
 
-  /** After `requestStop` and the last connection. Resolves when all workers have ended: with false if any has failed. */
+  /** To be called after `requestStop` and the last connection. Resolves when all workers have ended: with false if any has failed. */
   async end(): Promise<boolean> {
     this.#stopping.abort();
     this.#isEnding = true;
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     this.#sendToAll({ kind: 'no more connections' });
-    // After their last log lines have been passed on.
+    // Workers are closed when their last log lines have been passed on.
     await Promise.all([...this.#open].map(({ closed }) => closed));
     return !this.#hasFailed;
   }

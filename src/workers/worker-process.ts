@@ -17,9 +17,9 @@ export type Ended = { readonly code: number | null; readonly signal: NodeJS.Sign
 export type WorkerEvents = {
   /** The worker can serve connections. */
   onReady(): void;
-  /** It has begun its own shutdown. */
+  /** The worker has begun its own shutdown. */
   onLeaving(): void;
-  /** It has taken a connection, and may get another one. */
+  /** The worker has taken a connection, and may get another one. */
   onTaken(): void;
   /** The connection did not reach the worker. */
   onReturned(socket: Socket): void;
@@ -60,12 +60,12 @@ export class WorkerProcess {
     };
     child.once('exit', onEnd);
     child.on('error', () => {
-      // It could not be started, for example because there are too many processes.
+      // The process could not be started, for example because there are too many.
       if (child.pid !== undefined) return;
       onEnd(null, null);
       closed.resolve();
     });
-    // Not at its exit, when its last messages may still have to be read: no two workers may read from one connection.
+    // This does not wait for the exit only, when the last messages may still have to be read: no two workers may read from one connection.
     child.once('close', () => {
       closed.resolve();
       for (const socket of this.#untaken.values()) events.onReturned(socket);

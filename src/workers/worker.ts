@@ -4,7 +4,7 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
 
 export type WorkerRole = {
-  /** From 1. A worker that replaces another one has its number. */
+  /** The number of the worker, from 1. A worker that replaces another one has its number. */
   readonly number: number;
   /** The server's URL. */
   readonly url: string;
@@ -25,7 +25,7 @@ export function readWorker([command, number, url = '', first]: readonly string[]
   return command === COMMAND ? new Worker({ number: Number(number), url, isFirst: first === FIRST }) : null;
 }
 
-/** The channel to the supervisor: that of this process by default. */
+/** The channel to the supervisor. By default, it is that of this process. */
 type Channel = EventEmitter & Pick<NodeJS.Process, 'connected' | 'send'>;
 
 /** The worker's side of the channel to its supervisor. */
@@ -75,7 +75,7 @@ export class Worker implements HandedConnections {
   }
 
   #receive(id: number, handle: unknown): void {
-    // Before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
+    // This comes before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
     this.#send({ kind: 'taken', id });
     // The message has no socket if the supervisor has closed it meanwhile.
     if (!(handle instanceof Socket)) return;
@@ -91,20 +91,20 @@ export class Worker implements HandedConnections {
   }
 }
 
-/** From a worker to its supervisor. */
+/** A message from a worker to its supervisor. */
 export type WorkerMessage =
   | { readonly kind: 'ready' }
-  /** It begins its shutdown. */
+  /** The worker begins its shutdown. */
   | { readonly kind: 'leaving' }
-  /** It has the connection: the supervisor closes its own copy of the socket. */
+  /** The worker has the connection: the supervisor closes its own copy of the socket. */
   | { readonly kind: 'taken'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly snapshot: Snapshot };
 
-/** From the supervisor to a worker. They arrive in the order in which they were sent. */
+/** A message from the supervisor to a worker. Messages arrive in the order in which they were sent. */
 export type SupervisorMessage =
-  /** With the socket. */
+  /** The socket comes with the message. */
   | { readonly kind: 'connection'; readonly id: number }
   | { readonly kind: 'read metrics'; readonly id: number }
   | { readonly kind: 'stop'; readonly reason: string }
-  /** After `leaving`; if it is the supervisor that stops, after the time of DRAIN_SECONDS. */
+  /** Sent after `leaving`, or, in a shutdown of the whole server, after the time of DRAIN_SECONDS. */
   | { readonly kind: 'no more connections' };

@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino';
 import { ApiRequest } from '../../src/api/api-request.ts';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { encodeJson } from '../../src/api/response.ts';
-import { type ResponseCheck, sendChecked } from '../../src/api/response-check.ts';
+import { createCheckedSend, type ResponseCheck } from '../../src/api/response-check.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/request.ts';
@@ -62,7 +62,7 @@ const declared = operations.flatMap(({ operationId, method, path, responses }) =
 test('enforce withholds a broken response of every status of every operation', () => {
   const broken: unknown[] = [];
   const sent: number[] = [];
-  const send = sendChecked(document, {
+  const send = createCheckedSend(document, {
     mode: 'enforce',
     ...ALWAYS,
     send: (_, response) => void sent.push(response.status),

@@ -1,7 +1,7 @@
 // A program in JavaScript, or with loose types, can pass values that the types refuse.
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/sending.ts';
-import { settingsFrom } from '../../src/client/settings.ts';
+import { readSettings } from '../../src/client/settings.ts';
 import { respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 
 const PROGRAMS = '/api/parent_programs';
@@ -12,7 +12,7 @@ const server = await useScriptedServer();
 /** Bypasses the types. */
 async function call(...parameters: Parameters<Call>): Promise<void> {
   server.play(respondsWith(200));
-  await createCall(settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
+  await createCall(readSettings({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
 }
 
 // openapi-fetch omits null, so the update would run without its condition.

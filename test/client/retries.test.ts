@@ -1,6 +1,6 @@
 import { createCall } from '../../src/client/calling.ts';
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
-import { settingsFrom } from '../../src/client/settings.ts';
+import { readSettings } from '../../src/client/settings.ts';
 import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import { hangsUp, respondsWith, useScriptedServer } from '../support/servers/scripted-server.ts';
 
@@ -84,7 +84,7 @@ describe('the client retries', () => {
 
   test('not POST without an Idempotency-Key, if the contract ever has such an operation', async () => {
     server.play(busy, fine);
-    const settings = settingsFrom({ baseUrl: server.url, apiKey: 'charter_test_key' });
+    const settings = readSettings({ baseUrl: server.url, apiKey: 'charter_test_key' });
     const response = await createCall(settings, createTestClock())('post', '/api/another', { body: {} });
     expect(response).toMatchObject({ status: 503, tries: 1 });
     expect(server.received[0]?.headers).not.toHaveProperty('idempotency-key');

@@ -2,7 +2,7 @@
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
 import { waitMsAfter } from '../../src/client/sending.ts';
-import { settingsFrom } from '../../src/client/settings.ts';
+import { readSettings } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
 import { readConfig } from '../../src/config.ts';
 import { MAX_REPORT } from '../../src/dashboard/report-key.ts';
@@ -90,7 +90,7 @@ const MAX_CHANGES = components.schemas.ParentProgramBatch.properties.changes.max
 const KIB = 1024;
 const RANDOM_BITS = Math.floor(RANDOM_CHARACTERS * Math.log2(62));
 const { eventRetentionDays } = readConfig({});
-const client = settingsFrom({ baseUrl: 'https://charter.example.org', apiKey: 'key' });
+const client = readSettings({ baseUrl: 'https://charter.example.org', apiKey: 'key' });
 const clientWait = (tries: number, headers?: Headers) => waitMsAfter({ tries, headers, random: 1 }) / 1000;
 const retry = (failures: number, random = 0) => (retryMsAfter(failures, random) ?? 0) / 1000;
 const RETRIES = [1, 60, 60, 3600, 3600, 3600, 3600].map((unit, i) => retry(i + 1) / unit);

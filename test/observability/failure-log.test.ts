@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describeError } from '../../src/observability/logs.ts';
-import { logFailures } from '../../src/observability/reporter.ts';
+import { createFailureLog } from '../../src/observability/reporter.ts';
 
 const violation = () =>
   Object.assign(new Error('new row violates check constraint "users_email_check"'), {
@@ -24,7 +24,7 @@ test('causes that refer to each other end', () => {
 
 test('each failed request has a line, and in an outage only the first has the error', () => {
   const lines: Record<string, unknown>[] = [];
-  const logFailure = logFailures(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }), null);
+  const logFailure = createFailureLog(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }), null);
   for (const requestId of ['a', 'b', 'c'])
     logFailure(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), requestId);
   logFailure(violation(), 'd');

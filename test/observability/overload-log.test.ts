@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import { logRefusals } from '../../src/observability/reporter.ts';
+import { createOverloadLog } from '../../src/observability/reporter.ts';
 
 test('of many refusals under load, the first has a line at once, and stopping logs the number of all others', () => {
   const lines: Record<string, unknown>[] = [];
-  const { log, stop } = logRefusals(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
+  const { log, stop } = createOverloadLog(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
   log('api');
   const first = { level: 40, msg: 'refused requests under load', refused: { api: 1 } };
   expect(lines).toMatchObject([first]);

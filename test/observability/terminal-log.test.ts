@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { Exchange } from '../../src/domain/request.ts';
 import { createLogger } from '../../src/observability/logs.ts';
-import { logRequests } from '../../src/observability/observe-requests.ts';
+import { createRequestLog } from '../../src/observability/observe-requests.ts';
 
 /** A logger on a terminal, and the rows that it has written. */
 function useTerminal() {
@@ -18,7 +18,7 @@ test('a request is one row on a terminal', () => {
   const { logger, read } = useTerminal();
   const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/api/key?search=private' });
   const res = new ServerResponse(req);
-  logRequests(logger)(req, res, new Exchange('the-id'));
+  createRequestLog(logger)(req, res, new Exchange('the-id'));
   res.statusCode = 404;
   res.emit('close');
   expect(read()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/api\/key 404 [\d.]+ ms requestId=the-id aborted=true\n$/);

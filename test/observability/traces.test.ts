@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import type { SamplerName } from '../../src/observability/instruments/tracing.ts';
 import { startTraces } from '../../src/observability/open-telemetry.ts';
-import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';
+import { coalesceLookUps } from '../../src/traffic/look-ups.ts';
 import type { Reply } from '../support/clients/client.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
 import {
@@ -160,7 +160,7 @@ test('a refused request is no error of the server', async () => {
 });
 
 test('requests whose keys are looked up together share a span, which is linked with each of them', async () => {
-  const find = batchLookUps(
+  const find = coalesceLookUps(
     async (keys) => {
       tracing.start({ name: 'the statement', kind: 'client' })?.end();
       return new Map(keys.map((each) => [each, each]));

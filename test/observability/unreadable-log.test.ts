@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { logUnreadable } from '../../src/observability/reporter.ts';
+import { createUnreadableLog } from '../../src/observability/reporter.ts';
 import { until } from '../support/wait.ts';
 
 const seen = (status: number) => ({ requestId: crypto.randomUUID(), status, code: 'HPE_INVALID_METHOD' });
@@ -8,7 +8,7 @@ const seen = (status: number) => ({ requestId: crypto.randomUUID(), status, code
 test('of many malformed requests, ten have a line each, and the others are counted by status in one line', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
-  const { log, stop } = logUnreadable(logger, { everyMs: 20 });
+  const { log, stop } = createUnreadableLog(logger, { everyMs: 20 });
   const requests = Array.from({ length: 1000 }, (_, i) => seen(i < 700 ? 400 : 408));
   for (const request of requests) log(request);
   const ten = requests
@@ -27,7 +27,7 @@ test('of many malformed requests, ten have a line each, and the others are count
 
 test('stopping logs the count at once, and only if there is one', () => {
   const lines: Record<string, unknown>[] = [];
-  const { log, stop } = logUnreadable(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
+  const { log, stop } = createUnreadableLog(pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
   for (let i = 0; i < 12; i += 1) log(seen(400));
   stop();
   expect(lines.slice(10)).toMatchObject([

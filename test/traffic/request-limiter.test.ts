@@ -252,7 +252,7 @@ test('after a change of the limits, no lease has a subject twice', async () => {
   expect(leases.flatMap(({ subjects }) => subjects).filter((subject) => subject === 'organization:o')).toHaveLength(2);
 });
 
-test('the further requests of a batch are taken by the next lease, and the requests after it wait for the refill', async () => {
+test('the extra items of a batch are taken by the next lease, and the requests after it wait for the refill', async () => {
   const owed: (number | undefined)[] = [];
   const { limiter, leases, clock } = setUp({
     lease: async (requests) => {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Json } from '../../../src/contract/document.ts';
-import { fileAt, movedTo, withPaths } from '../../../src/publication/paths.ts';
+import { fileAt, presentPathOf, rewriteLinks } from '../../../src/publication/paths.ts';
 import { typeOf } from '../../../src/publication/published-file.ts';
 import { bundleContract } from '../../bundle.ts';
 import { CONTRACT, lintDocuments } from '../../lint/contract.ts';
@@ -47,7 +47,9 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     const built = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
     if (file === null || built === undefined) return null;
     const own = hash('sha256', built);
-    const content = file.endsWith('.html') ? withScript(withPaths(String(built)), `/preview.js?shown=${own}`) : built;
+    const content = file.endsWith('.html')
+      ? withScript(rewriteLinks(String(built)), `/preview.js?shown=${own}`)
+      : built;
     return { type: typeOf(file), content, hash: own };
   };
   /** `null` for a page that cannot be built, such as one with a broken link, which the lint names. */
@@ -128,7 +130,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     const send = (type: string, content: string | Buffer) =>
       res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(content);
     if (pathname === '/preview.js') return send('text/javascript; charset=utf-8', script);
-    const moved = pathname === '/' ? '/docs' : movedTo(pathname);
+    const moved = pathname === '/' ? '/docs' : presentPathOf(pathname);
     if (moved !== null) return res.writeHead(307, { Location: moved }).end();
     const found = contentAt(pathname);
     if (found !== null) return send(found.type, found.content);

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../domain/webhooks/webhook-endpoint.ts';
 import * as service from '../../service/resources/events.ts';
 import { cursorKeyOf } from '../../service/resources/pages.ts';
 import { readInstant } from '../instant.ts';
-import { listOf, nextPage, ofFeed, openCursor, sealCursor } from '../list-page.ts';
+import { differencesOfFeed, listOf, nextPageUrlOf, openCursor, sealCursor } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 import { JsonText } from '../response.ts';
 
@@ -17,7 +17,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   const listed = {
     path: PATH,
     query: filters,
-    ...ofFeed(EVENT_TYPES),
+    ...differencesOfFeed(EVENT_TYPES),
     earlierList: listOf(PATH, { ...filters, since }),
   };
   const page = await service.readFeed(db, caller.scope, {
@@ -31,7 +31,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   const events = page.events.map(({ json }, i) => (i === 0 ? json : `,${json}`));
   return {
     status: 200,
-    headers: page.hasMore ? { Link: `<${nextPage(PATH, followed, next)}>; rel="next"` } : {},
+    headers: page.hasMore ? { Link: `<${nextPageUrlOf(PATH, followed, next)}>; rel="next"` } : {},
     body: new JsonText('{"data":[', ...events, '],"page":', JSON.stringify(shown), '}'),
     version: page.version,
   };

@@ -9,7 +9,7 @@ import { respondToBatch } from '../batch.ts';
 import { readInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
-import { unchangedOrAbsent, unchangedSince } from '../response.ts';
+import { preconditionOfUpdate, preconditionOfUpsert } from '../response.ts';
 
 const PATH = '/api/parent_programs';
 const OWN_ID = 'external_id';
@@ -26,7 +26,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = ({ query, calle
 };
 
 export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, deps) => {
-  const content = created(body);
+  const content = contentOf(body);
   const idempotencyKey = headers['idempotency-key'];
   const program = await createRow({ ...deps, caller }, PARENT_PROGRAMS, { content, idempotencyKey });
   return { status: 201, headers: { Location: `${PATH}/${program.id}` }, body: present(program) };
@@ -38,14 +38,14 @@ export const getParentProgram: Handler<'getParentProgram'> = async ({ path, call
 };
 
 export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, deps) => {
-  const patch = updated(body);
-  const precondition = unchangedSince(headers['if-match'], SHOWN);
+  const patch = patchOf(body);
+  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
   const program = await updateRow({ ...deps, caller }, PARENT_PROGRAMS, { id: path.id, patch, precondition });
   return { status: 200, headers: {}, body: present(program) };
 };
 
 export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path, headers, caller }, deps) => {
-  const precondition = unchangedSince(headers['if-match'], SHOWN);
+  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
   await removeRow({ ...deps, caller }, PARENT_PROGRAMS, { id: path.id, precondition });
   return { status: 204, headers: {}, body: null };
 };
@@ -53,8 +53,8 @@ export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path
 export const upsertParentProgram: Handler<'upsertParentProgram'> = async ({ path, body, headers, caller }, deps) => {
   const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] };
   const { kind, row } = await upsertRow({ ...deps, caller }, PARENT_PROGRAMS, {
-    content: upserted(path.external_id, body),
-    precondition: unchangedOrAbsent(conditions, SHOWN),
+    content: replacementOf(path.external_id, body),
+    precondition: preconditionOfUpsert(conditions, SHOWN),
   });
   if (kind === 'updated') return { status: 200, headers: {}, body: present(row) };
   return { status: 201, headers: { Location: `${PATH}/${row.id}` }, body: present(row) };
@@ -70,26 +70,26 @@ export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps)
       delete: 'deleteParentProgram',
     },
     ownId: OWN_ID,
-    created,
-    upserted,
-    updated,
+    contentOf,
+    replacementOf,
+    patchOf,
     present,
   });
 
 type Schemas = components['schemas'];
 type Content = ContentOf<ParentProgram>;
 
-function created(body: Schemas['ParentProgramCreate']): Content {
+function contentOf(body: Schemas['ParentProgramCreate']): Content {
   const { name, description = null, external_id: externalId = null, metadata = {} } = body;
   return { name, description, externalId, metadata };
 }
 
-/** Without the fields that are omitted: a PUT replaces all of the content. */
-function upserted(externalId: string, body: Schemas['ParentProgramUpsert']): Content {
-  return { ...created(body), externalId };
+/** The content without the omitted fields: a PUT replaces all of it. */
+function replacementOf(externalId: string, body: Schemas['ParentProgramUpsert']): Content {
+  return { ...contentOf(body), externalId };
 }
 
-function updated(body: Schemas['ParentProgramUpdate']): PatchOf<Content> {
+function patchOf(body: Schemas['ParentProgramUpdate']): PatchOf<Content> {
   const { name, description, external_id: externalId, metadata } = body;
   return { name, description, externalId, metadata };
 }

@@ -9,7 +9,7 @@ import { ImportError } from './options.ts';
 const MAX_ROW_BYTES = 1_048_576;
 
 export type Row = {
-  /** As in a spreadsheet: the row of the column names is 1. */
+  /** The number of the row in a spreadsheet. The row of the column names is 1. */
   readonly number: number;
   readonly cells: readonly string[];
   /** How much of the file has been read, from 0 to 1; undefined if its size is not known. */
@@ -24,7 +24,7 @@ type Parsed = { readonly record: string[]; readonly info: Place & { readonly byt
 
 export type CsvFile = {
   readonly format: CsvFormat;
-  /** Those of the column names included, blank rows excluded. Reads as fast as rows are taken. */
+  /** All rows, with that of the column names and without blank ones. The file is read as fast as rows are taken. */
   readonly rows: AsyncGenerator<Row, void, void>;
 };
 
@@ -32,7 +32,7 @@ type ReadOptions = {
   /** The file may name another one only if it is `undefined`. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
-  /** Told if the file is probably in another encoding, as soon as it is known. */
+  /** Called as soon as the file is probably in another encoding. */
   readonly warn?: ((words: string) => void) | undefined;
 };
 
@@ -56,7 +56,7 @@ export async function openCsv(file: string, { delimiter, encoding, warn }: ReadO
     const known = { ...format, encoding, delimiter: named ?? delimiter ?? DEFAULT_DELIMITER };
     return { format: known, rows: rowsOf(file, { format: known, texts: startingWith(rest, texts) }) };
   } catch (error) {
-    throw readableError(error, { file, encoding });
+    throw readableErrorOf(error, { file, encoding });
   }
 }
 
@@ -91,7 +91,7 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
       yield { number: numberOf(info), cells: record, share };
     }
   } catch (error) {
-    throw readableError(error, { file, encoding });
+    throw readableErrorOf(error, { file, encoding });
   }
 }
 
@@ -108,11 +108,11 @@ async function* textsOf(
     if (start !== undefined) {
       start = bytes;
       if (bytes.length < MARK_BYTES) continue;
-      refuseOtherMark(bytes, { file, encoding });
+      requireSameMark(bytes, { file, encoding });
       start = undefined;
     }
     // The text before these bytes is the same in both encodings.
-    if (isAscii && !encoding.startsWith('utf-') && looksLikeUtf8(bytes))
+    if (isAscii && !encoding.startsWith('utf-') && isProbablyUtf8(bytes))
       warn?.(`${file} is probably encoded as UTF-8, not as ${encoding}. If so, leave out --encoding.`);
     isAscii &&= bytes.every(isAsciiByte);
     yield decoder.decode(bytes);
@@ -125,7 +125,7 @@ async function* textsOf(
 const MARKS = { fffe: 'utf-16le', feff: 'utf-16be', efbbbf: 'utf-8' };
 const MARK_BYTES = 3;
 
-function refuseOtherMark(start: Buffer, { file, encoding }: { file: string; encoding: string }): void {
+function requireSameMark(start: Buffer, { file, encoding }: { file: string; encoding: string }): void {
   const hex = start.toString('hex', 0, MARK_BYTES);
   const [, marked] = Object.entries(MARKS).find(([mark]) => hex.startsWith(mark)) ?? [];
   if (marked === undefined || marked === encoding) return;
@@ -137,7 +137,7 @@ function refuseOtherMark(start: Buffer, { file, encoding }: { file: string; enco
 }
 
 /** Whether there are bytes beyond ASCII, and all of them are UTF-8. Some editors save every file in it. */
-function looksLikeUtf8(bytes: Buffer): boolean {
+function isProbablyUtf8(bytes: Buffer): boolean {
   if (bytes.every(isAsciiByte)) return false;
   try {
     // The last character may continue in the next chunk.
@@ -158,7 +158,7 @@ function numberOf({ records, empty_lines: emptyLines }: Place): number {
 
 const QUOTATION = 'A cell with a quotation mark is written in quotation marks, and each one in it twice: "5"" disk".';
 
-function readableError(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
+function readableErrorOf(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
     // Its lines are not the rows of a spreadsheet. Its type lacks what says how many rows come before.
@@ -170,11 +170,11 @@ function readableError(error: unknown, { file, encoding }: { file: string; encod
   }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new ImportError(`${file} is not encoded as ${encoding}. Use --encoding, such as --encoding windows-1252.`);
-  return readableFileError(error, { file, verb: 'read' });
+  return readableFileErrorOf(error, { file, verb: 'read' });
 }
 
-/** For errors of the file system; others are returned as they are. */
-export function readableFileError(error: unknown, { file, verb }: { file: string; verb: 'read' | 'write' }): unknown {
+/** Words the errors of the file system. Other errors are returned as they are. */
+export function readableFileErrorOf(error: unknown, { file, verb }: { file: string; verb: 'read' | 'write' }): unknown {
   const code: unknown = Object(error).code;
   switch (code) {
     case 'ENOENT':
@@ -193,7 +193,7 @@ export function readableFileError(error: unknown, { file, verb }: { file: string
 /** How a CSV file is written, apart from its content. */
 export type CsvFormat = {
   readonly delimiter: string;
-  /** As `TextDecoder` names it. */
+  /** The name of the encoding in `TextDecoder`. */
   readonly encoding: string;
   readonly lineEnd: string;
   readonly hasByteOrderMark: boolean;
@@ -256,7 +256,7 @@ function hasOnlyQuotedCells(line: string, delimiter: string): boolean {
   return new RegExp(`^${cell}(?:${between}${cell})*$`).test(line);
 }
 
-/** One row, with its line end. */
+/** Writes one row, with its line end. */
 export function csvLine(cells: readonly string[], { delimiter, lineEnd, quotesAll }: CsvFormat): string {
   const mustQuote = (cell: string) => quotesAll || [delimiter, '"', '\r', '\n'].some((each) => cell.includes(each));
   return `${cells.map((cell) => (mustQuote(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}${lineEnd}`;

@@ -8,7 +8,7 @@ export function encoderOf(encoding: string): Encoder {
   if (encoding === 'utf-16be') return (text) => Buffer.from(text, 'utf16le').swap16();
   const bytesOf = bytesByCharacter(encoding);
   return (text) => {
-    const bytes = Array.from(text, (character) => bytesOf.get(character) ?? astral(character, encoding));
+    const bytes = Array.from(text, (character) => bytesOf.get(character) ?? astralBytesOf(character, encoding));
     // The change to ASCII before each other change is too much: decoders refuse it.
     return Buffer.from(bytes.join('').replaceAll(`${ASCII}\x1B`, '\x1B'), 'latin1');
   };
@@ -76,8 +76,8 @@ function fourBytes(pointer: number): string {
   return String.fromCharCode(0x81 + Math.floor(pointer / 12_600), 0x30 + second, 0x81 + third, 0x30 + (pointer % 10));
 }
 
-/** For a character that no table has. */
-function astral(character: string, encoding: string): string {
+/** The bytes of a character that no table has. */
+function astralBytesOf(character: string, encoding: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (encoding === 'gb18030' && code > 0xffff) return fourBytes(FIRST_ASTRAL_POINTER + code - 0x1_0000);
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;

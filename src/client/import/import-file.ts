@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import process from 'node:process';
-import { cut, MAX_CHANGES, Pace } from '../batching.ts';
+import { cutIntoBatches, MAX_CHANGES, Pace } from '../batching.ts';
 import { type CharterClient, createClient, ResponseError, type Result, type Schemas } from '../charter-client.ts';
 import { PATIENT } from '../client.ts';
 import { realClock } from '../sending.ts';
 import { openCsv } from './csv.ts';
 import { ImportError, type Options, SAME_FILE } from './options.ts';
-import { Progress, tellingFetch } from './progress.ts';
+import { createTellingFetch, Progress } from './progress.ts';
 import { RefusedRows } from './refused-rows.ts';
 import { type Columns, columnsOf, PATH, SourceRows, type Upsert } from './source-rows.ts';
 
@@ -25,7 +25,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   const charter = createClient({
     baseUrl,
     apiKey,
-    fetch: tellingFetch(progress, { stopping: signal, advice: options.proxyAdvice }),
+    fetch: createTellingFetch(progress, { stopping: signal, advice: options.proxyAdvice }),
     ...PATIENT,
   });
   const tell = (words: string) => {
@@ -46,7 +46,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   const source = new SourceRows(rows, { columns, header, delimiter: format.delimiter, refused });
   try {
     const handled = options.isDryRun
-      ? checkRows(charter, source.changes(), signal)
+      ? tryRows(charter, source.changes(), signal)
       : importRows(charter, source.changes(), signal);
     for await (const { accepted, created, refusals } of handled) {
       counts.accepted += accepted;
@@ -66,7 +66,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   }
   await refused.removeEarlier();
   progress.clear();
-  // Since the start of the process, because that includes every wait.
+  // The time counts from the start of the process, which includes every wait.
   const seconds = Math.max(1, Math.round(performance.now() / 1000));
   process.stdout.write(
     `${summaryOf({ ...counts, refused: refused.count }, options)} It took ${thousands(seconds)} s.\n`,
@@ -154,17 +154,17 @@ export async function* importRows(
 const IMPOSSIBLE = { action: 'delete', id: '00000000-0000-0000-0000-000000000000' } as const;
 
 /** Has the server judge every change, as it would when it makes it, and makes none. */
-export async function* checkRows(
+export async function* tryRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
   signal: AbortSignal,
 ): AsyncGenerator<Handled, void, void> {
   const pace = new Pace(realClock);
-  for await (const batch of cut(changes, { maxChanges: MAX_CHANGES - 1 }))
-    yield* check(charter, batch, { pace, signal });
+  for await (const batch of cutIntoBatches(changes, { maxChanges: MAX_CHANGES - 1 }))
+    yield* tryBatch(charter, batch, { pace, signal });
 }
 
-async function* check(
+async function* tryBatch(
   charter: CharterClient,
   batch: readonly Upsert[],
   sending: { readonly pace: Pace; readonly signal: AbortSignal },
@@ -174,26 +174,26 @@ async function* check(
   await pace.ready(signal);
   const result = await charter.POST(`${PATH}/batch`, { body, signal });
   pace.sent(result.headers);
-  const refused = refusedBy(result, batch.length);
-  if (refused !== null) yield handled(batch, refused);
+  const refused = refusalsOf(result, batch.length);
+  if (refused !== null) yield handledOf(batch, refused);
   else {
     const half = Math.ceil(batch.length / 2);
-    yield* check(charter, batch.slice(0, half), sending);
-    yield* check(charter, batch.slice(half), sending);
+    yield* tryBatch(charter, batch.slice(0, half), sending);
+    yield* tryBatch(charter, batch.slice(half), sending);
   }
 }
 
 type Refused = ReadonlyMap<number, { readonly status: number; readonly message: string }>;
 
-/** The changes that are refused, by their place. Null if the batch must be checked in smaller parts. */
-function refusedBy(result: Result<`${typeof PATH}/batch`, 'post'>, count: number): Refused | null {
+/** The refused changes by their place. Returns `null` if the batch must be checked in smaller parts. */
+function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: number): Refused | null {
   switch (result.status) {
     case 413:
       return count > 1 ? null : new Map([[0, { status: result.status, message: result.error.message }]]);
     case 409:
     case 412:
     case 422: {
-      const refused = byPlace(result.error.errors ?? {}, result.status);
+      const refused = refusalsByPlace(result.error.errors ?? {}, result.status);
       // A response has only so many errors. Without that of the last change, those of others may be missing, too.
       return refused.has(count) || count === 1 ? refused : null;
     }
@@ -205,7 +205,7 @@ function refusedBy(result: Result<`${typeof PATH}/batch`, 'post'>, count: number
 }
 
 /** The errors of the fourth change are named `changes.3`, or `changes.3.name`. */
-function byPlace(errors: Readonly<Record<string, readonly string[]>>, status: number): Refused {
+function refusalsByPlace(errors: Readonly<Record<string, readonly string[]>>, status: number): Refused {
   const found = new Map<number, { status: number; message: string }>();
   for (const [name, messages] of Object.entries(errors)) {
     const [, place = '', field = ''] = /^changes\.(\d+)\.?(.*)$/s.exec(name) ?? [];
@@ -216,7 +216,7 @@ function byPlace(errors: Readonly<Record<string, readonly string[]>>, status: nu
   return found;
 }
 
-function handled(batch: readonly Upsert[], refused: Refused): Handled {
+function handledOf(batch: readonly Upsert[], refused: Refused): Handled {
   const refusals = batch.flatMap((change, place) => {
     const found = refused.get(place);
     return found === undefined ? [] : [{ change, ...found }];

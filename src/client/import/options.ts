@@ -60,29 +60,31 @@ export type Options = {
 
 /** Throws an ImportError for a wrong command line. The message never holds the value of an option or a variable. */
 export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.ProcessEnv>): Options | 'help' {
-  const { values, positionals } = parsed(parameters);
+  const { values, positionals } = parseParameters(parameters);
   if (values.help) return 'help';
   const [file, ...others] = positionals;
-  if (file === undefined || others.length > 0) throw misuse('Name one CSV file.');
-  if (file === '-') throw misuse('The command does not read its standard input. Write it to a file first.');
+  if (file === undefined || others.length > 0) throw misuseError('Name one CSV file.');
+  if (file === '-') throw misuseError('The command does not read its standard input. Write it to a file first.');
   const url = (values.url ?? env['CHARTER_URL'])?.trim();
-  if (!url) throw misuse('Set CHARTER_URL to the address of Charter, or use --url.');
+  if (!url) throw misuseError('Set CHARTER_URL to the address of Charter, or use --url.');
   if (!/^https?:\/\//i.test(url))
-    throw misuse('The address of Charter must begin with https:// or http://, such as https://charter.example.org.');
+    throw misuseError(
+      'The address of Charter must begin with https:// or http://, such as https://charter.example.org.',
+    );
   // The line break at the end of a file with the key often becomes part of the variable.
   const apiKey = env['CHARTER_API_KEY']?.trim();
-  if (!apiKey) throw misuse('Set the environment variable CHARTER_API_KEY to the API key.');
+  if (!apiKey) throw misuseError('Set the environment variable CHARTER_API_KEY to the API key.');
   requireKey(apiKey);
   const refused = values.refused ?? reportOf(file);
-  if (resolve(refused) === resolve(file)) throw misuse(SAME_FILE);
+  if (resolve(refused) === resolve(file)) throw misuseError(SAME_FILE);
   const delimiter = values.delimiter === 'tab' ? '\t' : values.delimiter;
   if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter))
-    throw misuse('--delimiter must be one character, or "tab", and no quotation mark or line break.');
+    throw misuseError('--delimiter must be one character, or "tab", and no quotation mark or line break.');
   return {
     ...{ file, url, apiKey, refused, delimiter },
     map: mapOf(values.map ?? []),
     isDryRun: values['dry-run'] ?? false,
-    encoding: checkedEncoding(values.encoding ?? 'utf-8'),
+    encoding: readEncoding(values.encoding ?? 'utf-8'),
     proxyAdvice: proxyAdvice(url, env),
   };
 }
@@ -94,7 +96,7 @@ function reportOf(file: string): string {
   return start === undefined ? `${name}.refused.csv` : `${start}-${Number(number) + 1}.csv`;
 }
 
-function parsed(parameters: readonly string[]) {
+function parseParameters(parameters: readonly string[]) {
   try {
     return parseArgs({
       args: [...parameters],
@@ -111,7 +113,7 @@ function parsed(parameters: readonly string[]) {
     });
   } catch (error) {
     // Without the advice that follows, which concerns arguments that begin with a hyphen.
-    throw misuse(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
+    throw misuseError(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
   }
 }
 
@@ -119,7 +121,7 @@ function requireKey(apiKey: string): void {
   try {
     requireApiKey(apiKey, 'CHARTER_API_KEY');
   } catch (error) {
-    throw misuse(String(Object(error).message));
+    throw misuseError(String(Object(error).message));
   }
 }
 
@@ -129,21 +131,22 @@ function mapOf(pairs: readonly string[]): Map<string, string> {
   for (const pair of pairs) {
     const at = pair.lastIndexOf('=');
     const [column, field] = [pair.slice(0, Math.max(at, 0)).trim(), pair.slice(at + 1).trim()];
-    if (column === '' || field === '') throw misuse('--map must be COLUMN=FIELD, such as --map "Program name=name".');
-    if (map.has(column)) throw misuse(`--map names the column "${column}" more than once.`);
+    if (column === '' || field === '')
+      throw misuseError('--map must be COLUMN=FIELD, such as --map "Program name=name".');
+    if (map.has(column)) throw misuseError(`--map names the column "${column}" more than once.`);
     map.set(column, field);
   }
   return map;
 }
 
-function checkedEncoding(encoding: string): string {
+function readEncoding(encoding: string): string {
   try {
     return new TextDecoder(encoding).encoding;
   } catch {
-    throw misuse('--encoding is not the name of an encoding, such as utf-8, utf-16le or windows-1252.');
+    throw misuseError('--encoding is not the name of an encoding, such as utf-8, utf-16le or windows-1252.');
   }
 }
 
-function misuse(message: string): ImportError {
+function misuseError(message: string): ImportError {
   return new ImportError(`${message} To see all options: charter-import --help`, { isMisuse: true });
 }

@@ -34,7 +34,7 @@ export class Progress {
 const TOO_MANY_REQUESTS = 429;
 
 /** Sends requests, and tells the user why the client waits before it sends one again: once for each outage. */
-export function tellingFetch(
+export function createTellingFetch(
   progress: Progress,
   { stopping, advice }: { stopping: AbortSignal; advice: string },
 ): Fetch {

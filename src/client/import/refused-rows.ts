@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { type CsvFormat, csvLine, type Row, readableFileError } from './csv.ts';
+import { type CsvFormat, csvLine, type Row, readableFileErrorOf } from './csv.ts';
 import { type Encoder, encoderOf } from './encodings.ts';
 import { ImportError } from './options.ts';
 
@@ -84,7 +84,7 @@ export class RefusedRows {
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
       // Not every file system allows it. The report then counts as edited.
-      await handle.utimes(...unedited((await handle.stat()).size)).catch(() => {});
+      await handle.utimes(...timesOfUnedited((await handle.stat()).size)).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);
     }
@@ -129,7 +129,7 @@ export class RefusedRows {
     return Math.round(found.mtimeMs) % 1000 === millisecondsOf(found.size) ? 'report' : 'edited report';
   }
 
-  /** Corrections that may not have been imported yet. */
+  /** Keeps a report with corrections that may not have been imported yet. */
   async #keepEdited(): Promise<void> {
     if ((await this.#findFile()) !== 'edited report') return;
     let kept = `${this.#path}.edited`;
@@ -139,14 +139,14 @@ export class RefusedRows {
   }
 
   #readableError(error: unknown): unknown {
-    const readable = readableFileError(error, { file: this.#path, verb: 'write' });
+    const readable = readableFileErrorOf(error, { file: this.#path, verb: 'write' });
     if (!(readable instanceof ImportError) || readable === error) return readable;
     return new ImportError(`The report of refused rows: ${readable.message} Or name another file with --refused.`);
   }
 }
 
 /** The milliseconds of both times of a report tell it from one that somebody has edited since. */
-function unedited(size: number): [accessed: Date, modified: Date] {
+function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
   const time = new Date(Math.floor(Date.now() / 1000) * 1000 + millisecondsOf(size));
   return [time, time];
 }

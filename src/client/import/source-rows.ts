@@ -53,10 +53,10 @@ export class SourceRows {
     const { header, delimiter } = this.#options;
     const { own, message, width } = this.#layout;
     if (cells.length < width)
-      return `The row has ${counted(cells.length)} instead of ${width}. Put each value into its column. If the last cells are empty: empty this cell.`;
+      return `The row has ${formatCells(cells.length)} instead of ${width}. Put each value into its column. If the last cells are empty: empty this cell.`;
     const rest = cells.slice(width);
     if (cells.length > header.length || rest.some((cell) => cell.trim() !== ''))
-      return `The row has ${counted(cells.length)} instead of ${width}. Put each value into its column and empty this cell. After the last column: ${rest.join(delimiter)}`.trimEnd();
+      return `The row has ${formatCells(cells.length)} instead of ${width}. Put each value into its column and empty this cell. After the last column: ${rest.join(delimiter)}`.trimEnd();
     // A spreadsheet fills up such a row, and keeps the reason for which it was refused.
     const reason = message === undefined ? '' : (cells[message] ?? '');
     const [, had, needed] = /^The row has (\d+) cells? instead of (\d+)\./.exec(reason) ?? [];
@@ -87,7 +87,7 @@ export class SourceRows {
   }
 }
 
-function counted(cells: number): string {
+function formatCells(cells: number): string {
   return `${cells} ${cells === 1 ? 'cell' : 'cells'}`;
 }
 
@@ -104,7 +104,7 @@ const FIELDS: Readonly<Record<Exclude<keyof Schemas['ParentProgramUpsert'], 'met
 const METADATA = 'metadata.';
 
 export type Columns = {
-  /** The fields, by the place of their column. */
+  /** The fields by the place of their column. */
   readonly fields: ReadonlyMap<number, string>;
   /** A list of the other columns to print; empty if there are none. */
   readonly ignored: string;
@@ -166,7 +166,7 @@ function listOf(names: readonly string[], describe = (name: string) => name): st
   return [...named.map(describe), ...(unnamed === 0 ? [] : [`${unnamed} without a name`])].join(', ');
 }
 
-/** For "Metadata region", too. */
+/** Returns the field that a name such as "Metadata region" probably means. */
 function metadataFieldOf(name: string): string | undefined {
   const [, key] = /^metadata[\W_]+(.+)$/is.exec(name) ?? [];
   return key && `${METADATA}${key}`;

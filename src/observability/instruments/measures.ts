@@ -3,9 +3,9 @@
  * that every request can be recorded.
  */
 export class Distribution {
-  /** Ascending. A range reaches from above the bound before it up to its own bound. */
+  /** The bounds in ascending order. A range reaches from above the bound before it up to its own bound. */
   readonly bounds: readonly number[];
-  /** By range. The last one is for values above all bounds. */
+  /** The counts by range. The last one is for values above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -53,12 +53,12 @@ export class Tally<Name extends string> {
 }
 
 /** "retried": the attempt failed, and another one follows. "failed": the last attempt failed. */
-const OUTCOMES = ['succeeded', 'retried', 'failed'] as const;
+const ATTEMPT_RESULTS = ['succeeded', 'retried', 'failed'] as const;
 
 /** The measures of webhook delivery that the metrics show. */
 export class DeliveryMeasures {
-  readonly attempts = new Tally(OUTCOMES);
-  /** Of attempts, in seconds. */
+  readonly attempts = new Tally(ATTEMPT_RESULTS);
+  /** The durations of attempts in seconds. */
   readonly durations = new Distribution([0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]);
   /** Pending deliveries of the whole database at the last count, and how many of them were due. */
   backlog = { pending: 0, due: 0 };

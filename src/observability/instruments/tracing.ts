@@ -2,7 +2,7 @@
 export type SpanAttributes = Readonly<Record<string, string | number | string[]>>;
 
 export type SpanStart = {
-  /** One of few names, which no request chooses. */
+  /** The name is one of few, which no request chooses. */
   readonly name: string;
   /** "server": the handling of a request; "client": a request to another server, or to the database. */
   readonly kind: 'server' | 'client' | 'internal';
@@ -15,15 +15,15 @@ export type SpanEnd = {
   /** Replaces the name of the start. */
   readonly name?: string;
   readonly attributes?: SpanAttributes;
-  /** One of few words, such as a status; `undefined` if there was no error. */
+  /** The error is one of few words, such as a status; `undefined` if there was none. */
   readonly error?: string | undefined;
 };
 
 /** A step in the handling of a request, with its start and its end. */
 export type Span = {
-  /** 32 hexadecimal digits, the same for all spans of a trace. */
+  /** The id of the trace: 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
+  /** The id of the span: 16 hexadecimal digits. */
   readonly spanId: string;
   /** `false` if sampling has left the trace out, or the span has ended. */
   readonly isRecording: boolean;
@@ -31,7 +31,7 @@ export type Span = {
   end(result?: SpanEnd): void;
 };
 
-/** Records spans. Where traces are off, there is null instead of it. */
+/** Records spans. It is `null` where traces are off. */
 export type Tracing = {
   /** The span that the caller is a part of. */
   current(): Span | undefined;

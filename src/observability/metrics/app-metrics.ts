@@ -22,7 +22,7 @@ export type CacheMeasures = {
   readonly evicted: number;
 };
 
-/** What the application counts. No label has a value that a request, a person or an organization chooses. */
+/** The metrics of the application. No label has a value that a request, a person or an organization chooses. */
 export function appMetrics(measures: AppMeasures): Metric[] {
   return [
     ...requestMetrics(measures),
@@ -81,7 +81,7 @@ function queueMetrics({ traffic: { queues, lookUps }, reporter: { overloads } }:
     ),
     histogram(
       { name: 'charter_key_look_up_batch_size', help: 'Requests whose API keys are looked up with one statement.' },
-      () => [{ labels: {}, distribution: lookUps.measures.batchSizes }],
+      () => [{ labels: {}, distribution: lookUps.measures.requestsPerLookUp }],
     ),
   ];
 }
@@ -143,7 +143,7 @@ function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
   ];
 }
 
-/** What the delivery of webhooks counts. */
+/** The metrics of the delivery of webhooks. */
 export function deliveryMetrics(measures: DeliveryMeasures): Metric[] {
   return [
     counter({ name: 'charter_webhook_attempts_total', help: 'Attempts to deliver webhooks.' }, () =>
@@ -168,7 +168,7 @@ export const CELL_ROWS = 'charter_cell_rows';
 
 export type CellMeasures = { readonly name: string; readonly version: string; readonly rows: () => CellRows | null };
 
-/** Which cell this is, and how large. The label is not "cell", which Prometheus adds to every metric. */
+/** The metrics that name the cell and show its size. The label is not "cell", which Prometheus adds to every metric. */
 export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
   return [
     gauge({ name: CELL_INFO, help: '1, with the name of the cell and the version of the server.' }, () => [
@@ -184,7 +184,7 @@ export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
 const EVERY_MS = 60_000;
 
 export type CellRowCount = {
-  /** At the last count; `null` before the first. */
+  /** The rows at the last count; `null` before the first one. */
   last(): CellRows | null;
   /** Waits for the count in progress. */
   stop(): Promise<void>;

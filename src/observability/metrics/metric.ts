@@ -25,7 +25,7 @@ export type Metric = () => MetricSnapshot;
 
 type Described = { readonly name: string; readonly help: string };
 
-/** `read`: values by the label, or a single value. */
+/** `read` returns the values by the label, or a single value. */
 export function counter(described: Described, read: () => number | readonly Sample[]): Metric {
   return () => ({ ...described, type: 'counter', values: samplesOf(read()) });
 }

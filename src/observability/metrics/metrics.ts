@@ -10,7 +10,7 @@ export class Metrics {
   readonly #metrics: Metric[] = [];
   readonly #labels: Labels;
 
-  /** `labels`: of every metric of the process. */
+  /** `labels` are added to every metric of the process. */
   constructor(labels: Labels = {}) {
     this.#labels = labels;
     this.#registry.setDefaultLabels(labels);

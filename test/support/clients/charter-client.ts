@@ -1,6 +1,6 @@
-import { type CharterClient, clientFrom } from '../../../src/client/client.ts';
+import { type CharterClient, createTypedClient } from '../../../src/client/client.ts';
 import type { Clock } from '../../../src/client/sending.ts';
-import { type ClientOptions, settingsFrom } from '../../../src/client/settings.ts';
+import { type ClientOptions, readSettings } from '../../../src/client/settings.ts';
 
 export type TestClock = Clock & { readonly waitsMs: number[] };
 
@@ -20,5 +20,5 @@ export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestC
 
 /** A client as `createClient` makes it, except for the clock. */
 export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
-  return clientFrom(settingsFrom(options), clock);
+  return createTypedClient(readSettings(options), clock);
 }

@@ -1,4 +1,4 @@
-import { batchLookUps } from '../../src/traffic/batch-look-ups.ts';
+import { coalesceLookUps } from '../../src/traffic/look-ups.ts';
 import { outcomeOf } from '../support/data/actors.ts';
 import { until } from '../support/wait.ts';
 
@@ -19,7 +19,7 @@ function heldLookUps() {
 
 test('callers that arrive during a look-up share the next one and get its result', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = batchLookUps(lookUp);
+  const find = coalesceLookUps(lookUp);
   const alone = find('a');
   const first = await nth(1);
   // The attack: the look-up in flight finds "a" active, and "a" is revoked before these callers arrive.
@@ -35,7 +35,7 @@ test('callers that arrive during a look-up share the next one and get its result
 
 test('callers in one turn of the event loop share one look-up', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = batchLookUps(lookUp);
+  const find = coalesceLookUps(lookUp);
   const asked = [find('a'), find('b')];
   const only = await nth(1);
   expect(only.keys).toEqual(['a', 'b']);
@@ -45,7 +45,7 @@ test('callers in one turn of the event loop share one look-up', async () => {
 
 test('of many callers in one turn of the event loop, the first ones are looked up at once and the rest together after them', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = batchLookUps(lookUp);
+  const find = coalesceLookUps(lookUp);
   const asked = Array.from({ length: 20 }, (_, i) => find(`key ${i}`));
   expect(begun.map(({ keys }) => keys.length)).toEqual([8]);
   (await nth(1)).end({ 'key 0': 1 });
@@ -56,9 +56,9 @@ test('of many callers in one turn of the event loop, the first ones are looked u
   expect(begun).toHaveLength(2);
 });
 
-test('a rejected look-up rejects its own batch, and the next batch is looked up', async () => {
+test('a rejected look-up fails only its own requests, and the next one is sent', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = batchLookUps(lookUp);
+  const find = coalesceLookUps(lookUp);
   const failing = Promise.allSettled([find('a'), find('b')]);
   const first = await nth(1);
   const next = find('a');
@@ -68,9 +68,9 @@ test('a rejected look-up rejects its own batch, and the next batch is looked up'
   expect(await next).toBe(1);
 });
 
-test('a look-up that throws synchronously rejects its own batch, and the next batch is looked up', async () => {
+test('a look-up that throws synchronously fails only its own requests, and the next one is sent', async () => {
   let calls = 0;
-  const find = batchLookUps((keys) => {
+  const find = coalesceLookUps((keys) => {
     calls += 1;
     if (calls === 1) throw new Error('there is no connection');
     return Promise.resolve(new Map(keys.map((key) => [key, calls])));
@@ -79,9 +79,9 @@ test('a look-up that throws synchronously rejects its own batch, and the next ba
   expect(await find('a')).toBe(2);
 });
 
-test('a look-up that never settles times out, and blocks no other batch', async () => {
+test('a look-up that never settles times out, and delays no later one', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = batchLookUps(lookUp, { seconds: 0.05 });
+  const find = coalesceLookUps(lookUp, { seconds: 0.05 });
   let lost: string | undefined;
   void outcomeOf(find('a')).then((outcome) => {
     lost = outcome;
@@ -95,7 +95,7 @@ test('a look-up that never settles times out, and blocks no other batch', async 
 
 test('callers beyond the queue limit are rejected at once, and the others are not', async () => {
   const { lookUp, nth } = heldLookUps();
-  const find = batchLookUps(lookUp, { maxWaiting: 2 });
+  const find = coalesceLookUps(lookUp, { maxWaiting: 2 });
   const inFlight = find('a');
   const first = await nth(1);
   // Callers with the same key count separately.
@@ -112,7 +112,7 @@ test('callers beyond the queue limit are rejected at once, and the others are no
 // The bug: during a freeze of PostgreSQL, the requests of the look-up in flight waited for five seconds.
 test('callers that wait too long, for a look-up or behind it, are rejected, and no other look-up starts meanwhile', async () => {
   const { lookUp, begun, nth } = heldLookUps();
-  const find = batchLookUps(lookUp, { waitMs: 50 });
+  const find = coalesceLookUps(lookUp, { waitMs: 50 });
   const inFlight = outcomeOf(find('a'));
   const first = await nth(1);
   expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
