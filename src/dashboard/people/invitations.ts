@@ -103,7 +103,8 @@ export async function setEmail(context: SignedInContext, { values, typed }: Form
 /** `refused`: why the form was refused, and what it sent. */
 async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
   const user = await findInvited(context);
-  if (user === null) return retry === null ? redirect(userUrl(userIdOf(context))) : userPage(context, retry.problem);
+  if (user === null)
+    return refused === null ? redirect(userUrl(userIdOf(context))) : userPage(context, refused.problem);
   const url = userUrl(user.id);
   const filled = refused ?? { typed: user, problem: null };
   const { problem } = filled;

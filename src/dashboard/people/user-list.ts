@@ -1,5 +1,5 @@
-import { isRemovedEmail } from '../../domain/people/email.ts';
 import { withoutKey } from '../../domain/keys/api-key.ts';
+import { isRemovedEmail } from '../../domain/people/email.ts';
 import { mayManage, ROLES } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
 import { formatNumber } from '../../domain/text.ts';
