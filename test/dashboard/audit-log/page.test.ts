@@ -13,19 +13,26 @@ import { Browser, expectToSay, keysIn, type Page, wordsOf } from '../../support/
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
-import { addSecondFactor, ageProofs, codeAt, createAccount, openSession } from '../../support/data/accounts.ts';
+import {
+  addSecondFactor,
+  ageProofs,
+  codeAt,
+  createAccount,
+  givePasskey,
+  openSession,
+} from '../../support/data/accounts.ts';
 import { createPeople, giveKey, outcomeOf, READ_WRITE } from '../../support/data/actors.ts';
-import { encryptedSecret } from '../../support/data/encryption.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 
 const PATH = '/organization/audit-log';
 const DAY_MS = 86_400_000;
 
 const dashboard = await useDashboard();
-const people = await createPeople(dashboard.db);
+const { db } = dashboard;
+const people = await createPeople(db);
 const admin = await browserOf(dashboard, people.administrator);
-const key = await giveKey(dashboard.db, people.member, { name: 'Nightly import' });
-await giveKey(dashboard.db, people.manager, { name: 'Reporting' });
+const key = await giveKey(db, people.member, { name: 'Nightly import' });
+await giveKey(db, people.manager, { name: 'Reporting' });
 
 const filter = async (fields: Record<string, string>) =>
   (await admin.submit(PATH, fields)).headers['location'] ?? 'no redirect';
@@ -47,11 +54,11 @@ test.each([
   ['composed', 'Jos\u00e9'],
   ['decomposed', 'Jose\u0301'],
 ])('a name is found by its %s Unicode form', async (_form, name) => {
-  // The bug: text from a file name of macOS, where the accent is a separate character, matched nobody.
-  const { administrator, member } = await createPeople(dashboard.db);
+  // The bug: a name copied from a file of macOS, where the accent is a separate character, matched nobody.
+  const { administrator, member } = await createPeople(db);
   const data = { name: 'Jos\u00e9' };
-  await dashboard.db.prisma.user.updateMany({ where: { id: member.userId }, data });
-  await giveKey(dashboard.db, member, data);
+  await db.prisma.user.updateMany({ where: { id: member.userId }, data });
+  await giveKey(db, member, data);
   const browser = await browserOf(dashboard, administrator);
   for (const field of ['person', 'key']) {
     for (const path of [
@@ -65,17 +72,17 @@ test.each([
 });
 
 test('a filter finds what it names and nothing that nearly matches', async () => {
-  const { administrator, scope } = await createPeople(dashboard.db);
-  const foreign = await createPeople(dashboard.db);
+  const { administrator, scope } = await createPeople(db);
+  const foreign = await createPeople(db);
   const browser = await browserOf(dashboard, administrator);
   const named = async (name: string, email: string, keyName: string, organizationScope = scope) => {
-    const actor = await createAccount(dashboard.db, { scope: organizationScope, role: 'member' });
+    const actor = await createAccount(db, { scope: organizationScope, role: 'member' });
     const where = { id: actor.userId };
-    await dashboard.db.prisma.user.updateMany({
+    await db.prisma.user.updateMany({
       where,
       data: { name, email: `${email}-${scope.organizationId}@near.test` },
     });
-    await giveKey(dashboard.db, actor, { name: keyName });
+    await giveKey(db, actor, { name: keyName });
   };
   const at = `${scope.organizationId}@near.test`;
   await named('Ann Lee', 'ann', 'Sync 1%');
@@ -106,12 +113,12 @@ test('a filter finds what it names and nothing that nearly matches', async () =>
 });
 
 test('the page says how many events there are, and of many, that there are more than 1,000', async () => {
-  const { administrator, member, scope } = await createPeople(dashboard.db);
-  for (let i = 0; i < 3; i += 1) await giveKey(dashboard.db, member, { name: `Counted ${i}` });
+  const { administrator, member, scope } = await createPeople(db);
+  for (let i = 0; i < 3; i += 1) await giveKey(db, member, { name: `Counted ${i}` });
   const browser = await browserOf(dashboard, administrator);
   expect(wordsOf(await browser.get(PATH))).toContain('Events 3 in all');
   expect(wordsOf(await browser.get(`${PATH}?key=counted%201`))).toContain('Events 1 found');
-  await dashboard.db.pool.query(
+  await db.pool.query(
     `insert into audit_events (organization_id, id, act) select $1, uuidv7(), 'key.renamed' from generate_series(1, 1000)`,
     [scope.organizationId],
   );
@@ -150,7 +157,7 @@ test('a last day before the first one is refused, and so is a part of a name tha
   const early = await admin.get(`${PATH}?from=2026-03-02&to=2026-03-01`);
   expectToSay(early, 422, 'To must not be before the first day.');
   const { organizationId } = people.scope;
-  await dashboard.db.pool.query(
+  await db.pool.query(
     `insert into users (organization_id, id, email, name, role)
      select $1, gen_random_uuid(), 'twin-' || i || '@example.test', 'Twin ' || i, 'viewer' from generate_series(1, 21) i`,
     [organizationId],
@@ -189,7 +196,7 @@ const named = { 'User-Agent': 'Agent/1' };
 /** The events recorded by the request that got this response. */
 async function eventsOf({ headers }: Page) {
   const requestId = headers['x-request-id'] ?? '';
-  const events = await dashboard.db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
+  const events = await db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
   return events.map(({ action, actorUserId, targetUserId, keyId, ip, userAgent }) => ({
     action,
     actorUserId,
@@ -202,52 +209,27 @@ async function eventsOf({ headers }: Page) {
 
 const from = { ip: '127.0.0.1', userAgent: 'Agent/1' };
 
-test('each action on keys and people records one event with actor, target, key, address and request', async () => {
-  // The attack: an action that leaves no event, or a false one.
-  const { member, administrator } = await createPeople(dashboard.db);
+test('each action on people records one event with actor, target, address and request', async () => {
+  // The attack: an action that leaves no event, or a false one. The services prove the same of keys and of integrations.
+  const { member, administrator } = await createPeople(db);
   const acting = await browserOf(dashboard, administrator, { ...named, 'X-Forwarded-For': '203.0.113.9' });
   const user = `/people/users/${member.userId}`;
-  const expectEvent = async (
-    page: Page,
-    action: string,
-    keyId: unknown = null,
-    targetUserId: unknown = member.userId,
-  ) =>
-    expect(await eventsOf(page)).toEqual([{ action, actorUserId: administrator.userId, targetUserId, keyId, ...from }]);
-  const keyIdOf = async (where: object) =>
-    (await dashboard.db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId, ...where } })).id;
-
-  await expectEvent(
-    await acting.submit(`${user}/api-keys/new`, { name: 'One' }, `${user}/api-keys`),
-    'key.created',
-    expect.any(String),
-  );
-  const first = await keyIdOf({});
-  await expectEvent(await acting.submit(`${user}/api-keys/${first}/rename`, { name: 'Two' }), 'key.renamed', first);
-  await expectEvent(await acting.submit(`${user}/api-keys/${first}/rotate`), 'key.rotated', first);
-  const second = await keyIdOf({ rotatedAt: null });
-  await expectEvent(await acting.submit(`${user}/api-keys/${second}/revoke`), 'key.revoked', second);
+  const expectEvent = async (page: Page, action: string, targetUserId: unknown = member.userId) =>
+    expect(await eventsOf(page)).toEqual([
+      { action, actorUserId: administrator.userId, targetUserId, keyId: null, ...from },
+    ]);
   const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test`, role: 'viewer' };
   const invited = await acting.submit('/people/users/invite', person);
-  await expectEvent(invited, 'user.invited', null, expect.any(String));
+  await expectEvent(invited, 'user.invited', expect.any(String));
   await expectEvent(await acting.submit(user, { role: 'viewer' }, `${user}/role`), 'user.role_changed');
   await expectEvent(await acting.submit(user, {}, `${user}/link`), 'user.invited');
-  await dashboard.db.prisma.user.updateMany({
-    where: { id: member.userId },
-    data: { totpSecret: encryptedSecret(member), totpSince: new Date() },
-  });
+  await givePasskey(db, member);
   await expectEvent(await acting.submit(`${user}/second-factor`), 'user.second_factor_removed');
   await expectEvent(await acting.submit(`${user}/deactivate`), 'user.deactivated');
   await expectEvent(await acting.submit(user, {}, `${user}/reactivate`), 'user.reactivated');
-  await expectEvent(
-    await acting.submit('/organization', { max_key_life_days: '99' }),
-    'organization.policy_changed',
-    null,
-    null,
-  );
   const [path = ''] = /\/welcome\/[\w-]{43}/.exec(invited.text) ?? [];
-  const guest = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
-  const { id } = await dashboard.db.prisma.user.findFirstOrThrow({ where: { email: person.email } });
+  const guest = new Browser(dashboard.url, { headers: named });
+  const { id } = await db.prisma.user.findFirstOrThrow({ where: { email: person.email } });
   expect(await eventsOf(await guest.submit(path, { password: PASSWORD }))).toEqual([itself('user.password_set', id)]);
 });
 
@@ -257,7 +239,7 @@ function itself(action: string, userId: string) {
 
 test('each action on one’s own account records one event, and so does a failed sign-in', async () => {
   // The attack: an intruder in an account goes unnoticed by its owner.
-  const account: Actor = await createAccount(dashboard.db);
+  const account: Actor = await createAccount(db);
   const browser = new Browser(dashboard.url, { headers: { 'User-Agent': 'Agent/1' } });
   const expectEvent = async (page: Page, action: string) =>
     expect(await eventsOf(page)).toEqual([itself(action, account.userId)]);
@@ -266,7 +248,7 @@ test('each action on one’s own account records one event, and so does a failed
   ]);
   await expectEvent(await browser.signIn(account.email, PASSWORD), 'user.signed_in');
   const path = '/profile/second-factor';
-  await ageProofs(dashboard.db, account);
+  await ageProofs(db, account);
   const asked = await browser.submit(path);
   await expectEvent(await giveProof(browser, asked, { password: 'wrong' }), 'user.proof_failed');
   const setUp = await giveProof(browser, asked);
@@ -279,8 +261,8 @@ test('each action on one’s own account records one event, and so does a failed
   );
   await expectEvent(await browser.submit(`${path}/recovery-codes`), 'user.recovery_codes_made');
   await expectEvent(await browser.submit(path, {}, `${path}/remove`), 'user.second_factor_off');
-  await openSession(dashboard.db, account, dashboard.now());
-  await openSession(dashboard.db, account, dashboard.now());
+  await openSession(db, account, dashboard.now());
+  await openSession(db, account, dashboard.now());
   await expectEvent(await browser.submit('/profile/sessions'), 'user.session_ended');
   const everywhere = '/profile/sessions/sign-out-everywhere';
   await expectEvent(await browser.submit('/profile/sessions', {}, everywhere), 'user.signed_out_everywhere');
@@ -293,7 +275,6 @@ const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 365, allowsUnending
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-const { db } = dashboard;
 const { administrator, member } = await createPeople(db, POLICY);
 const { userId } = member;
 const request = { userId, permissions: READ_WRITE, lifeDays: 300, environment: 'live' } as const;
@@ -335,7 +316,7 @@ test('the log page describes events in words, with names, prefixes, roles and da
 });
 
 test('the log page shows no ids and no machine times, and each date has a machine-readable form', () => {
-  // Except the request id, which people quote to support, and the e-mail addresses.
+  // The request id, which people quote to support, and the e-mail addresses are exceptions.
   expect(wordsOf(page).replaceAll(/Request [\w-]+|[\w-]+@/g, '')).not.toMatch(UUID);
   expect(wordsOf(page)).not.toMatch(ISO);
   const iso = expiresAt?.toISOString() ?? '';

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { v7 as newId } from 'uuid';
 import { expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
@@ -151,26 +150,6 @@ test.each([
   }
 });
 
-test('too many test events within a minute are refused with a page that says how long to wait', async () => {
-  const people = await createPeople(db);
-  const { endpoint } = await delivered(people, []);
-  const { organizationId } = people.scope;
-  const endpointId = endpoint.slice(endpoint.lastIndexOf('/') + 1);
-  // They count as those of the last minute for as long as the test runs.
-  const msecs = Date.now() + 3_600_000;
-  const sent = Array.from({ length: 10 }, () => ({
-    organizationId,
-    endpointId,
-    messageId: newId({ msecs }),
-    isTest: true,
-  }));
-  await db.prisma.webhookDelivery.createMany({ data: sent });
-  const browser = await browserOf(dashboard, people.administrator);
-  const refused = await browser.submit(endpoint, {}, `${endpoint}/test`);
-  expect(refused.status).toBe(409);
-  expect(wordsOf(refused)).toContain('at most 10 test events within a minute. Wait a minute, then send another.');
-});
-
 test('the deliveries of an endpoint are paged with the position in the URL', async () => {
   const people = await createPeople(db);
   const { endpoint } = await delivered(people, []);
@@ -194,7 +173,7 @@ test('the page of an endpoint without deliveries says so', async () => {
   expect(wordsOf(page)).toContain('Nothing was sent yet.');
 });
 
-// From the form for an endpoint to a receiver, and back to the pages. Other tests insert what was delivered.
+// The way from the form for an endpoint to a receiver, and back to the pages. The other tests insert the deliveries.
 
 const receiver = await useScriptedServer();
 
