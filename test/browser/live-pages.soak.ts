@@ -25,7 +25,7 @@ test('the page of a delivery shows the result of an attempt without a reload, an
   expect(main).toMatch(/Attempts\s+2\s/);
   expect(main).toMatch(/202 Accepted[\s\S]*503 Service Unavailable/);
   expect(main).toMatch(/webhook-timestamp: \d+/);
-  // As after a load, the times have the reader's clock below them.
+  // The times have the reader's clock below them, as after a load of the page.
   expect(main).toContain('GMT+5:30');
   expect(await page.evaluate('window.isSamePage')).toBe(true);
   await page.reload();

@@ -6,7 +6,7 @@ import { giveKey } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { createRealisticTeam } from '../support/data/realistic-team.ts';
 
-// As look.soak.ts, for pages that a form leads to, and those of integrations.
+// Applies the checks of look.soak.ts to the pages that a form leads to, and to those of integrations.
 
 const site = await useSite({ script: AXE_SCRIPT });
 const { db } = site.server;

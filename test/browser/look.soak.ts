@@ -204,7 +204,7 @@ test('the name of a resource is in one line in the narrowest tables of keys', as
     await page.setViewportSize({ width, height: 800 });
     for (const path of ['/profile/api-keys', '/organization/api-keys']) {
       await page.goto(path);
-      // Not as cards, which have the place.
+      // The keys are in a table, and not in cards, in which names have room.
       expect((await page.locator('thead').boundingBox())?.width).toBeGreaterThan(700);
       heights.push(...(await page.locator('.chips code').evaluateAll((all) => all.map((each) => each.clientHeight))));
     }

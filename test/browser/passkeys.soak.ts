@@ -35,7 +35,7 @@ async function disconnect({ devTools, authenticatorId }: Connected): Promise<voi
   await devTools.detach();
 }
 
-/** Follows the guide. */
+/** Adds a passkey by the steps of the guide. */
 async function addPasskey(page: Page, name: string): Promise<void> {
   const [profile = '', link = '', button = ''] = stepsOf('signing-in.md', 'Passkeys');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: profile }).click();

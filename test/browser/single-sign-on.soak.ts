@@ -25,7 +25,7 @@ import { startOidcProvider } from '../support/providers/oidc-provider.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { startServer } from '../support/servers/server.ts';
 
-// The whole way of single sign-on in Chromium, with a certified provider.
+// Single sign-on from the set-up to the sign-out in Chromium, with a certified provider.
 
 const port = await freePort('127.0.0.1');
 const url = `http://127.0.0.1:${port}`;
@@ -54,7 +54,7 @@ async function company() {
   return { team, provider, domain: team.member.email.split('@')[1] ?? '' };
 }
 
-/** The same, connected: the users are linked already if `areLinked`. */
+/** Such a team with a connection to its provider. The users are linked if `areLinked`. */
 async function connected({ areLinked = false } = {}) {
   const found = await company();
   const { team, provider } = found;
@@ -144,12 +144,12 @@ test('a person confirms the account once, and then signs in at the provider alon
   const { email, name } = team.administrator;
   await page.goto('/sign-in');
   wrong.push(...(await look(page, 'sso-sign-in-email')));
-  // Somebody whose domain has no single sign-on.
+  // The domain of this e-mail has no single sign-on.
   await page.getByLabel('E-mail').fill('somebody@elsewhere.example');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel('Password').waitFor();
   wrong.push(...(await look(page, 'sso-sign-in-password')));
-  // The page before the provider, which leads nowhere.
+  // The provider does not respond, so the page before it stays open.
   await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ status: 204 }));
   await page.goto('/sign-in');
   await page.getByLabel('E-mail').fill(email);

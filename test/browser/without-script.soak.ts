@@ -3,7 +3,8 @@ import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { createRealisticTeam } from '../support/data/realistic-team.ts';
 
-// Without JavaScript: what style sheets and elements such as <details> do. The forms themselves are sent so in test/dashboard.
+// Tests without JavaScript what style sheets and elements such as <details> do. The tests in test/dashboard send all forms
+// without a script.
 
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);

@@ -180,7 +180,7 @@ function wordsForAction(action: string | undefined): string | undefined {
   return known === undefined ? undefined : ACTION_WORDS[known];
 }
 
-test('this is the only export: a new one is compared column by column here, too', () => {
+test('the export of the audit log is the only one, so none lacks the comparisons of this file', () => {
   expect(dashboard.paths.filter((path) => path.endsWith('.csv'))).toEqual(['/organization/audit-log.csv']);
 });
 

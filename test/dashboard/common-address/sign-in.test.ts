@@ -51,7 +51,7 @@ test.each([
   expect(linksOf(page)[0]).toBe(to);
 });
 
-// What somebody could learn otherwise: which e-mails have an account.
+// The attack: learn from the page which e-mails have an account.
 test('an e-mail with an account gets the same page as one without', async () => {
   const { member } = await createTeam(dashboard.db);
   const other = member.email.replace(/^[^@]+/, 'nobody');

@@ -12,7 +12,7 @@ const actor = await createAccount(dashboard.db, { role: 'administrator' });
 const browser = await browserOf(dashboard, actor);
 const given = await giveKey(dashboard.db, actor);
 const key = given.key;
-// Its page then has charts.
+// With requests, the page of the key has charts.
 await addRequests(dashboard.db, {
   organizationId: actor.scope.organizationId,
   keyId: given.id,
@@ -38,7 +38,7 @@ function expectHeaders(where: string, page: Page): void {
   }
 }
 
-test('every response on every path forbids framing, sniffing, caching and foreign sources, whoever asks by which method', async () => {
+test('every response on every path, by every method, forbids framing, sniffing, caching and foreign sources', async () => {
   // The attack: a page without these headers is framed or cached, or runs an injected script.
   const guest = new Browser(dashboard.url);
   await inParallel([...dashboard.paths, '/profile/nothing', '/people/', '/nothing'], async (pattern) => {
@@ -155,7 +155,7 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
     expect(wordsOf(page)).toContain('Your browser sends too many cookies');
     expect(wordsOf(page)).toContain('Delete the cookies of this site');
   }
-  // Styles and scripts of that page.
+  // The style sheet of that page is still served.
   const [, style = ''] = /href="(\/assets\/[^"]+\.css)"/.exec((await laden.get('/sign-in')).text) ?? [];
   expect((await laden.get(style)).status).toBe(200);
   for (let i = 0; i < 3; i += 1) laden.cookies.delete(`other-${i}`);

@@ -208,7 +208,7 @@ test('the lists and the page of a key say which of its permissions the role of i
   for (const path of pages) expect(wordsOf(await browser.get(path))).toContain(WORDS);
 });
 
-test('of several integrations, none is chosen for a move, which needs one', async () => {
+test('the form for a move selects no integration if there are several, and needs one', async () => {
   const { administrator, member } = await createPeople(db);
   await giveIntegration(db, administrator);
   const { id } = await giveKey(db, member);
@@ -261,7 +261,7 @@ test('an owner moves their own key, whose name must be free there, and still fin
 test('every page of the organization names an integration without an active owner, until an administrator takes it', async () => {
   const { administrator, member } = await createPeople(db);
   const { id } = await giveIntegration(db, member, { name: 'Enrolment sync' });
-  // As a server of the version before does.
+  // A server of the previous version deactivates an owner without a successor.
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
   const browser = await browserOf(dashboard, administrator);
   const pages = ['/organization', '/organization/api-keys', INTEGRATIONS];

@@ -22,7 +22,7 @@ test('the form selects reading and 90 days, or less where the organization allow
   }
 });
 
-test('with a day of one’s own, the key works until its end', async () => {
+test('a key with a chosen last day works until the end of that day', async () => {
   const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
   const browser = await browserOf(dashboard, member);
   for (const days of [0, 1, 88]) {

@@ -80,7 +80,7 @@ test('the page of an ended key says when and how it ended, and not that it expir
   ] as const) {
     const page = await browser.get(pageOf(id));
     expect(wordsOf(page)).toContain(`This key ${how}`);
-    // Below it, the table of the rotations says when the successor expires.
+    // The table of the rotations, in another section, says when the successor expires.
     const [about = ''] = /<section[^>]* aria-labelledby="about"[\s\S]*?<\/section>/.exec(page.text) ?? [];
     expect(wordsOf({ text: about })).toMatch(when);
     expect(wordsOf({ text: about })).not.toMatch(/\bExpires\b/);
@@ -104,7 +104,7 @@ test('the page of a key says once when the key expires, and once when it ended',
   expect(await dates('6 May 2020')).toBe(1);
 });
 
-test('of a key without events, its page says so, and where the rotation that made it is recorded', async () => {
+test('the page of a key without events says so, and links to the key whose rotation created it', async () => {
   const browser = await browserOf(dashboard, administrator);
   const [first = '', second = ''] = await rotatedKey('Successor', 1);
   const page = await browser.get(pageOf(second));
@@ -121,7 +121,7 @@ test('of a key without events, its page says so, and where the rotation that mad
   expect(wordsOf(await browser.get(pageOf(rows[0]?.id ?? '')))).toContain('No events are recorded for this key.');
 });
 
-test('of a long line of rotations, ten keys before and after are shown', async () => {
+test('the page of a key shows at most ten of its predecessors and ten of its successors', async () => {
   // The risk: a key that is rotated daily has thousands of predecessors.
   const ids = await rotatedKey('Daily', 22);
   const browser = await browserOf(dashboard, manager);
@@ -310,7 +310,7 @@ test.each(['administrator', 'manager'] as const)(
   },
 );
 
-test('an organization without requests is told so', async () => {
+test('the page says so if an organization has sent no requests', async () => {
   const { manager } = await createPeople(db);
   const page = await (await browserOf(dashboard, manager)).get(REQUESTS);
   expectToSay(page, 200, 'No requests in the last 30 days.');

@@ -210,7 +210,7 @@ test('the parameter "back" leads nowhere but to the list', async () => {
     const page = await browsers.administrator.get(`${path}?back=${encodeURIComponent(back)}`);
     expect([back, page.status, outside(page)]).toEqual([back, 200, []]);
   }
-  // A whole key in it is cut to its prefix.
+  // A whole key in the parameter is cut to its prefix.
   const leaked = await browsers.administrator.get(`${path}?back=${encodeURIComponent(`?search=${keys.nightly.key}`)}`);
   expect(leaked.text).not.toContain(keys.nightly.key.slice(17));
 });

@@ -149,7 +149,7 @@ test('the notice about a limited key says when, and what to do', async () => {
   );
 });
 
-test('the notice that a key ends goes when the organization no longer ends it so soon, or not at all', async () => {
+test('the notice that a key ends disappears when the organization ends it later, or not at all', async () => {
   const { administrator, member, scope } = await createPeople(db);
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
   const browser = await browserOf(dashboard, member);

@@ -116,7 +116,7 @@ test('the message after an action names the key or the person, and a forged link
   const renamed = await browser.submit(`${keys}/${key.id}/rename`, { name: 'Weekly import' });
   expect(await follow(renamed)).toContain('The key is now named Weekly import.');
   expect(await follow(await browser.submit(`${keys}/${key.id}/revoke`))).toContain('Weekly import was revoked.');
-  // Also where the list page does not reach the key.
+  // The message names the key even if the first page of the list does not contain it.
   await dashboard.db.pool.query(
     `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, revoked_at)
      select $1::uuid, gen_random_uuid(), $2::uuid, 'Ended ' || i, sha256(i::text::bytea), sha256(($2::uuid::text || i)::bytea),

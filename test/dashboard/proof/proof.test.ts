@@ -252,7 +252,7 @@ test('the page says what the proof is for, and names the user, the key, the inte
   expect([refused.status, refused.text.includes('You are about to')]).toEqual([403, false]);
 });
 
-test('a wrong proof is asked for again, for the same action', async () => {
+test('after a wrong proof, the page asks again for the same action', async () => {
   const { administrator } = await createTeam(db);
   const browser = await visit(dashboard, administrator);
   const path = `${OWN}/${(await giveKey(db, administrator, { name: 'Billing' })).id}/revoke`;

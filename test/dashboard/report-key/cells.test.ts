@@ -152,7 +152,7 @@ test('if another cell does not answer, refuses or redirects, the report says whe
       headers: { 'retry-after': '60' },
       json: { message: expect.stringContaining(`${failing.url}/report-key`) },
     });
-    // The others have the report.
+    // The other cells have got the report.
     expect([await lame.statusOf(ours.key), await us1.statusOf(other.key)]).toEqual([401, 401]);
     const body = messageAbout([ours.key]);
     const signed = { headers: { ...headers, ...scanner.sign(body) } };

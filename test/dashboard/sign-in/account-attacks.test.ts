@@ -15,7 +15,7 @@ import { startIdentityProvider, type TestPerson } from '../../support/providers/
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 
 describe('the e-mail', () => {
-  /** A person whom nobody is linked to. */
+  /** A person at the provider to whom no account is linked. */
   const stranger = (email: unknown, more: object = {}) => ({ sub: crypto.randomUUID(), email, ...more });
 
   test.each([false, 'false', 0, null, 'yes', {}])('is nobody’s if it is not verified (%j)', async (email_verified) => {
@@ -57,7 +57,7 @@ describe('the e-mail', () => {
   });
 
   test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
-    // As GitLab sends it. The attack: somebody who left the group stays a manager.
+    // GitLab sends such a token. The attack: somebody who left the group stays a manager.
     await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };

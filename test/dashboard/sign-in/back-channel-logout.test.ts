@@ -29,7 +29,7 @@ async function signedIn({ email, sub }: Company, sid?: string): Promise<Browser>
 
 const anybody = new Browser(dashboard.url);
 
-/** As a program sends it: without cookies, and from anywhere. */
+/** Sends a logout token as a provider does: without cookies and without an origin. */
 const send = (path: string, token: string) =>
   anybody.send('POST', path, {
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -94,7 +94,7 @@ test('a logout of one session ends that session', async () => {
   expect(await Promise.all(browsers.map(isIn))).toEqual([false, true, true]);
 });
 
-test('a logout of one session of a person also ends those of which the provider never gave an ID', async () => {
+test('a logout of one session of a person also ends the sessions for which the provider gave no ID', async () => {
   // Section 2.7: "identified by the iss and sub Claims and/or the sid Claim". Nothing but the person can name such a session.
   const [theirs, others] = [await company(), await company()];
   const browsers = [
@@ -112,7 +112,7 @@ test.each([
   ['session', (_: Company) => ({ sid: 'one' })],
   ['person', ({ sub }: Company) => ({ sub })],
 ])('a logout of a %s ends a session that got a new password and a second factor meanwhile', async (_, claimsOf) => {
-  // The attack: a session makes itself one by a password, which the provider cannot end.
+  // The attack: a session sets a password, so that it counts as one by password, which the provider cannot end.
   const theirs = await company();
   const browser = await signedIn(theirs, 'one');
   const password = { password: 'seven otters juggle 93 lanterns' };
@@ -189,7 +189,7 @@ describe('attacks', () => {
     ['jwks_uri', 'x'],
     ['id_token_signing_alg_values_supported', 7],
     ['id_token_signing_alg_values_supported', ['HS256', 'none']],
-  ])('a token of a provider whose %s is %j is refused, and no fault', async (name, value) => {
+  ])('a token of a provider whose %s is %j is refused without a fault', async (name, value) => {
     await using lying = await startIdentityProvider();
     const { path } = await company(lying);
     lying.metadata = { [name]: value };
@@ -239,7 +239,7 @@ describe('attacks', () => {
     };
     const sent = times(10, () => send(path, victim.logoutToken({ sub: 'ada' })));
     await until('the request for the metadata', () => victim.requested.length > 0);
-    // By then, the others have arrived, too.
+    // When these pages are served, all tokens have arrived.
     await times(10, () => anybody.get('/sign-in'));
     respond();
     expect((await sent).map(({ status }) => status)).toEqual(Array(10).fill(200));

@@ -23,7 +23,7 @@ describe('redirects', () => {
   test.each([
     ['another site', 'https://evil.example/profile'],
     ['a path that is too long to be stored once it is encoded', `/profile?search=${'€'.repeat(300)}`],
-  ])('nor does one that begins at the provider lead to %s', async (_, target) => {
+  ])('a sign-in that begins at the provider does not lead to %s', async (_, target) => {
     const { administrator, person } = await company();
     const browser = newBrowser();
     const start = `/single-sign-on/${administrator.scope.organizationId}/start`;
@@ -112,7 +112,7 @@ describe('a provider that lies about itself', () => {
   });
 
   test.each(['javascript:alert(1)', 'data:text/html,x', 'mailto:a@b.example', '/authorize', 7])(
-    'its authorization_endpoint %j is no link of ours',
+    'its authorization_endpoint %j is not linked',
     async (authorization_endpoint) => {
       const { lying, page } = await start({ authorization_endpoint });
       const isLinked = page.text.includes(`href="${authorization_endpoint}`);
@@ -153,7 +153,7 @@ describe('a provider that lies about itself', () => {
   });
 
   test.each(['<html>', '[]', 'null', '{}', '{"issuer":7}'])(
-    'metadata of %s are a clear page, and no fault',
+    'metadata of %s get a clear page without a fault',
     async (text) => {
       const { lying, page } = await start({}, (res) => {
         res.writeHead(200, { 'Content-Type': 'application/json' });

@@ -31,7 +31,7 @@ const passkey = await addPasskeyTo(await browserOf(dashboard, member), ORIGIN);
 
 const newBrowser = () => newBrowserAt(dashboard);
 await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email: `known@${domain}` } });
-/** What a suspended organization has that moves. */
+/** The move of the organization, which is suspended meanwhile. */
 const move = { organizationId: scope.organizationId, id: crypto.randomUUID() };
 await db.prisma.organizationMove.create({ data: move });
 await db.prisma.organization.update({ where: { id: scope.organizationId }, data: { suspendedAt: new Date() } });
@@ -57,7 +57,7 @@ const WAYS: Record<string, { readonly known: string; readonly try: Way }> = {
   },
 };
 
-test.each(Object.keys(WAYS))('%s is answered as for an e-mail that nobody has', async (name) => {
+test.each(Object.keys(WAYS))('%s gets the same response as for an e-mail without an account', async (name) => {
   // The attack: while a customer moves, learn who works there.
   const way = WAYS[name];
   if (way === undefined) throw new Error(`There is no way ${name}.`);
@@ -73,14 +73,14 @@ test.each(Object.keys(WAYS))('%s is answered as for an e-mail that nobody has', 
   expect(dashboard.logged.filter((line) => line.includes('could not send a mail'))).toEqual([]);
 });
 
-test('a passkey that did not sign what Charter asked for is answered as an unknown one', async () => {
+test('a passkey that did not sign the challenge gets the same response as an unknown passkey', async () => {
   const known = await signInWithPasskey(newBrowser(), passkey, { challenge: 'another' });
   const unknown = await signInWithPasskey(newBrowser(), new Authenticator(ORIGIN, { counter: 1 }), {});
   expect([known.status, wordsOf(known)]).toEqual([unknown.status, wordsOf(unknown)]);
   expect(known.status).not.toBe(503);
 });
 
-test('a sign-in at the provider that proves nobody is answered alike, whatever e-mail was typed', async () => {
+test('a refused sign-in at the provider gets the same response for every e-mail that was typed', async () => {
   const told = [];
   for (const email of [`known@${domain}`, `nobody@${domain}`]) {
     const browser = newBrowser();
@@ -92,7 +92,7 @@ test('a sign-in at the provider that proves nobody is answered alike, whatever e
   expect(told[0]?.[0]).not.toBe(503);
 });
 
-test('who proves that the account is theirs reads that the organization is moving', async () => {
+test('a person who proves that the account is theirs reads that the organization is moving', async () => {
   const right = await typed({ password: PASSWORD })(newBrowser(), member.email);
   const byPasskey = await signInWithPasskey(newBrowser(), passkey);
   expect([right.status, byPasskey.status]).toEqual([503, 503]);

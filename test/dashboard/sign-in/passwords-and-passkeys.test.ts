@@ -108,7 +108,7 @@ async function reconnected() {
   return { administrator, domain, email, authenticator };
 }
 
-test('without a link to the provider, the passkey makes the account one that is not merely invited', async () => {
+test('an account with a passkey and without a link to the provider is active, and not only invited', async () => {
   const { administrator, email } = await reconnected();
   const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const words = wordsOf(await (await browserOf(dashboard, administrator)).get(`/people/users/${id}`));
@@ -116,7 +116,7 @@ test('without a link to the provider, the passkey makes the account one that is 
   expect(words).not.toContain('Invit');
 });
 
-/** The page that asks whether the account is theirs. */
+/** The page that asks whether the account is the person's. */
 async function toConfirm(browser: Browser, email: string, sub = email): Promise<Page> {
   const { headers } = await signIn(browser, email, sub);
   return browser.get(headers['location'] ?? '');

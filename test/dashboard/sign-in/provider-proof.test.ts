@@ -23,7 +23,7 @@ async function signIn(browser: Browser, email: string, auth_time: number | undef
   expect([back.status, back.headers['location']]).toEqual([303, '/profile']);
 }
 
-/** A time of the provider. */
+/** An instant in seconds, as providers give it. */
 const seconds = (from: number) => Math.floor(Date.now() / 1000) + from;
 
 let keys = 0;
@@ -126,7 +126,7 @@ test('the password that confirms an account is a proof, whatever the provider sa
   expect((await create(browser)).status).toBe(200);
 });
 
-test('a proof at the provider is a sign-in there anew, and a click then goes on with what was sent', async () => {
+test('a proof at the provider is a new sign-in there, after which a click continues with the form that was sent', async () => {
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
   const name = `Import ${keys}`;
@@ -157,7 +157,7 @@ test('a page that needs a proof opens after one at the provider', async () => {
   expect((await browser.get(path)).status).toBe(200);
 });
 
-test('what waits for a proof at the provider is encrypted in the database', async () => {
+test('a form that waits for a proof at the provider is encrypted in the database', async () => {
   const { administrator } = await company();
   const { email } = administrator;
   const browser = newBrowser();
@@ -178,14 +178,14 @@ test.each([
   ['the provider gives no proof', 403, (email: string) => ({ email, auth_time: undefined })],
   ['somebody else signs in there', 403, (email: string) => ({ email, sub: 'somebody else' })],
   ['it takes longer than ten minutes', 400, (email: string) => ({ email })],
-])('what was sent is kept if %s', async (_, status, personOf) => {
+])('the form that was sent is kept if %s', async (_, status, personOf) => {
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
   const name = `Import ${keys}`;
   if (status === 400) await takeMinutes(email, 10);
   const failed = await browser.get(provider.authorize(url, { sub: email, ...personOf(email) }));
   expect(failed.status).toBe(status);
-  // The page with all kinds of proof.
+  // The form leads back to the page with all kinds of proof.
   const again = await goOn(browser, failed);
   expect(wordsOf(again)).toContain('You are about to create an API key.');
   const second = provider.authorize(await proofUrl(browser, again), { sub: email, email });
@@ -193,7 +193,7 @@ test.each([
   expect(await keyNames(email)).toEqual([name]);
 });
 
-test('what was sent is kept if the provider cannot be reached, and goes on after another proof', async () => {
+test('the form that was sent is kept if the provider cannot be reached, and continues after another proof', async () => {
   const account = await createAccount(db, { scope: await createScope(db), role: 'member' });
   await linkDirectly(db, account);
   const browser = await browserOf(dashboard, account);
@@ -209,7 +209,7 @@ test('what was sent is kept if the provider cannot be reached, and goes on after
   expect(await keyNames(account.email)).toEqual([`Import ${keys}`]);
 });
 
-test('what has waited asks for another proof if nobody goes on for ten minutes', async () => {
+test('a form needs another proof if nobody continues with it for ten minutes', async () => {
   const { email, browser } = await signedIn();
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email }));
   const { id: userId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
@@ -219,7 +219,7 @@ test('what has waited asks for another proof if nobody goes on for ten minutes',
   expect(await keyNames(email)).toEqual([]);
 });
 
-test('what waits at the provider fits only the page and the session for which it was sent', async () => {
+test('a form that waits for a proof at the provider fits only the page and the session for which it was sent', async () => {
   // The attack: a colleague, or a later session, goes on with the form of somebody else.
   const { email, browser, domain } = await signedIn();
   const colleague = newBrowser();
@@ -245,7 +245,7 @@ test('what waits at the provider fits only the page and the session for which it
   expect(await keyNames(email)).toEqual([]);
 });
 
-test('a proof at the provider may take minutes at the provider, and serves for ten minutes from the sign-in there', async () => {
+test('a proof at the provider may take minutes, and counts for ten minutes from the sign-in there', async () => {
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
   await takeMinutes(email, 9);
@@ -257,7 +257,7 @@ test('a proof at the provider may take minutes at the provider, and serves for t
   expect((await create(browser)).status).toBe(403);
 });
 
-test('a proof at the provider is accepted from a provider whose clock is some seconds behind', async () => {
+test('a proof is accepted from a provider whose clock is some seconds behind', async () => {
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
   await takeMinutes(email, 5);
@@ -265,7 +265,7 @@ test('a proof at the provider is accepted from a provider whose clock is some se
   expect(back.status).toBe(200);
 });
 
-test('a proof at the provider is not a sign-in from before the proof was asked for, however long it takes', async () => {
+test('a sign-in at the provider from before the proof was asked for proves nothing, however long the proof takes', async () => {
   // The attack: somebody finds the browser open minutes after its owner signed in, and the provider ignores max_age.
   const { email, browser } = await signedIn();
   const url = await proofUrl(browser);
@@ -276,11 +276,11 @@ test('a proof at the provider is not a sign-in from before the proof was asked f
 });
 
 test.each([
-  ['the provider does not say when', undefined, 403, 'does not say when you signed in'],
-  ['the provider took its own session', -3600, 403, 'did not ask you to sign in anew'],
+  ['the provider does not say when it was', undefined, 403, 'does not say when you signed in'],
+  ['the provider used the session that it had', -3600, 403, 'did not ask you to sign in anew'],
   ['the time is no number', 'now', 502, 'gave no valid answer'],
   ['the time is no date', 1e300, 403, 'does not say when you signed in'],
-])('a proof at the provider is not a sign-in of which %s', async (_, time, status, words) => {
+])('a sign-in at the provider proves nothing if %s', async (_, time, status, words) => {
   // The attack: somebody finds the browser open, with a session at the provider.
   const { email, browser } = await signedIn();
   const auth_time = time === -3600 ? seconds(time) : time;
@@ -290,13 +290,13 @@ test.each([
   if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);
   const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
-  // As for every proof that fails, so that the owner of the session learns of it.
+  // The audit log has every proof that failed, so that the owner of the session learns of it.
   expect(
     await db.prisma.auditEvent.findMany({ where: { action: { contains: 'failed' }, targetUserId: id } }),
   ).toMatchObject([{ action: 'user.proof_failed', actorUserId: id, detail: { with: 'single sign-on' } }]);
 });
 
-test('the page that asks for another proof names the ones that the person has', async () => {
+test('the page that asks for another proof names the kinds of proof that the person has', async () => {
   const { email, browser } = await signedIn();
   const { id: userId, organizationId } = await db.prisma.user.findFirstOrThrow({ where: { email } });
   const person = { scope: OrganizationScope.grant(organizationId), userId };
@@ -310,7 +310,7 @@ test('the page that asks for another proof names the ones that the person has', 
   expect(await told()).toContain('Go back and use your passkey or your password.');
 });
 
-test('a proof at the provider is not one of a colleague, nor for the session of another browser', async () => {
+test('a sign-in of a colleague at the provider proves nothing, nor does one in another browser', async () => {
   const { email, browser, domain } = await signedIn();
   const colleague = `colleague@${domain}`;
   const other = newBrowser();
@@ -321,7 +321,7 @@ test('a proof at the provider is not one of a colleague, nor for the session of 
   const elsewhere = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   expect((await other.get(elsewhere)).status).toBe(400);
   for (const each of [browser, other]) expect((await create(each)).status).toBe(403);
-  // Nobody is signed in by it, either.
+  // Such a sign-in opens no session, either.
   const last = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   browser.cookies.delete('charter');
   const page = await browser.get(last);

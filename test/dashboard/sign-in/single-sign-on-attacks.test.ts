@@ -194,7 +194,7 @@ describe('the ID token', () => {
     ['is signed with a key that the provider does not publish', { signature: 'foreign' }],
     ['names a key that the provider does not publish', { header: { kid: 'theirs' } }],
     ['claims an algorithm that its key is not for', { header: { alg: 'ES256' } }],
-    ['must be understood in a way that nobody defined', { header: { crit: ['b64'], b64: false } }],
+    ['has a critical header parameter that nobody defined', { header: { crit: ['b64'], b64: false } }],
     ['is for another client', { claims: { aud: 'another-client' } }],
     ['is for several clients', { claims: { aud: ['charter', 'another-client'] } }],
     ['was issued to another client', { claims: { azp: 'another-client', aud: ['charter', 'another-client'] } }],
@@ -260,7 +260,7 @@ test('a flood at the tile of an organization locks nobody out who has signed in 
   expect(await beginAtTile(familiar, start)).toContain(provider.issuer);
 });
 
-test('a role that follows groups waits for a write of the API, whose key may do less then', async () => {
+test('a change of the role by groups waits for a write of the API that is under way', async () => {
   const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'Guests = viewer' };
   const { member, person } = await company({ rules });
   const roleNow = async () => (await db.prisma.user.findFirstOrThrow({ where: { email: member.email } })).role;

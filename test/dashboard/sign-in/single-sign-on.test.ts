@@ -27,8 +27,8 @@ async function signIn(
 
 const userOf = (email: string) => db.prisma.user.findFirstOrThrow({ where: { email } });
 
-describe('the sign-in asks for the e-mail first', () => {
-  test('and its answer is the same for everybody of a domain', async () => {
+describe('the sign-in', () => {
+  test('asks for the e-mail first, and responds alike for every e-mail of a domain', async () => {
     // The attack: a list of e-mails, to learn which have an account.
     const { domain, administrator, scope } = await company();
     const gone = await createAccount(db, { scope });
@@ -50,7 +50,7 @@ describe('the sign-in asks for the e-mail first', () => {
     for (const other of told.slice(1)) expect(other).toEqual(told[0]);
   });
 
-  test('and then for the password, where the domain has no single sign-on', async () => {
+  test('asks for the password if the domain has no single sign-on', async () => {
     await company();
     const account = await createAccount(db);
     const pages = [];
@@ -69,7 +69,7 @@ describe('the sign-in asks for the e-mail first', () => {
     expect((await browser.post('/sign-in', sent)).headers['location']).toBe('/profile');
   });
 
-  test('and a password still works where single sign-on is not required', async () => {
+  test('accepts a password where single sign-on is not required', async () => {
     const { administrator } = await company();
     const browser = newBrowser();
     expect(wordsOf(await browser.get('/sign-in?with=password'))).toContain('Password');
@@ -96,7 +96,7 @@ test('a person is linked once, and is found by the subject from then on', async 
   const toConfirm = await signIn(browser, administrator.email, {}, 'subject-1');
   expect((await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD })).status).toBe(303);
   const again = newBrowser();
-  // Without an e-mail, and with another one.
+  // The provider first sends no e-mail, and then another one.
   for (const email of [undefined, 'changed@elsewhere.example'])
     expect((await signIn(again, administrator.email, { email }, 'subject-1')).headers['location']).toBe('/profile');
   const events = await auditEventsOf(db, administrator);
@@ -260,7 +260,7 @@ test('a session by single sign-on lasts at most twelve hours, whatever its perso
   await signIn(browser, `new@${domain}`);
   const password = 'seven otters juggle 93 lanterns';
   await browser.submit('/profile/password', { password });
-  // It is used every 29 minutes.
+  // The session is used every 29 minutes.
   for (let i = 0; i < 25; i += 1) {
     expect((await browser.get('/profile')).status).toBe(200);
     if (i === 12) {

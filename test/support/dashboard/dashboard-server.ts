@@ -144,7 +144,7 @@ export function newBrowser({ url }: Pick<TestDashboard, 'url'>): Browser {
   return new Browser(url, { localAddress: `127.${20 + (visitors >> 16)}.${(visitors >> 8) & 255}.${visitors & 255}` });
 }
 
-/** Such a browser, signed in as the user. */
+/** A browser with an address of its own, signed in as the user. */
 export async function visit(dashboard: TestDashboard, actor: Actor): Promise<Browser> {
   const browser = newBrowser(dashboard);
   for (const [name, value] of (await browserOf(dashboard, actor)).cookies) browser.cookies.set(name, value);

@@ -19,7 +19,7 @@ export type Sending = {
 export class Browser {
   readonly cookies = new Map<string, string>();
   readonly url: string;
-  /** Sent with each request. */
+  /** The headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The local address from which it connects, such as 127.0.0.2. */
   readonly localAddress: string;

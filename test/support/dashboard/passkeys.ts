@@ -9,7 +9,7 @@ function passkeyFormIn(page: Page): PageForm {
   return form;
 }
 
-/** What the script would give to the browser. */
+/** The options that the script would pass to the browser. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects.
 export async function optionsFrom(browser: Browser, page: Page): Promise<any> {
   const [, url = ''] = /data-options="([^"]*)"/.exec(page.text) ?? [];
@@ -52,7 +52,7 @@ export async function provePasskey(browser: Browser, page: Page, authenticator: 
   return sendCredential(browser, page, { credential });
 }
 
-/** Signs in on the page for it, from its first request on. */
+/** Signs in with the passkey, from the first request for the page on. */
 export async function signInWithPasskey(
   browser: Browser,
   authenticator: Authenticator,

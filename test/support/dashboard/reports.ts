@@ -28,7 +28,7 @@ export function reportOnPage(
 }
 
 export type Scanner = {
-  /** For SECRET_SCANNING_KEYS. */
+  /** The public key, as SECRET_SCANNING_KEYS contains it. */
   readonly variable: string;
   readonly keys: ScannerKeys;
   readonly identifier: string;
