@@ -4,11 +4,20 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser, REMEDY } from './browser.mjs';
-import { canInstallPackages } from './debian.mjs';
 import { launch } from './launch.mjs';
-import { findPromtool, unpackPromtool } from './promtool.mjs';
-import { installPrograms, missingPrograms, REMEDY as PROGRAMS_REMEDY } from './sample-programs.mjs';
+import {
+  BROWSER_REMEDY,
+  canInstallBrowser,
+  canInstallPackages,
+  findBrowser,
+  findHeadlessShell,
+  findPromtool,
+  installBrowser,
+  installPrograms,
+  missingPrograms,
+  PROGRAMS_REMEDY,
+  unpackPromtool,
+} from './programs.mjs';
 import { digest, isFresh } from './stamps.mjs';
 
 const NODE_VERSION = '24.21.0';
@@ -149,9 +158,9 @@ function ensureBrowser() {
     if (findHeadlessShell() === null && canInstallBrowser()) installBrowser();
     return;
   }
-  if (!canInstallBrowser()) fail(`The browser tests need Chromium, which is not installed.\n  ${REMEDY}`);
-  step('Chromium for the browser tests', () => installBrowser(), REMEDY);
-  if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${REMEDY}`);
+  if (!canInstallBrowser()) fail(`The browser tests need Chromium, which is not installed.\n  ${BROWSER_REMEDY}`);
+  step('Chromium for the browser tests', () => installBrowser(), BROWSER_REMEDY);
+  if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${BROWSER_REMEDY}`);
 }
 
 /** Installs the programs that run the documentation's samples, and fails with a remedy if that is not possible. */

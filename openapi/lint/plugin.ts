@@ -1,7 +1,37 @@
 // The plugin that gives our rules to Redocly, which loads it by the path in redocly.yaml.
-import { contractRules } from './contract/index.ts';
+import { bounded } from './contract/bounded.ts';
+import { described } from './contract/described.ts';
+import { example } from './contract/example.ts';
+import { growth } from './contract/growth.ts';
+import { namedException } from './contract/named-exception.ts';
+import { oneId } from './contract/one-id.ts';
+import { oneKey } from './contract/one-key.ts';
+import { operationId } from './contract/operation-id.ts';
+import { portable } from './contract/portable.ts';
+import { remedy } from './contract/remedy.ts';
+import { responseHeaders } from './contract/response-headers.ts';
+import { sentence } from './contract/sentence.ts';
+import { uniqueOperationId } from './contract/unique-operation-id.ts';
 import type { Rule } from './rule.ts';
-import { workflowRules } from './workflows/index.ts';
+import { knownOperation } from './workflows/known-operation.ts';
+
+export const contractRules: readonly Rule[] = [
+  bounded,
+  described,
+  example,
+  growth,
+  namedException,
+  oneId,
+  oneKey,
+  operationId,
+  portable,
+  remedy,
+  responseHeaders,
+  sentence,
+  uniqueOperationId,
+];
+
+export const workflowRules: readonly Rule[] = [knownOperation];
 
 const PLUGIN = 'charter';
 

@@ -10,8 +10,7 @@ import { addArchiveCommands } from './archive-commands.ts';
 import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { addOrganizationCommands } from './organization-commands.ts';
-import { addUserCommands } from './user-commands.ts';
+import { addOrganizationCommands, addUserCommands } from './organization-commands.ts';
 
 /** What a command uses of its process. */
 export type Surroundings = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTemporaryPostgres, type TemporaryPostgres } from '../temporary-postgres.ts';
 import { root } from '../tool.ts';
-import type { Edit } from './fault.ts';
+import type { Edit } from './faults.ts';
 
 const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
 /** The artifacts of `npm run dist`, which are large. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import type { Checkout } from './checkout.ts';
-import type { Catcher } from './fault.ts';
+import type { Catcher } from './faults.ts';
 import { run } from './running.ts';
 
 /** The result of a check. `line` is the first error; `printed` is the whole output. */

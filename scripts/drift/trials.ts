@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Interruption } from '../child.ts';
 import { applyEdit, type Checkout, makeCheckout } from './checkout.ts';
-import { type Catcher, type Fault, isTest } from './fault.ts';
+import { type Catcher, type Fault, isTest } from './faults.ts';
 import { judge, judgeByTests, type Verdict } from './judge.ts';
 
 export type Trial = {

@@ -5,8 +5,10 @@ import { lint } from 'markdownlint/promise';
 import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
 import { adviceForMarkdown } from '../../openapi/lint/markdownlint-messages.ts';
 import { nearest } from '../../openapi/lint/nearest.ts';
-import { asMarkdownRule, SEPARATOR } from '../../openapi/lint/page-rule.ts';
-import { pageRules } from '../../openapi/lint/pages/index.ts';
+import { asMarkdownRule, type PageRule, SEPARATOR } from '../../openapi/lint/page-rule.ts';
+import { codeContent } from '../../openapi/lint/pages/code-content.ts';
+import { codeLabel } from '../../openapi/lint/pages/code-label.ts';
+import { link } from '../../openapi/lint/pages/link.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { guidesIn } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
@@ -105,6 +107,9 @@ function unlinkedGuides(): Problem[] {
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
+
+/** Our rules for pages. */
+export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
 /** What markdownlint and our rules find in pages; the paths start at the root of the checkout. `document`: the contract. */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {

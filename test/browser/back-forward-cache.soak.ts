@@ -1,5 +1,5 @@
 import { chromium, type Page } from 'playwright-core';
-import { findBrowser } from '../../scripts/browser.mjs';
+import { findBrowser } from '../../scripts/programs.mjs';
 import type { Actor } from '../../src/domain/audit/actor.ts';
 import { launchOptions, openContext } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';

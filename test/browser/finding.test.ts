@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser } from '../../scripts/browser.mjs';
+import { canInstallBrowser, findBrowser, findHeadlessShell, installBrowser } from '../../scripts/programs.mjs';
 
 let folder = '';
 

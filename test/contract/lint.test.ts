@@ -1,14 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { contractRules } from '../../openapi/lint/contract/index.ts';
 import { type LinkTargets, readLinkTargets } from '../../openapi/lint/link-targets.ts';
-import { pageRules } from '../../openapi/lint/pages/index.ts';
+import { contractRules, workflowRules } from '../../openapi/lint/plugin.ts';
 import type { Mistake } from '../../openapi/lint/rule.ts';
-import { workflowRules } from '../../openapi/lint/workflows/index.ts';
 import { bundleContract, UnbundledError } from '../../scripts/bundle.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import { lintDocuments, problemOfScore, problemsOf, scoreOf } from '../../scripts/lint/contract.ts';
-import { lintTexts } from '../../scripts/lint/files.ts';
+import { lintTexts, pageRules } from '../../scripts/lint/files.ts';
 import { inOrder, type Problem, problemsText } from '../../scripts/lint/problem.ts';
 import { lintSpelling } from '../../scripts/lint/spelling.ts';
 import { root } from '../../scripts/tool.ts';

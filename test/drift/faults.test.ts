@@ -1,8 +1,7 @@
 // Checks the planted faults of `npm run drift` without trying them, which takes minutes: each must still fit its file.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTest } from '../../scripts/drift/fault.ts';
-import { FAULTS } from '../../scripts/drift/faults.ts';
+import { FAULTS, isTest } from '../../scripts/drift/faults.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

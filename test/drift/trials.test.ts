@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fault } from '../../scripts/drift/fault.ts';
+import type { Fault } from '../../scripts/drift/faults.ts';
 import { type Trial, tryAll } from '../../scripts/drift/trials.ts';
 
 const released = readdirSync(join(import.meta.dirname, '../../openapi/released')).map((file) =>

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPromtool } from '../../scripts/promtool.mjs';
+import { findPromtool } from '../../scripts/programs.mjs';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { openFolder } from '../support/folder.ts';
 import { createTestOrganization, startServer } from '../support/servers/server.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
-import { walkBody } from '../schemas.ts';
+import { walkBody } from '../walk.ts';
 
 // A later version may add fields to a response or to an event, so a client that validates them must not refuse them. A request
 // with an unknown field is a mistake of the client, and the server refuses it.

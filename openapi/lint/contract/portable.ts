@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
-import { walkBody, walkSchemas } from '../schemas.ts';
+import { walkBody, walkSchemas } from '../walk.ts';
 
 // Clients in every language compile the patterns of the contract: ECMA 262 with and without the flag "u", RE2 (Go), Rust's
 // regex (pydantic), Python's re, PCRE2. JSON Schema Core section 6.4 has a list of tokens for them. An unknown format is an

@@ -1,6 +1,6 @@
 import type { Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
-import { walkBody, walkSchemas } from '../schemas.ts';
+import { walkBody, walkSchemas } from '../walk.ts';
 
 // When a value does not match a pattern or a format, the server's 422 ends with the text of "x-remedy".
 

@@ -7,7 +7,7 @@ import { newComparison, newFindings, spotOf } from '../../../scripts/contract-di
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import type { Direction } from '../../../scripts/contract-diff/rules.ts';
 import { isObject, type Json } from '../../../src/contract/document.ts';
-import { contract } from './contract.ts';
+import { contract } from './composed-cases.ts';
 
 /** The same value with its keys in another order at every level. */
 function reorder(value: unknown, order: (names: string[]) => string[]): unknown {

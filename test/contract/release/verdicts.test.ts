@@ -15,8 +15,7 @@ import {
   replaceEach,
   set,
 } from '../../support/contract/planted.ts';
-import { composedCases } from './composed-cases.ts';
-import { contract } from './contract.ts';
+import { composedCases, contract } from './composed-cases.ts';
 
 /** A change that is written as in changes.txt. */
 function readChange(text: string): Planted {

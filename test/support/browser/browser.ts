@@ -6,7 +6,7 @@ import {
   type Locator,
   type ViewportSize,
 } from 'playwright-core';
-import { findBrowser, findHeadlessShell, REMEDY } from '../../../scripts/browser.mjs';
+import { BROWSER_REMEDY, findBrowser, findHeadlessShell } from '../../../scripts/programs.mjs';
 import { sharedUrl } from '../runner/shared.ts';
 
 /** Without these flags, Chromium calls hosts of its vendor at every start. */
@@ -27,7 +27,7 @@ const FEW_RENDERERS = '--renderer-process-limit=2';
 
 /** The launch options for this machine's Chromium; its sandbox is off only for root, where it cannot work. */
 export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
-  if (executablePath === null) throw new Error(`There is no Chromium. ${REMEDY}`);
+  if (executablePath === null) throw new Error(`There is no Chromium. ${BROWSER_REMEDY}`);
   return {
     executablePath,
     args: [...QUIET, WITHOUT_OPTIMIZATION, FEW_RENDERERS],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import type { Json } from '../../../src/contract/document.ts';
-import { contract } from '../../contract/release/contract.ts';
+import { contract } from '../../contract/release/composed-cases.ts';
 import { type Ended, runFile } from '../processes/process.ts';
 import { type Planted, planted } from './planted.ts';
 

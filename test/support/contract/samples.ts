@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath } from '../../../scripts/debian.mjs';
 import { readContract } from '../../../scripts/docs/contract.ts';
 import { samplesOf } from '../../../scripts/docs/samples/languages.ts';
 import { requestOf, targetOf } from '../../../scripts/docs/samples/request.ts';
-import { REMEDY } from '../../../scripts/sample-programs.mjs';
+import { findOnPath, PROGRAMS_REMEDY } from '../../../scripts/programs.mjs';
 import { firstExample, type Operation, successOf } from '../../../src/contract/document.ts';
 import type { TestDashboard } from '../dashboard/dashboard-server.ts';
 import { createTestOrganization } from '../servers/server.ts';
@@ -96,7 +95,7 @@ export async function pasteSample(
   const [program, extension, ...parameters] = RUNNERS[label] ?? [];
   if (program === undefined) throw new Error(`Nobody has said how a sample in ${label} is run.`);
   if (program !== process.execPath && findOnPath([program]) === null)
-    throw new Error(`There is no ${program}. ${REMEDY}`);
+    throw new Error(`There is no ${program}. ${PROGRAMS_REMEDY}`);
   const file = join(folder, `${operationId}.${extension}`);
   await writeFile(file, source);
   const { PATH, HOME } = process.env;

@@ -6,7 +6,7 @@ import {
   installPackages,
   isProgram,
   unpackPackages,
-} from '../../../scripts/debian.mjs';
+} from '../../../scripts/programs.mjs';
 
 const DOWNLOADS = join(import.meta.dirname, '../../../node_modules/.cache/debian');
 const PYTHON = '/usr/bin/python3';
