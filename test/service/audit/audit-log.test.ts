@@ -25,7 +25,7 @@ const actor = await createAccount(db, { role: 'administrator' });
 const member = await createAccount(db, { scope: actor.scope });
 const foreign = await createAccount(db, { role: 'administrator' });
 const FILLED_AT = Date.now();
-// One event a minute, backwards from now; every thousandth is by the member, and the next one concerns the member.
+// There is one event a minute, backwards from now. Every thousandth is by the member, and the next one concerns the member.
 for (const [{ scope, userId }, rows] of [
   [actor, ROWS],
   [foreign, 2000],
@@ -48,7 +48,7 @@ async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
   return events;
 }
 
-/** Half a minute away from the events around it, however long the tests take. */
+/** The instant is half a minute away from the events around it, however long the tests take. */
 const ago = (minutes: number) => new Date(FILLED_AT - minutes * 60_000);
 
 test('the log pages return each event once, latest first', async () => {
@@ -117,7 +117,7 @@ test('a log page of a person whose events concern themselves costs no more than 
   });
   await planned.db.close();
   expect(events).toEqual([50, 50]);
-  // Several index look-ups for each row: the event, the people and the key.
+  // Each row needs several look-ups in indexes: the event, the people and the key.
   for (const { blocks } of plans) expect(blocks).toBeLessThan(51 * 5 * 4);
 });
 

@@ -25,12 +25,12 @@ import { giveIntegration } from '../../support/data/integrations.ts';
 import { linkDirectly } from '../../support/data/single-sign-on.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
-// The audit log names who acted, and not the person for whom, the owner before or the owner after.
+// The audit log must name who acted, not whom the action concerned, nor the former or next owner.
 
 const { db } = await useDatabase();
 const newEmail = () => `${crypto.randomUUID()}@example.test`;
 
-/** Acts of the administrator on the member. Returns the ids of the targets, one for each event. */
+/** Actions of the administrator on the member. Each returns the ids of the targets, one for each event. */
 type Act = (given: { readonly by: Actor; readonly of: Actor; readonly other: Actor }) => Promise<readonly string[]>;
 
 const ACTS: Record<string, Act> = {
@@ -103,7 +103,7 @@ test.each(Object.keys(ACTS))('%s is recorded as that of who did it', async (name
   const scope = await createScope(db);
   const account = (role: 'administrator' | 'member') => createAccount(db, { scope, role });
   const given = { by: await account('administrator'), of: await account('member'), other: await account('member') };
-  // What an operator has prepared is not theirs.
+  // An action may need a preparation, which is that of an operator.
   const targets = await ACTS[name]?.(given);
   const { organizationId } = scope;
   const events = await db.prisma.auditEvent.findMany({

@@ -237,7 +237,7 @@ describe('an owner who leaves', () => {
   test('an integration whose owner is deactivated shows it, until somebody takes it', async () => {
     const { administrator, manager, member } = await createPeople(db);
     const { id } = await giveIntegration(db, member);
-    // As a server of the version before does.
+    // A server of the former version deactivates owners without a next owner.
     await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
     expect(await getIntegration(db, administrator, { id, now: NOW })).toMatchObject({ isOwnerActive: false });
     expect(await outcomeOf(takeOwnership(db, manager, { id }))).toBe('done');

@@ -16,7 +16,7 @@ import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../..
 import { getUser, listUsers } from '../../../src/service/people/people.ts';
 import { findWaysToProve, prove } from '../../../src/service/sign-in/prove.ts';
 import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/sign-in/sessions.ts';
-import { checkSession, giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
+import { findSession, giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
 import {
   beginSecondFactor,
@@ -137,7 +137,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   signIn: [() => outcomeKind(signIn(db, { email: integration.name, password, auditSource })), 'wrong'],
   giveSecondFactor: [() => outcomeKind(giveSecondFactor(db, { token, code: '000000', auditSource })), 'ended'],
   signOut: [() => changed(() => signOut(db, token, auditSource)), false],
-  checkSession: [() => checkSession(db, token, auditSource), { kind: 'ended', end: 'ended' }],
+  findSession: [() => findSession(db, token, auditSource), { kind: 'ended', end: 'ended' }],
 };
 
 const outcomeKind = async (work: Promise<{ readonly kind: string }>) => (await work).kind;

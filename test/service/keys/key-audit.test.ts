@@ -58,7 +58,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   expect(everything).toContain(createdPrefix);
   const events = JSON.stringify(await auditEventsOf(database.db, people));
   for (const { key } of [created, rotated]) {
-    // Not even the random part, with any prefix.
+    // The random part of the key must not be found either, with any prefix.
     expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
     expect(events).not.toContain(hashKey(key));
     expect(events).not.toContain(Buffer.from(hashKey(key), 'hex').toString('base64'));

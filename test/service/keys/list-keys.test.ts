@@ -82,7 +82,7 @@ test('200 keys take the same three statements as none', async () => {
 type Asked = { readonly after?: string | null; readonly before?: string | null };
 type Found<K> = { readonly keys: readonly K[]; readonly previous: string | null; readonly next: string | null };
 
-/** Every list page, from the first to the last, and the same pages on the way back. */
+/** All pages of the list, from the first to the last, and the same pages on the way back. */
 async function pagesOf<K>(ask: (asked: Asked) => Promise<Found<K>>) {
   const pages = [await ask({})];
   for (let next = pages[0]?.next ?? null; next !== null && pages.length < 100; next = pages.at(-1)?.next ?? null)
@@ -104,7 +104,7 @@ test.each([true, false])(
     const [expiresAt, otherExpiresAt] = isActive ? [null, new Date(1000)] : [new Date(1000), null];
     await times(120, () => createKeyRow(db, { scope, userId, email }, { expiresAt }));
     await times(3, () => createKeyRow(db, { scope, userId, email }, { expiresAt: otherExpiresAt }));
-    // Many keys of one instant, so that the id decides their order.
+    // Many keys were created at one instant, so that the id decides their order.
     await db.pool.query(
       `update api_keys set created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
      where user_id = $1`,

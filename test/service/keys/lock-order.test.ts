@@ -32,8 +32,8 @@ async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void>
   await database.db.pool.query('analyze api_keys');
 }
 
-// Both lock the same keys. With different orders, each could hold one that the other waits for. PostgreSQL would then
-// abort one of them, and the deactivation or the times of last use would be lost.
+// Both lock the same keys. In different orders, each could hold a key for which the other waits. PostgreSQL would then abort one of
+// them, and the deactivation or the times of last use would be lost.
 test('a deactivation and the write of last-used times never deadlock', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { organizationId } = member.scope;
@@ -76,7 +76,7 @@ describe('a rotation of the encryption key', () => {
   const SET_SECRET = 'update users set totp_secret = $1 where id = $2';
 
   let old: TestDatabase;
-  /** The same database, of processes whose first key is another one. */
+  /** The database, for a process with another first key. */
   let [first, second]: Database[] = [];
   beforeEach(async () => {
     old = await openTestDatabase();
@@ -115,7 +115,7 @@ describe('a rotation of the encryption key', () => {
     const tenant = await createTenant(old.db);
     await withClient(old.url, (reader) =>
       withClient(old.url, async (writer) => {
-        // Until it ends, the old key cannot be removed.
+        // The old key cannot be removed until this transaction ends.
         await reader.query('begin');
         await reader.query(`select from encryption_keys where id = decode($1, 'hex') for key share`, [
           KEYRING.currentId,

@@ -138,7 +138,7 @@ test('the owner of an integration and its address for notices get a mail with a 
   expect(sent.map(addresseeOf).toSorted()).toEqual([member.email, 'team@example.test'].toSorted());
   for (const mail of sent)
     expect(pathsIn(mail)).toEqual([`/organization/integrations/${integration.id}/api-keys/${id}`]);
-  // A team has no name that Charter knows; the name of the integration is not theirs.
+  // Charter does not know the name of the team that gets the mail, so the greeting has no name.
   const greetings = sent.map((mail) => [addresseeOf(mail), /^Hello.*,/m.exec(mail)?.[0]]);
   expect(Object.fromEntries(greetings)).toEqual({
     [member.email]: `Hello ${member.name},`,
@@ -186,7 +186,7 @@ test('a mail that could not be sent is tried again with the same Message-ID, so 
   const { key } = await usedKey({ expiresIn: 6 });
   await checkAll(db);
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${await freePort('127.0.0.1')}`, mailFrom }, () => {});
-  // As if the process had been killed after the mail server has accepted the mail, and before that was recorded.
+  // The state is as if the process had been killed between the acceptance of the mail by the server and its record.
   const forget = () =>
     db.prisma.keyNotice.updateMany({
       where: { keyId: key.id, kind: 'expires', attempts: { lt: MAIL_ATTEMPTS } },
@@ -365,7 +365,7 @@ test('a clock that is set back cancels no mail that is still to be sent', async 
   const { key } = await usedKey({ expiresIn: 29 });
   await checkAll(db);
   await mails();
-  // The notice of the last day, which the clock was ahead of, is not mailed yet.
+  // The notice of the last day, which came too early by the clock, is not mailed yet.
   await db.pool.query(
     `insert into key_notices (organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at)
      select organization_id, gen_random_uuid(), key_id, user_id, kind, replace(occasion, ', 30', ', 1'), false, ends_at
@@ -384,7 +384,7 @@ test('while the mail server is down, a turn gives up after a few mails, so that 
   const port = await freePort('127.0.0.1');
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom }, () => {});
   expect(await mailAll(db, down)).toHaveLength(10);
-  // Another attempt, five minutes later, would come in the middle of a test on a slow machine.
+  // On a slow machine, five minutes could pass within the test, and the next attempt could begin.
   await db.prisma.keyNotice.updateMany({ data: { mailDueAt: null } });
 });
 

@@ -20,7 +20,7 @@ const CONTENT = { name: 'Program', description: null, externalId: null, metadata
 const NEW = { content: CONTENT, idempotencyKey: undefined };
 const ANY = () => true;
 
-/** An organization, a key of its member, and what the service is told of a request with the key. */
+/** An organization, a key of its member, and the context of a request with the key. */
 async function prepare() {
   const { db } = database;
   const people = await createPeople(db);

@@ -66,6 +66,6 @@ test(`a rotation and a revocation at once, ${RACES} times: one succeeds, and eac
     winners.add(revoked === 'done' ? 'revoke' : 'rotate');
     expect(await use(key)).toMatch(/^unauthenticated/);
   }
-  // One request or the other locks the user’s row first.
+  // Either request may be the first one to lock the user’s row.
   expect(winners.size).toBe(2);
 });

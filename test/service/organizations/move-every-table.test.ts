@@ -30,7 +30,7 @@ const tables = await fillEveryTable(sourceClient, organizationId);
 for (const id of [neighbourId, deletedId, exportedId]) await fillEveryTable(sourceClient, id);
 await sourceClient.query('delete from organization_moves');
 await dropChecks(targetClient, tables);
-// The installation of the target has a key of its own.
+// The installation of the target has its own encryption key.
 await targetClient.query('delete from encryption_keys');
 
 /** The rows of the organization by table, with secrets decrypted, and without what a move changes. */
@@ -43,7 +43,7 @@ async function rowsIn(client: pg.Client, keyring: Keyring, id = organizationId):
 type From = { readonly table: TenantTable; readonly keyring: Keyring; readonly id: string };
 
 async function rowsOf(client: pg.Client, { table: { name, owner }, keyring, id }: From): Promise<unknown[]> {
-  // As text, so that JavaScript changes no value.
+  // The values are read as text, so that JavaScript changes none.
   const { rows } = await client.query(
     `select to_jsonb(t) - 'version' as row, t::text from ${name} t where ${owner} = $1 order by 2`,
     [id],

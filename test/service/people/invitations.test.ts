@@ -97,7 +97,7 @@ describe('an e-mail that has an account elsewhere', () => {
       /^conflict: .* has an account in another organization/,
     );
     expect(await codeOf(accept(orThrow(ofUnknown).link.token))).toBe('done');
-    // Its owner still signs in there.
+    // The owner of the account still has it.
     expect(await getUserByEmailOrId(db, known.email)).toMatchObject({ userId: known.userId });
   });
 

@@ -18,7 +18,7 @@ for (const { scope } of [actor, foreign]) {
     [scope.organizationId],
   );
 }
-// Vacuum too: the planner counts every page of the search index’s pending list.
+// The table is vacuumed, too: the planner counts every page in the pending list of the search index.
 await db.pool.query('vacuum analyze users');
 
 test('10,000 people are listed page by page, each once, in one order', async () => {
@@ -70,7 +70,7 @@ test('people can be listed by their state: all, those with an unused invitation,
     { account: invited, states: ['all', 'invited'] },
     { account: gone, states: ['all', 'deactivated'] },
     { account: active, states: ['all'] },
-    // Somebody who got the account by single sign-on and added a passkey, before the connection was removed.
+    // This person got the account by single sign-on and added a passkey before the connection was removed.
     { account: withPasskey, states: ['all'] },
   ]) {
     const found: string[] = [];

@@ -16,7 +16,7 @@ type Branch = Stored & {
   readonly parentProgramId: string | null;
   readonly openSince: number | null;
   readonly isOpen: boolean;
-  /** Unique in the organization. */
+  /** The id is unique in the organization. */
   readonly code: string | null;
   readonly labels: Readonly<Record<string, string>>;
 };

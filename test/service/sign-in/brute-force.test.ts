@@ -54,7 +54,7 @@ test('an address that guesses at many accounts is rate-limited, except for peopl
   const guess = (i: number) =>
     signIn(db, { email: `${i}-${crypto.randomUUID()}@example.test`, password: PASSWORD, auditSource });
   await guess(0);
-  // As after 90 guesses: each costs as much as a real verification.
+  // The state after 90 guesses is written directly, because each guess costs as much as a real verification.
   const counted = await db.prisma.signInFailure.updateMany({
     where: { key: { startsWith: 'password-network:', endsWith: auditSource.ip } },
     data: { points: 90 },

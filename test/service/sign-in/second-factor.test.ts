@@ -23,7 +23,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
 
-// The start of a 30-second step.
+// This instant is the start of a step of 30 seconds.
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 

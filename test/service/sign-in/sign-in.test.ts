@@ -55,7 +55,7 @@ test('an unknown, a known, an invited and a deactivated e-mail get the same resp
   for (const [email, password] of tries) {
     verify.mockClear();
     expect(await signIn(db, { email, password, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });
-    // Once, and at the same cost.
+    // The password is verified once, at the same cost.
     expect(verify).toHaveBeenCalledTimes(1);
     expect(verify.mock.calls[0]?.[0]).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
   }

@@ -9,7 +9,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
 
-/** Keeps mails instead of sending them. */
+/** An outbox that keeps its mails instead of sending them. */
 function keepMails(): { outbox: Outbox; mails: Mail[] } {
   const mails: Mail[] = [];
   const outbox = createOutbox(null, (error) => {

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { PERMISSIONS } from '../../../src/domain/people/role.ts';
+import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
+import { Client } from '../clients/client.ts';
+import { useDashboard } from '../dashboard/dashboard-server.ts';
+import { createTeam, ORGANIZATION, type Team } from '../data/team.ts';
+import { useFolder } from '../folder.ts';
+import { untilWaiting } from '../postgres/postgres.ts';
+import { inTransaction } from '../postgres/transaction.ts';
+import { useServer } from '../servers/server.ts';
+import { finishMove, runAdminCommand } from './admin.ts';
+
+export const LIST = '/api/parent_programs';
+
+/** The response to a request of a moving organization. */
+export const MOVING = { status: 503, headers: { 'retry-after': '5' } };
+
+/** How a command ends that was refused with these words. */
+export const refusal = (words: RegExp | string) => ({
+  code: 1,
+  stdout: '',
+  stderr: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
+});
+
+/** How a command ends that succeeded. */
+export const SUCCESS = { code: 0, stderr: '' };
+
+export type TeamWithKey = Team & { readonly key: string; readonly keyId: string; readonly client: Client };
+
+/** Two servers with a database each, and the operator's commands that move an organization from the one to the other. */
+export async function useMoves() {
+  const [source, target] = [await useDashboard(), await useServer()];
+  const folder = await useFolder();
+  const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, parameters);
+  const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
+  const fileOf = (id: string) => join(folder, `${id}.jsonl`);
+  const completionOf = (id: string) => `${fileOf(id)}.completion`;
+  const exportOf = (id: string, file: string) => ['export-organization', '--id', id, '--file', file];
+
+  /** A team of the source, with a key of its administrator. */
+  async function teamWithKey(): Promise<TeamWithKey> {
+    const team = await createTeam(source.db);
+    const request = { email: team.administrator.email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30 } as const;
+    const { key, id: keyId } = await issueKeyByEmail(source.db, { ...request, environment: 'live' });
+    return { ...team, key, keyId, client: new Client(source.url, key) };
+  }
+
+  const startMove = (id: string) => admin(...exportOf(id, fileOf(id)), '--move');
+  /** Takes all steps after the export. */
+  const importTo = (id: string) => finishMove({ from: source, to: target }, { id, file: fileOf(id) });
+
+  /** A team whose move has begun. */
+  async function movingTeam(): Promise<TeamWithKey> {
+    const team = await teamWithKey();
+    expect(await startMove(team.organizationId)).toMatchObject(SUCCESS);
+    return team;
+  }
+
+  /** A team that the target serves. */
+  async function movedTeam(): Promise<TeamWithKey> {
+    const team = await movingTeam();
+    expect(await importTo(team.organizationId)).toMatchObject(SUCCESS);
+    return team;
+  }
+
+  /** Begins two works, one after the other, that wait for the row of the organization, and lets both go on. */
+  const bothBehindLock = <A, B>(id: string, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> =>
+    inTransaction(source.db, async (held) => {
+      await held.query('select from organizations where id = $1 for update', [id]);
+      const one = first();
+      await untilWaiting(source.db.pool, 1);
+      const other = second();
+      await untilWaiting(source.db.pool, 2);
+      await held.query('commit');
+      return Promise.all([one, other]);
+    });
+
+  /** Begins the work, which waits for the locked table, acts meanwhile, and returns how the work ends. */
+  const actWhileLocked = <T>(table: string, work: () => Promise<T>, act: () => Promise<unknown>): Promise<T> =>
+    inTransaction(source.db, async (held) => {
+      await held.query(`lock table ${table} in access exclusive mode`);
+      const result = work();
+      await untilWaiting(source.db.pool, 1);
+      await act();
+      await held.query('commit');
+      return result;
+    });
+
+  /** Begins the work, which waits for the locked table, ends its connection, and returns how the work ends. */
+  const interruptAt = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
+    inTransaction(source.db, async (held) => {
+      await held.query(lock);
+      const result = work();
+      await untilWaiting(source.db.pool, 1);
+      await source.db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return result;
+    });
+
+  return {
+    source,
+    target,
+    folder,
+    admin,
+    adminOfTarget,
+    fileOf,
+    completionOf,
+    exportOf,
+    teamWithKey,
+    movingTeam,
+    movedTeam,
+    bothBehindLock,
+    actWhileLocked,
+    interruptAt,
+    startMove,
+    importTo,
+    cancelMove: (id: string) => admin('cancel-move', '--id', id, '--imported-nowhere'),
+    importOnly: (id: string) => adminOfTarget('import-organization', '--file', fileOf(id)),
+    complete: (id: string) => admin('complete-move', '--id', id, '--file', completionOf(id)),
+    activate: (id: string) => adminOfTarget('activate-organization', '--file', completionOf(id)),
+    deletionOf: (id: string) => ['delete-organization', '--id', id, '--name', ORGANIZATION],
+    /** The status of the list for a key in the target. */
+    statusInTarget: async (key: string) => (await target.anonymous.get(LIST, { key })).status,
+  };
+}
