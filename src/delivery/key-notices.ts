@@ -1,4 +1,4 @@
-import { checkKeys, mailNotices } from '../service/keys/notices.ts';
+import { mailNotices, writeDueNotices } from '../service/keys/notices.ts';
 import type { Outbox } from '../service/mail.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { AttempterOptions } from './attempt.ts';
@@ -30,7 +30,7 @@ export function startKeyNotices(db: Database, { logger, outbox, publicUrl, flush
   async function turn(): Promise<void> {
     try {
       if (performance.now() >= checkAt) {
-        await checkKeys(db, {
+        await writeDueNotices(db, {
           flushUses,
           signal,
           onEnded: (key) => logger.info(key, 'an API key was ended because it was not used'),

@@ -10,12 +10,12 @@ export function encodePosition(...parts: readonly string[]): string {
 
 /** Splits a position into its last part, which is an id, and the parts before it. Returns `null` if it is missing or invalid. */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
-  const parts = text === null ? null : parse(text);
+  const parts = text === null ? null : readParts(text);
   const id = parts?.at(-1) ?? '';
   return parts !== null && isId(id) ? { parts: parts.slice(0, -1), id } : null;
 }
 
-function parse(text: string): readonly string[] | null {
+function readParts(text: string): readonly string[] | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     // PostgreSQL's text cannot hold NUL.

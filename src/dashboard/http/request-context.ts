@@ -12,7 +12,7 @@ import type { Exchange } from '../../domain/request.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
-import { checkSession } from '../../service/sign-in/sign-in.ts';
+import { findSession } from '../../service/sign-in/sign-in.ts';
 import type { ProviderAccess } from '../../service/sign-in/single-sign-on/provider-access.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
@@ -164,7 +164,7 @@ type Visitor =
 export async function findVisitor(context: RequestContext, { allowedDuringMove = false } = {}): Promise<Visitor> {
   const { token, dashboard, auditSource, now, inTurn } = context;
   if (token === null) return { kind: 'guest', end: null };
-  const session = await inTurn(() => checkSession(dashboard.db, token, auditSource, now));
+  const session = await inTurn(() => findSession(dashboard.db, token, auditSource, now));
   switch (session.kind) {
     case 'signed-in': {
       const { actor, provedAt, isMoving } = session;

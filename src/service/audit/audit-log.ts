@@ -116,3 +116,12 @@ async function readPage(
   const { rows: events, previous, next } = await readListPage(window, read, ({ id }) => id);
   return { events, previous, next };
 }
+
+/** Describes the settings that have changed as "before -> after", for the detail of an audit event. */
+export function changesBetween(
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
+  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`]));
+}

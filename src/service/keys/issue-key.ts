@@ -102,7 +102,7 @@ export async function issueKey(
     const now = new Date();
     const life = lifeOf(request, now);
     const mistakes = [
-      findWrongPermissions(request.permissions) ?? findBeyondRole(request, holder.role),
+      checkPermissions(request.permissions, holder.role),
       checkLife(life) ?? (isOperator(actor) ? null : checkLifePolicy(life, policy)),
       list.kind === 'invalid' ? list : isOperator(actor) ? null : checkAddresses({ ...request, addresses }, policy),
       restrictions === undefined ? null : checkLimit(restrictions, limits),
@@ -162,18 +162,14 @@ function lifeOf({ lifeDays, expiresAt }: KeyRequest, now: Date): Life {
   return { field: 'expiry_date', lifeDays: lifeUntil(expiresAt, now) };
 }
 
-function findWrongPermissions(permissions: readonly string[]): Invalid | null {
+function checkPermissions(permissions: readonly string[], role: Role): Invalid | null {
   if (permissions.length === 0) return invalid('permissions', 'must hold at least one permission.');
-  if (permissions.every(isPermission)) return null;
-  return invalid('permissions', 'must be among the permissions that the form offers.');
-}
-
-function findBeyondRole({ permissions }: KeyRequest, role: Role): Invalid | null {
+  if (!permissions.every(isPermission))
+    return invalid('permissions', 'must be among the permissions that the form offers.');
   const allowed: readonly string[] = permissionsOf(role);
   const beyond = permissions.find((permission) => !allowed.includes(permission));
-  return beyond === undefined
-    ? null
-    : invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);
+  if (beyond === undefined) return null;
+  return invalid('permissions', `must not hold ${beyond}: a ${role} does not have this permission.`);
 }
 
 async function checkKeyLimits(

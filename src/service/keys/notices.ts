@@ -48,7 +48,7 @@ type Checking = {
 };
 
 /** Writes the notices of all organizations that are due, and ends the keys that were not used for too long, 500 keys at a time. */
-export async function checkKeys(db: Database, { flushUses, signal, onEnded }: Checking): Promise<void> {
+export async function writeDueNotices(db: Database, { flushUses, signal, onEnded }: Checking): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const checked = await checkDueKeys(db, { limit: KEYS_AT_ONCE });
     isLast = checked.length < KEYS_AT_ONCE;

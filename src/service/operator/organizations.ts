@@ -1,9 +1,9 @@
 import { v7 as newId } from 'uuid';
-import { DomainError, invalidField } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { normalEmail, shownEmail } from '../../domain/people/email.ts';
+import { shownEmail } from '../../domain/people/email.ts';
 import { commandLine } from '../../domain/release.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
@@ -18,10 +18,11 @@ import { type Database, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { retireOtherKeys } from '../../store/sql/secrets.ts';
 import { findOrganization, findUsersByEmail } from '../../store/unscoped/operator.ts';
+import { changesBetween } from '../audit/audit-log.ts';
 import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../sign-in-settings/domains.ts';
 import { stopRequiringSingleSignOn } from '../sign-in-settings/enforcement.ts';
-import { requireFreeDomain } from './users.ts';
+import { readEmail, requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 
@@ -29,7 +30,7 @@ export type NewOrganization = { readonly name: string; readonly users: readonly 
 
 /** Creates an organization with its first users. One must be an administrator, to invite the others. */
 export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
-  const { name, users } = parse(request);
+  const { name, users } = readOrganization(request);
   const scope = OrganizationScope.grant(newId());
   for (const { email } of users) {
     await requireFreeDomain(db, email, null);
@@ -56,7 +57,7 @@ function takenEmailError(users: NewOrganization['users']): DomainError {
 }
 
 /** Validates names and e-mails, and converts them to the form in which they are stored. */
-function parse({ name, users }: NewOrganization): NewOrganization {
+function readOrganization({ name, users }: NewOrganization): NewOrganization {
   return {
     name: parseName(name, { kind: 'organization' }),
     users: users.map((user) => ({
@@ -65,12 +66,6 @@ function parse({ name, users }: NewOrganization): NewOrganization {
       email: readEmail(user.email),
     })),
   };
-}
-
-function readEmail(text: string): string {
-  const email = normalEmail(text);
-  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
-  return email;
 }
 
 export async function suspendOrganization(db: Database, id: string): Promise<void> {
@@ -134,7 +129,7 @@ export async function changeLimits(
       perKey: change.perKey === undefined ? before.perKey : change.perKey,
       perOrganization: change.perOrganization === undefined ? before.perOrganization : change.perOrganization,
     };
-    const detail = changesBetween(before, after);
+    const detail = changesBetween(limitWordsOf(before), limitWordsOf(after));
     if (Object.keys(detail).length === 0) return after;
     await setLimits(tx, scope, after);
     await recordAudit(tx, scope, {
@@ -147,16 +142,9 @@ export async function changeLimits(
   });
 }
 
-/** "before -> after" by limit, for the audit log. */
-function changesBetween(before: OrganizationLimits, after: OrganizationLimits): Record<string, string> {
+function limitWordsOf({ perKey, perOrganization }: OrganizationLimits): Record<string, string> {
   const words = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));
-  const changes = [
-    { name: 'requests per second and key', from: words(before.perKey), to: words(after.perKey) },
-    { name: 'requests per second', from: words(before.perOrganization), to: words(after.perOrganization) },
-  ];
-  return Object.fromEntries(
-    changes.filter(({ from, to }) => from !== to).map(({ name, from, to }) => [name, `${from} -> ${to}`]),
-  );
+  return { 'requests per second and key': words(perKey), 'requests per second': words(perOrganization) };
 }
 
 /** Throws if there is no such organization. */

@@ -53,8 +53,7 @@ export async function changeEmailOf(
   { email: text }: { readonly email: string },
 ): Promise<{ from: string; to: string }> {
   const { scope, userId } = await getUserByEmailOrId(db, emailOrId);
-  const email = normalEmail(text);
-  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
+  const email = readEmail(text);
   await requireFreeDomain(db, email, scope);
   try {
     return await transaction(db, async (tx) => {
@@ -71,6 +70,12 @@ export async function changeEmailOf(
     if (!isUniqueViolation(error)) throw error;
     throw new DomainError('conflict', `The e-mail ${shownEmail(email)} belongs to a user already. Give another one.`);
   }
+}
+
+export function readEmail(text: string): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
+  return email;
 }
 
 /** Throws if the e-mail is of a domain that another organization has verified. */

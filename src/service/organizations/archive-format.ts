@@ -85,7 +85,7 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
     if (end !== null) throw damagedError('it goes on after its end');
     const start = ROW.exec(line);
     if (start?.[1] === undefined || !line.endsWith('}')) {
-      end = parse(line);
+      end = readLine(line);
       continue;
     }
     hash.update(`${line}\n`);
@@ -105,7 +105,7 @@ const ROW = /^\{"table":"([a-z_]+)","row":/;
 
 /** Throws unless the line is the head of an archive of this format. */
 export function readHead(line: string): ArchiveHead {
-  const head = parse(line);
+  const head = readLine(line);
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
@@ -114,7 +114,7 @@ export function readHead(line: string): ArchiveHead {
   return head as unknown as ArchiveHead;
 }
 
-function parse(line: string): Record<string, unknown> {
+function readLine(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return { ...value };

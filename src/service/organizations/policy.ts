@@ -12,6 +12,7 @@ import {
   setPolicy,
 } from '../../store/organizations/organizations.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { changesBetween } from '../audit/audit-log.ts';
 import { lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
@@ -29,7 +30,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
     return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
   return runAction(db, async (tx) => {
     const { organization, current } = await lockToGovern(tx, actor);
-    const detail = changesIn(wordsOf(organization.policy), wordsOf(policy));
+    const detail = changesBetween(wordsOf(organization.policy), wordsOf(policy));
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, policy);
     await recordAudit(tx, actor.scope, {
@@ -60,7 +61,7 @@ export async function updateNoticeSettings(
     const { organization, current } = await lockToGovern(tx, actor);
     const before = organization.notices;
     const after = { endsUnusedAfterDays, tellsNewNetworks };
-    const detail = changesIn(noticeWordsOf(before), noticeWordsOf(after));
+    const detail = changesBetween(noticeWordsOf(before), noticeWordsOf(after));
     if (Object.keys(detail).length === 0) return DONE;
     const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
     await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
@@ -77,12 +78,6 @@ export async function updateNoticeSettings(
 
 function isUnusedDays(days: number): boolean {
   return Number.isInteger(days) && days >= MIN_UNUSED_DAYS && days <= MAX_UNUSED_DAYS;
-}
-
-/** "before -> after" by setting, for the audit log. */
-function changesIn(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
-  const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
-  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`]));
 }
 
 function noticeWordsOf({ endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings): Record<string, string> {

@@ -52,7 +52,7 @@ export async function addDomain(
 const TAKEN = 'Another organization has verified this domain. If it is yours, contact support.';
 
 /** Looks up the TXT record of a domain. If it is found, the domain is verified. */
-export async function checkDomain(
+export async function verifyDomain(
   { db, access, inTurn }: { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn },
   actor: Actor,
   { domain, now }: { readonly domain: string; readonly now: Date },
@@ -75,7 +75,7 @@ export async function checkDomain(
       runAction(db, async (tx) => {
         const { current } = await lockSettings(tx, actor);
         const event = { actorUserId: current.id, auditSource, by: 'a TXT record' };
-        return verify(tx, scope, { ...found, now, ...event });
+        return recordVerification(tx, scope, { ...found, now, ...event });
       }),
     );
     if (verified.kind === 'done') await inTurn(() => takeBackInvitations(db, scope, domain));
@@ -98,7 +98,7 @@ type Verification = {
 };
 
 /** Records that the domain is verified. A repetition changes nothing. "conflict": the domain has got another token since. */
-async function verify(
+async function recordVerification(
   tx: Transaction,
   scope: OrganizationScope,
   { domain, token, now, by, ...who }: Verification,
@@ -122,7 +122,7 @@ export async function vouchForDomain(
     const known = domains.find((each) => each.domain === domain);
     const added = { domain, token: known?.token ?? mintDomainToken() };
     if (known === undefined) await insertSsoDomain(tx, scope, added);
-    await verify(tx, scope, { ...added, now, by: 'an operator', actorUserId: null, auditSource: null });
+    await recordVerification(tx, scope, { ...added, now, by: 'an operator', actorUserId: null, auditSource: null });
   });
   await takeBackInvitations(db, scope, domain);
   return domain;

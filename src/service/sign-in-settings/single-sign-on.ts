@@ -27,6 +27,7 @@ import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
 import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../store/sql/secrets.ts';
+import { changesBetween } from '../audit/audit-log.ts';
 import { checkAdministratorWithoutProvider, lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { listShutOut } from '../authority/single-sign-on.ts';
@@ -222,14 +223,13 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
   return runAction(db, async (tx) => {
     const { current, connection } = await lockSettings(tx, actor);
     if (connection === null) return conflict(NO_CONNECTION);
-    const [before, after] = [wordsOf(connection), wordsOf(rules)];
-    const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
-    if (changes.length === 0) return DONE;
+    const detail = changesBetween(wordsOf(connection), wordsOf(rules));
+    if (Object.keys(detail).length === 0) return DONE;
     await setSsoRules(tx, scope, rules);
     await recordAudit(tx, scope, {
       action: 'sso.rules_changed',
       actorUserId: current.id,
-      detail: Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`])),
+      detail,
       auditSource,
     });
     return DONE;

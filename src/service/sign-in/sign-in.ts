@@ -201,7 +201,7 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
 }
 
 /** The user who is signed in with a token, or why nobody is. */
-export type SessionCheck =
+export type SessionState =
   | {
       readonly kind: 'signed-in';
       readonly actor: Actor;
@@ -213,12 +213,12 @@ export type SessionCheck =
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
 /** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
-export async function checkSession(
+export async function findSession(
   db: Database,
   token: string,
   auditSource: AuditSource,
   now: Date = new Date(),
-): Promise<SessionCheck> {
+): Promise<SessionState> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
   if (tokenHash === null || session === null) return { kind: 'ended', end: 'ended' };

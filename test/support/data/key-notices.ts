@@ -1,4 +1,4 @@
-import { checkKeys, mailNotices } from '../../../src/service/keys/notices.ts';
+import { mailNotices, writeDueNotices } from '../../../src/service/keys/notices.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 
@@ -37,7 +37,7 @@ export async function moveNotices({ pool }: Database, keyId: string, days: numbe
 export async function checkAll(db: Database, flushUses = async () => {}): Promise<string[]> {
   const ended: string[] = [];
   const { signal } = new AbortController();
-  await checkKeys(db, { flushUses, signal, onEnded: ({ id }) => ended.push(id) });
+  await writeDueNotices(db, { flushUses, signal, onEnded: ({ id }) => ended.push(id) });
   return ended;
 }
 

@@ -5,7 +5,7 @@ import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';
 import { connectionUrls } from '../../../service/sign-in/single-sign-on/connection.ts';
-import { addDomain, checkDomain, removeDomain } from '../../../service/sign-in-settings/domains.ts';
+import { addDomain, removeDomain, verifyDomain } from '../../../service/sign-in-settings/domains.ts';
 import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
 import {
   getSignInSettings,
@@ -349,7 +349,7 @@ export async function submitDomainCheck(
   { values }: Form<typeof CHOSEN_DOMAIN_FORM>,
 ): Promise<View> {
   const { actor, now } = context;
-  const outcome = await checkDomain(depsOf(context), actor, { ...values, now });
+  const outcome = await verifyDomain(depsOf(context), actor, { ...values, now });
   return settingsView(context, outcome, { done: 'verified' });
 }
 

@@ -50,7 +50,7 @@ export async function openConfirmation(
   connection: Connection,
   key: ConfirmationKey,
 ): Promise<Confirmation | null> {
-  const found = await find(db, connection, key);
+  const found = await findOpenConfirmation(db, connection, key);
   if (found === null) return null;
   const { email, passwordHash, totpSince } = found.user;
   const by = found.link !== null ? 'link' : passwordHash === null ? 'none' : 'password';
@@ -68,7 +68,7 @@ type Found = {
   readonly link: AccessLinkRecord | null;
 };
 
-async function find(
+async function findOpenConfirmation(
   db: Database,
   connection: Connection,
   { token, browserSecret, now }: ConfirmationKey,
@@ -101,13 +101,13 @@ export async function confirmAccount(
   connection: Connection,
   { given, auditSource, ...key }: ConfirmationKey & { given: GivenForAccount; auditSource: AuditSource },
 ): Promise<SignedInByProvider | Lost | NotAdmitted | Invalid | RateLimited> {
-  const found = await find(db, connection, key);
+  const found = await findOpenConfirmation(db, connection, key);
   if (found === null) return LOST;
   const { scope, record } = connection;
   const { signIn, person, user } = found;
   const { now } = key;
   const link = given.kind === 'passkey' ? null : found.link;
-  const proof = proofOf(db, scope, { given, user, hasLink: link !== null, ip: auditSource.ip, now });
+  const proof = createProof(db, scope, { given, user, hasLink: link !== null, ip: auditSource.ip, now });
   for (const attempt of proof.attempts) {
     const admission = await consumeAttempt(db, attempt);
     if (admission.kind === 'rate-limited') return admission;
@@ -198,18 +198,18 @@ type Proving<Given = GivenForAccount> = {
   readonly now: Date;
 };
 
-export function proofOf(db: Database, scope: OrganizationScope, proving: Proving): ConfirmationProof {
+export function createProof(db: Database, scope: OrganizationScope, proving: Proving): ConfirmationProof {
   const { given } = proving;
   return given.kind === 'passkey'
-    ? byPasskey(db, scope, { ...proving, given })
-    : byPassword(db, scope, { ...proving, given });
+    ? proofByPasskey(db, scope, { ...proving, given })
+    : proofByPassword(db, scope, { ...proving, given });
 }
 
 function refusal(problem: Invalid, why: ConfirmationRefusal['why'] = {}): ConfirmationRefusal {
   return { kind: 'refusal', invalid: problem, why };
 }
 
-function byPassword(
+function proofByPassword(
   db: Database,
   scope: OrganizationScope,
   { given, user, hasLink, ip, now }: Proving<Extract<GivenForAccount, { kind: 'password' }>>,
@@ -231,7 +231,7 @@ function byPassword(
 }
 
 /** A passkey replaces the password and the second factor, as at the sign-in. */
-function byPasskey(
+function proofByPasskey(
   db: Database,
   scope: OrganizationScope,
   { given, user, ip, now }: Proving<Extract<GivenForAccount, { kind: 'passkey' }>>,
