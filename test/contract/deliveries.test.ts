@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import { Webhook as ReferenceLibrary } from 'standardwebhooks';
 import { parseEvent } from '../../src/client/webhooks.ts';
 import { secretText } from '../../src/domain/webhooks/webhook-message.ts';
-import { sendTestEvent } from '../../src/service/webhooks/webhooks.ts';
+import { sendTestEvent } from '../../src/service/webhooks/deliveries.ts';
 import { webhooks } from '../support/contract/contract.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { insertEndpoint, whileDelivering, writeEvents } from '../support/data/deliveries.ts';

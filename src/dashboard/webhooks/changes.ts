@@ -4,9 +4,9 @@ import {
   changeWebhookContent,
   disableWebhookByUser,
   enableWebhookEndpoint,
+  getWebhook,
   removeWebhookEndpoint,
 } from '../../service/webhooks/endpoints.ts';
-import { getWebhook } from '../../service/webhooks/webhooks.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';

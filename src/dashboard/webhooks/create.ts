@@ -5,8 +5,7 @@ import {
   MAX_URL_CHARACTERS,
 } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
-import { createWebhookEndpoint } from '../../service/webhooks/endpoints.ts';
-import { listWebhooks } from '../../service/webhooks/webhooks.ts';
+import { createWebhookEndpoint, listWebhooks } from '../../service/webhooks/endpoints.ts';
 import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { boxes, formId, text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';

@@ -4,7 +4,7 @@ import { formatCount, formatNumber } from '../../domain/text.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { type DeliveryDetails, getDelivery, resendDelivery, sendTestEvent } from '../../service/webhooks/webhooks.ts';
+import { type DeliveryDetails, getDelivery, resendDelivery, sendTestEvent } from '../../service/webhooks/deliveries.ts';
 import { MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../store/webhooks/webhook-history.ts';
 import { deliveryUrl, endpointUrl } from '../addresses.ts';
 import { conflictPage } from '../http/errors.ts';

@@ -2,7 +2,7 @@ import { mayGovern } from '../../domain/people/role.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
-import { listWebhooks } from '../../service/webhooks/webhooks.ts';
+import { listWebhooks } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';

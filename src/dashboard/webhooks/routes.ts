@@ -1,5 +1,5 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
-import { getWebhook } from '../../service/webhooks/webhooks.ts';
+import { getWebhook } from '../../service/webhooks/endpoints.ts';
 import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { form, type SignedInPage } from '../http/page-routes.ts';

@@ -1,7 +1,6 @@
 import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
-import { rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
-import { getWebhook } from '../../service/webhooks/webhooks.ts';
+import { getWebhook, rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
 import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { type Form, fieldsOf } from '../forms/form.ts';

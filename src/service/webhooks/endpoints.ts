@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
+import { isId } from '../../domain/text.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import {
@@ -20,8 +21,12 @@ import {
   deleteDeliveriesOf,
   deleteWebhookEndpoint,
   disableWebhookEndpoint,
+  findWebhookEndpoint,
   insertWebhookEndpoint,
+  listWebhookEndpoints,
+  type WebhookEndpointDetails,
 } from '../../store/webhooks/webhook-endpoints.ts';
+import { requireRight } from '../authority/rights.ts';
 import { lockWebhookAction, lockWebhookAdministrator, noSuchEndpoint } from '../authority/webhooks.ts';
 import {
   ALREADY_SENT,
@@ -37,6 +42,18 @@ import {
   type OneTimeForm,
   runAction,
 } from '../outcome.ts';
+
+export async function listWebhooks(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
+  requireRight(actor, 'see webhooks');
+  return listWebhookEndpoints(db, actor.scope);
+}
+
+export async function getWebhook(db: Database, actor: Actor, endpointId: string): Promise<WebhookEndpointDetails> {
+  requireRight(actor, 'see webhooks');
+  const endpoint = isId(endpointId) ? await findWebhookEndpoint(db, actor.scope, endpointId) : null;
+  if (endpoint === null) throw noSuchEndpoint();
+  return endpoint;
+}
 
 /** The URL and the types of events of an endpoint, as they were typed. */
 export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };

@@ -3,6 +3,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Role } from '../../../src/domain/people/role.ts';
 import { secretText } from '../../../src/domain/webhooks/webhook-message.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
+import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import {
   changeWebhookContent,
   createWebhookEndpoint,
@@ -11,7 +12,6 @@ import {
   removeWebhookEndpoint,
   rotateWebhookSecret,
 } from '../../../src/service/webhooks/endpoints.ts';
-import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/webhooks.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
 import {
   auditEventsOf,

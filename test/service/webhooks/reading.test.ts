@@ -2,13 +2,8 @@ import type { Role } from '../../../src/domain/people/role.ts';
 import { parseJson } from '../../../src/domain/resources/json.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { getEvent } from '../../../src/service/resources/events.ts';
-import {
-  getDelivery,
-  getWebhook,
-  listDeliveries,
-  listWebhooks,
-  sendTestEvent,
-} from '../../../src/service/webhooks/webhooks.ts';
+import { getDelivery, listDeliveries, sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
+import { getWebhook, listWebhooks } from '../../../src/service/webhooks/endpoints.ts';
 import { codeOf, createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';

@@ -1,7 +1,7 @@
 import { orThrow } from '../../../src/service/outcome.ts';
+import { sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { rotateWebhookSecret } from '../../../src/service/webhooks/endpoints.ts';
-import { sendTestEvent } from '../../../src/service/webhooks/webhooks.ts';
 import { type Database, transaction } from '../../../src/store/sql/database.ts';
 import type { Team } from './team.ts';
 import { type Attempt, addEndpoint, countDay, writeAttempts, writeEvent } from './webhooks.ts';

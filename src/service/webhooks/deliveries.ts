@@ -9,11 +9,6 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { findEvent } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
 import {
-  findWebhookEndpoint,
-  listWebhookEndpoints,
-  type WebhookEndpointDetails,
-} from '../../store/webhooks/webhook-endpoints.ts';
-import {
   countTestDeliveries,
   type DeliveryId,
   findWebhookDelivery,
@@ -26,21 +21,9 @@ import {
   type WebhookDeliveryWithAttempts,
 } from '../../store/webhooks/webhook-history.ts';
 import { requireRight } from '../authority/rights.ts';
-import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery, noSuchEndpoint } from '../authority/webhooks.ts';
+import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from '../authority/webhooks.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
-
-export async function listWebhooks(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
-  requireRight(actor, 'see webhooks');
-  return listWebhookEndpoints(db, actor.scope);
-}
-
-export async function getWebhook(db: Database, actor: Actor, endpointId: string): Promise<WebhookEndpointDetails> {
-  requireRight(actor, 'see webhooks');
-  const endpoint = isId(endpointId) ? await findWebhookEndpoint(db, actor.scope, endpointId) : null;
-  if (endpoint === null) throw noSuchEndpoint();
-  return endpoint;
-}
 
 export type DeliveryListPage = {
   readonly deliveries: readonly ListedWebhookDelivery[];
