@@ -32,7 +32,7 @@ export async function bundleContract(
   return JSON.parse(await bundleTo('json', mainFile, isDereferenced ? ['--dereferenced'] : []));
 }
 
-/** The same document as YAML. */
+/** The document as YAML. */
 export async function yamlOf(document: Json): Promise<string> {
   return inScratch(async (folder) => {
     const file = join(folder, 'document.json');

@@ -20,7 +20,7 @@ export function startChild(parameters: readonly string[], options: SpawnOptions)
   running.add(child);
   child.once('exit', () => {
     running.delete(child);
-    // It can leave processes behind, such as a server that npm no longer stops.
+    // The child can leave processes behind, such as a server that npm no longer stops.
     signalGroup(child, 'SIGKILL');
   });
   return child;
@@ -52,7 +52,7 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
     );
     process.exitCode = stop.isRequested() ? 130 : 1;
   } finally {
-    // Otherwise the listener for the parent's exit would keep this process running.
+    // The listener for the parent's exit would keep this process running.
     process.channel?.unref();
   }
 }

@@ -37,7 +37,7 @@ try {
   process.exitCode ??= 1;
   console.error(messageOf(error));
 }
-// As after a run of some test files only: without the check that every declared status occurred.
+// The pattern makes this the end of a run of some test files, which need not produce every declared status.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 

@@ -1,6 +1,6 @@
 /** A statement that locks a table for as long as it has rows to read or to write. */
 export type LongLock = {
-  /** Its first words. */
+  /** The first words of the statement. */
   readonly statement: string;
   readonly remedy: string;
 };
@@ -88,7 +88,7 @@ function widens(table: string, action: string, before: string): boolean {
   return lengths.length > 0 && Number(after) >= (lengths.at(-1) ?? 0);
 }
 
-/** Without comments, the content of strings and the bodies of functions, each on one line. */
+/** The statements on one line each, without comments, the content of strings and the bodies of functions. */
 function statementsOf(sql: string): string[] {
   return sql
     .replace(/(\$\w*\$)[\s\S]*?\1|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>

@@ -43,7 +43,7 @@ export function installBrowser(env = process.env) {
 
 const PROMETHEUS = join(dirname(fileURLToPath(import.meta.url)), '../node_modules/.cache/prometheus');
 
-/** Its path, or null. */
+/** The path of promtool, or null. */
 export function findPromtool() {
   return findOnPath(['promtool']) ?? findOnPath(['promtool'], { PATH: join(PROMETHEUS, 'usr/bin') });
 }

@@ -7,7 +7,7 @@ import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 export type TemporaryPostgres = { readonly url: string; end(): Promise<void> };
 
 const IN_MEMORY = '/dev/shm';
-/** Several times what the databases of a run take. */
+/** The space is several times what the databases of a run take. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 /** The data is deleted at the end, so it need not survive a crash. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
@@ -30,7 +30,7 @@ export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   }
 }
 
-/** In memory if there is space, because creating a database takes several times as long on a disk. */
+/** The folder is in memory if there is space, because a database is created several times as fast there. */
 async function makeDataFolder(): Promise<string> {
   const free = await statfs(IN_MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,

@@ -7,7 +7,7 @@ import type { Json } from '../../src/contract/document.ts';
 export type LinkTargets = {
   /** The bundled contract; null: it cannot be bundled. */
   readonly document: Json | null;
-  /** Of the operations that clients call. */
+  /** The operationIds of the operations that clients call. */
   readonly operationIds: ReadonlySet<string>;
   readonly webhookIds: ReadonlySet<string>;
   /** The names of components/schemas and components/examples. */

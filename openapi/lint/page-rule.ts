@@ -18,7 +18,7 @@ export type Fault = {
 };
 
 export type Page = {
-  /** From the root of the checkout: "openapi/guides/errors.md". */
+  /** The path from the root of the checkout: "openapi/guides/errors.md". */
   readonly file: string;
   /** Every token of the page in reading order, nested ones included. */
   readonly tokens: readonly MicromarkToken[];

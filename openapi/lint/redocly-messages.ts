@@ -33,7 +33,7 @@ export function adviceFor(finding: Finding): Advice {
 
 const UNREADABLE = /^Failed to parse: (.+?) in "/;
 
-/** With quotation marks instead of Redocly's backticks, as in all other messages. */
+/** Replaces Redocly's backticks by quotation marks, which all other messages have. */
 function plain(message: string): string {
   return message.replace(/`([^`]*)`/g, '"$1"');
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../src/contract/document.ts';
 
 /** A rule for the contract or for workflows. Redocly walks the document and calls the visitor. */
 export type Rule = {
-  /** In kebab-case, like its file; shown after each remedy. */
+  /** The name in kebab-case, which is also that of its file. It is shown after each remedy. */
   readonly name: string;
   readonly visitor: Visitor;
   readonly mistakes: readonly Mistake[];

@@ -54,7 +54,7 @@ export function walkSchemas(
   for (const [path, inner] of schemasIn(value)) walkSchemas(inner, place.child(path), context, visit);
 }
 
-/** The same for the JSON body of a request or a response. */
+/** Calls `visit` for every schema of the JSON body of a request or a response. */
 export function walkBody({ content }: Json, context: Context, visit: (schema: Json, place: Place) => void): void {
   const media = isObject(content) ? content['application/json'] : undefined;
   const schema = isObject(media) ? media['schema'] : undefined;

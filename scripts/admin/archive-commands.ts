@@ -21,7 +21,7 @@ import { type Context, readUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
-/** Far longer than the largest row. */
+/** A limit far above the length of the largest row. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
@@ -207,7 +207,7 @@ async function writeWhole<T>(
   produce: (sink: Required<Sink>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
-  // At the end, it could not be replaced.
+  // A folder could not be replaced at the end.
   if ((await stat(path).catch(() => null))?.isDirectory() === true)
     throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
@@ -290,7 +290,7 @@ function fileError(error: unknown, path: string): unknown {
     : error;
 }
 
-/** Such as "no space left on device". */
+/** The reason that the system gives, such as "no space left on device". */
 function reasonOf(error: unknown): string {
   const errno = memberOf(error, 'errno');
   return typeof errno === 'number' ? getSystemErrorMessage(errno) : 'the file system refuses it';
@@ -300,7 +300,7 @@ function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
 }
 
-// What to do after a command of a move, in words.
+// Each command of a move prints what to do next.
 
 const ADMIN = commandLine('admin');
 

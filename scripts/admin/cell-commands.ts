@@ -34,9 +34,9 @@ function rowOf({ name }: Cell, state: CellState | undefined) {
 export type CellState = {
   /** READY, or what is wrong. */
   readonly health: string;
-  /** Of the server whose metrics were read; `null` if they were not. */
+  /** The version of the server whose metrics were read; `null` if they were not read. */
   readonly version: string | null;
-  /** By table. */
+  /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>;
 };
 
@@ -44,7 +44,7 @@ const READY = 'ready';
 
 /** Longer than /readyz takes, which is two seconds. */
 const TIMEOUT_MS = 5000;
-/** Several times what a server of 256 workers sends. */
+/** A limit of several times what a server of 256 workers sends. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_HEALTH_CHARACTERS = 100;
 

@@ -1,4 +1,4 @@
-// What the commands share.
+// All groups of commands share these types and functions.
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';

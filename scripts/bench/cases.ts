@@ -148,7 +148,7 @@ async function tagOf({ server, requests }: Load): Promise<string> {
 // Lists that no response cache serves: each request differs from those of the other connections.
 
 const DEEP_PAGE = 20_000;
-/** More than one pass requests. */
+/** More pages than one pass requests, so that none is requested twice. */
 const DISTINCT_PAGES = 16_000;
 const FEW_ROWS = 20;
 
@@ -207,7 +207,7 @@ async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg
   ];
 }
 
-/** When the rows were last changed, in order of time. */
+/** Returns the times at which the rows were last changed, in order. */
 async function listChanges(client: pg.Client, { id }: Organization): Promise<Date[]> {
   const text = 'select updated_at as at from parent_programs where organization_id = $1 order by updated_at';
   return (await client.query<{ at: Date }>(text, [id])).rows.map(({ at }) => at);
@@ -217,7 +217,7 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;
   const [before, first] = await findRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
-  // One day before the last change, because the data may have been created earlier than today.
+  // The day ends at the last change, because the data may have been created earlier than today.
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();
   const pages = (parameters: Record<string, string>): Load => ({

@@ -24,11 +24,11 @@ export type Case = {
 
 export type Servers = {
   readonly charter: RunningServer;
-  /** Without the response cache. */
+  /** A server without the response cache. */
   readonly uncached: RunningServer;
-  /** Validates one response in a hundred. */
+  /** A server that validates one response in a hundred. */
   readonly sampling: RunningServer;
-  /** With a contract of 1,000 operations. */
+  /** A server with a contract of 1,000 operations. */
   readonly vast: RunningServer;
   readonly raw: RunningServer;
 };
@@ -118,7 +118,7 @@ export async function warmUp(load: Load, { warmUpSeconds }: Pace): Promise<Drive
   return drive;
 }
 
-/** One pass: alternates between both, so that other activity of the machine affects both alike. */
+/** Measures one pass. It alternates between both loads, so that other activity of the machine affects both alike. */
 export async function alternate({ subject, base }: Pair<Drive>, { count, seconds }: Rounds): Promise<Pair<Sample>> {
   const subjects: Sample[] = [];
   const bases: Sample[] = [];
@@ -133,7 +133,7 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
 
 const AFTER_IDLE_SECONDS = 5;
 
-/** One pass: the first five seconds after the server was idle, against five seconds under load. */
+/** Measures one pass: the first five seconds after the server was idle, then five seconds under load. */
 async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
   const drive = prepareWithoutWaking(load);
   await delay(idleSeconds * 1000);

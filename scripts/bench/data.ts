@@ -5,7 +5,7 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { addEncryptionKey, placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 
 const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');
-/** For the environment of the servers that are measured. */
+/** The encryption key as the measured servers get it in their environment. */
 export const ENCRYPTION_KEY = ENCRYPTION_KEY_BYTES.toString('base64');
 export const KEYRING = new Keyring([ENCRYPTION_KEY_BYTES]);
 
@@ -196,7 +196,7 @@ export function fillPrograms({
     .replaceAll('random()', draw);
 }
 
-/** In order of time within an organization. One name in 50,000 has the rare word. */
+/** Fills the organizations one after the other. One name in 50,000 has the rare word. */
 const FILL_PROGRAMS = fillPrograms({
   size: 'case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end',
   isRare: 'i % 50000 = 7777',

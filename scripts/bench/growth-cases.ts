@@ -15,17 +15,17 @@ export type GrowthCase = {
   readonly requests: (data: GrownData) => Promise<readonly RequestSpec[]>;
 };
 
-/** Few, so that the latency is that of a request and not that of a queue. */
+/** There are few connections, so that the latency is that of a request and not that of a queue. */
 export const CONNECTIONS = 4;
-/** More than a pass requests of most cases, so that requests differ. */
+/** Most cases request fewer in a pass, so that all requests differ. */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
 /** A prime, so that steps of this size reach every organization, in an order unlike that of the rows. */
 const STEP = 7919;
 const CHANGED_ROWS = 100;
-/** In 1 of 288 names: a place and a subject. */
+/** A place and a subject, which are in 1 of 288 names. */
 const PART = 'Leeds Robotics';
-/** Before every row. */
+/** A time before every row. */
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
 /** The writes come first in a pass, so that the reads of all passes find rows that were updated. */
@@ -81,7 +81,7 @@ function list(organization: Organization, parameters: Record<string, string>): R
   return get(organization, `${PATH}?${new URLSearchParams(parameters)}`);
 }
 
-/** One request for each connection. */
+/** Returns one request for each connection. */
 function onEach(request: (connection: number) => RequestSpec): RequestSpec[] {
   return Array.from({ length: CONNECTIONS }, (_, connection) => request(connection));
 }
@@ -94,7 +94,7 @@ function pages(organization: Organization, parameters: Record<string, string>): 
   });
 }
 
-/** At most 10,000, in a scattered order. */
+/** Returns at most 10,000 organizations, in a scattered order. */
 function sampleOf(small: readonly Organization[]): Organization[] {
   const all = Array.from({ length: small.length }, (_, i) => small[(i * STEP) % small.length]);
   return all.filter((each) => each !== undefined).slice(0, MOST_ORGANIZATIONS);
@@ -123,7 +123,7 @@ async function ofSmall(
   });
 }
 
-/** At most 5,000 rows of the large organization, evenly over the time in which they were created, in a scattered order. */
+/** Returns at most 5,000 rows of the large organization, spread evenly over their times of creation, in a scattered order. */
 async function spreadRows({ client, large, rows: count }: GrownData): Promise<Row[]> {
   const wanted = Math.min(count, MOST_ROWS);
   const { rows } = await client.query<Row>(

@@ -5,7 +5,7 @@ import { fillOrganizations, fillPrograms, isFilled, issueKeys, type Organization
 import { withThousands } from './report.ts';
 
 export type Size = {
-  /** Of the large organization. */
+  /** The number of rows of the large organization. */
   readonly rows: number;
   /** The number of small organizations, of 10 rows each. */
   readonly organizations: number;

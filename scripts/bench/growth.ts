@@ -25,11 +25,11 @@ export type Growth = Pick<GrowthCase, 'title' | 'of'> & {
 /** What one size costs, apart from requests. */
 export type SizeCosts = Size & {
   readonly databaseBytes: number;
-  /** Of one update, right after a checkpoint and so with an image of nearly every page that it writes. */
+  /** The WAL of one update right after a checkpoint, which contains an image of nearly every page that the update writes. */
   readonly walBytesOfUpdate: number;
-  /** One run of the housekeeping, when nothing is left to delete. */
+  /** The time of one run of the housekeeping, when nothing is left to delete. */
   readonly housekeepingMs: number;
-  /** One poll for webhook deliveries, when none is pending. */
+  /** The time of one poll for webhook deliveries, when none is pending. */
   readonly pollMs: number;
   /** Private memory of a connection of the server; NaN if the system does not report it. */
   readonly connectionBytes: number;
@@ -70,7 +70,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
         else if (measured.of === 'large') walBytes[i]?.push(await walOf(all[i]?.data.client, drive));
       }
       for (let round = 0; round < ROUNDS; round += 1) {
-        // In both directions, because the machine can get faster or slower meanwhile.
+        // The order alternates, because the machine can get faster or slower meanwhile.
         const order = round % 2 === 0 ? drives : drives.toReversed();
         for (const { drive, place } of order)
           sampled[place]?.push(quantile((await drive(ROUND_SECONDS)).milliseconds, 0.5));
@@ -98,7 +98,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   }
 }
 
-/** With every kind of request, so that each of them is compiled and has its plans. */
+/** Sends every kind of request, so that the code for each is compiled and its statements have their plans. */
 async function warmUp({ data, server }: Grown): Promise<void> {
   const cases = GROWTH_CASES.filter(({ isWrite }) => !isWrite);
   for (const each of cases) {
@@ -147,7 +147,7 @@ async function costsOf({ data, server }: Grown, walBytesOfUpdate: number): Promi
   }
 }
 
-/** In milliseconds: the median of some runs, after the first one. */
+/** The median time of some runs after the first one, in milliseconds. */
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const milliseconds: number[] = [];
   await work();

@@ -12,7 +12,7 @@ import { authorized, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { residentBytes } from './servers.ts';
 
-/** One load, what is promised to the others, and what was measured. */
+/** A load, what is promised to the other clients, and what was measured. */
 type Trial = { readonly load: string; readonly promise: string; readonly value: string; readonly isMissed: boolean };
 
 const WARM_UP_SECONDS = 10;
@@ -86,7 +86,7 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
   };
 }
 
-/** How many times as long the other client may wait. */
+/** The allowed slowdown of the other client beside the flood. */
 type Goals = { readonly p50: number; readonly p99?: number };
 /** Starts a flood, and returns the function that ends it. */
 type Flood = () => Promise<() => Promise<void>>;
@@ -132,7 +132,7 @@ async function compareWithQuiet({
   };
 }
 
-/** Far more clients than the server can serve, alternating with few of them, because the speed of a shared machine changes. */
+/** Alternates between far more clients than the server can serve and few, because the speed of a shared machine changes. */
 async function crowd(
   server: RunningServer,
   { kind, next, quiet }: { kind: string; next: Next; quiet: Next },

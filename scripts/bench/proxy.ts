@@ -1,4 +1,4 @@
-// What HAProxy in front of cells adds to a request.
+// Measures what HAProxy in front of cells adds to a request.
 import { randomBytes } from 'node:crypto';
 import { startCellsHaproxy } from '../../test/support/processes/haproxy.ts';
 import { alternate, type Comparison, compare, type Pair, warmUp } from './compare.ts';
@@ -9,7 +9,7 @@ import { markdownTable } from './report.ts';
 import { each } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** One shows the latency, and several the processor time. */
+/** One connection shows the latency, and several show the processor time. */
 const CONNECTIONS = [1, 16];
 const MOVED_KEYS = 10_000;
 

@@ -8,7 +8,7 @@ import type { RunningServer } from './servers.ts';
 export const PATH = '/api/parent_programs';
 export const PAGE_ROWS = 25;
 const READS_PER_WRITE = 9;
-/** After the first page, so that updates do not change that page. */
+/** Updates change rows after the first page, so that the page stays as it is. */
 const UPDATED_FROM = 100;
 
 /** The id of a row and its time, as in a response. */
@@ -71,7 +71,7 @@ export async function writes(server: RunningServer, organization: Organization, 
 
 const BATCH_ROWS = 100;
 
-/** One connection creates rows: one a request, or a hundred. */
+/** One connection creates rows, one or a hundred with each request. */
 export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
   const headers = { ...authorized(organization), 'content-type': 'application/json' };
   const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../tool.ts';
 import { ENCRYPTION_KEY } from './data.ts';
 
-/** Long, because a contract of 1,000 operations takes a while on a busy machine. */
+/** The time is long, because a server with a contract of 1,000 operations starts slowly on a busy machine. */
 const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
@@ -29,10 +29,10 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/** No case reaches them, and each request is counted. */
+/** Each request is counted, but no case reaches these limits. */
 const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION: '100000' };
 
-/** All servers deliver together, to receivers in the process of the bench. */
+/** All servers deliver webhooks together, to receivers in the process of the bench. */
 const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
 
 /**
@@ -69,7 +69,7 @@ export async function startServer(program: Program): Promise<RunningServer> {
 async function untilListening(origin: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_SECONDS * 1000;
   while (Date.now() < deadline && isRunning(child)) {
-    // Any status shows that it listens.
+    // A response with any status shows that the server listens.
     if (await fetch(origin).catch(() => null)) return;
     await delay(5);
   }
@@ -98,7 +98,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-// What processes have used, from Linux's /proc; NaN on other systems.
+// Linux's /proc tells what processes have used. The results are NaN on other systems.
 
 const TICKS_PER_SECOND = 100;
 
@@ -115,7 +115,7 @@ export async function cpuSecondsOf({ pid, postgresPid }: Pick<RunningServer, 'pi
 /** Null if the process has ended. */
 async function statOf(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // After the name, which can contain any character: the state, the parent, and from the twelfth on the times (proc(5)).
+  // The name can contain any character. After it come the state, the parent and, from the twelfth on, the times (proc(5)).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')

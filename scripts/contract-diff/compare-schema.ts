@@ -285,7 +285,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // Before, it was an additional field and could hold what those may hold.
+    // The field was an additional one before, and could hold what those may hold.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)

@@ -40,7 +40,7 @@ export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<J
   return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
 }
 
-/** If both are the same component, changes belong to that component. */
+/** If both are the same component, its changes are changes of that component. */
 export function spotOfBoth(
   { compared }: Comparison,
   spot: Spot,
@@ -91,7 +91,7 @@ export type Change = {
   readonly words: string;
   /** Why it is breaking; otherwise empty. */
   readonly why: string;
-  /** It removes something that should have been published as deprecated before. */
+  /** The change removes something that should have been published as deprecated before. */
   readonly lacksDeprecation: boolean;
 };
 
@@ -163,7 +163,7 @@ export type Place = {
   readonly field: string;
 };
 
-/** One spot, seen twice: from the operation, and from the nearest named component. */
+/** A place, given from its operation and from the nearest named component. */
 export type Spot = { readonly at: Place; readonly within: Place };
 
 export function spotOf(root: string): Spot {

@@ -15,7 +15,7 @@ export type Judgement = { readonly verdict: Verdict; readonly why: string };
 export type Rule = Readonly<Record<Direction, Judgement>> & {
   /** A template with {name}, {before} and {after}. */
   readonly says: string;
-  /** It removes something that can be `deprecated` and must have been published as such before. */
+  /** The change removes something that must have been published as `deprecated` before. */
   readonly needsDeprecation: boolean;
 };
 

@@ -52,7 +52,7 @@ type Kind =
   | ('at least' | 'at most' | 'form' | 'flag' | 'schema' | 'fields')
   | ('default' | 'deprecation' | 'access' | 'extension' | 'counting' | 'unknown');
 
-/** Keywords that constrain nothing, like all others that begin with "x-". */
+/** Keywords that constrain nothing. The other keywords that begin with "x-" constrain nothing either. */
 export const REMARKS = 'title description examples example externalDocs discriminator $comment'.split(' ');
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
@@ -142,7 +142,7 @@ function typeOf(value: unknown): Type {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** What both shapes allow; empty if their types or values have nothing in common. */
+/** The shape of what both allow; empty if their types or values have nothing in common. */
 function meet(one: Shape, other: Shape): readonly Shape[] {
   if (one.type !== other.type) return [];
   const values = common(one.values, other.values);

@@ -44,6 +44,6 @@ type Bill = {
 };
 
 async function listInstalled(): Promise<Bill> {
-  // Without --omit=dev, which also leaves out packages that both kinds of dependencies need (npm 11.19).
+  // The option --omit=dev would also leave out packages that both kinds of dependencies need (npm 11.19).
   return JSON.parse(await runNpm(['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], root));
 }

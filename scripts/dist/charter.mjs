@@ -15,7 +15,7 @@ const PROGRAMS = { start: './src/main.ts', admin: './scripts/admin/main.ts', wor
 
 const [name = 'start'] = process.argv.slice(2);
 const { engines, version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
-// Without this, the server would create demonstration users, whose passwords are public.
+// In any other mode, the server would create demonstration users, whose passwords are public.
 process.env.NODE_ENV ||= 'production';
 
 if (isTooOld(process.versions.node, engines.node.replace('>=', ''))) {

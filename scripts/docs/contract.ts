@@ -21,7 +21,7 @@ export type Contract = {
     readonly description: string;
   };
   readonly tags: readonly Tag[];
-  /** In the document's order. */
+  /** The operations, in the order of the document. */
   readonly operations: readonly Operation[];
   readonly webhooks: readonly Webhook[];
   readonly schemas: Readonly<Record<string, Schema>>;

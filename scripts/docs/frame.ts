@@ -1,4 +1,4 @@
-// What every page of the site has: the head, the header and the contents.
+// Every page of the site has this head, this header and these contents.
 import { type Html, html } from '../../src/html/html.ts';
 import { LOGO } from '../../src/html/icons.ts';
 import type { Source } from './guides.ts';
@@ -25,7 +25,7 @@ export type Page = {
   readonly description: string;
   /** The name of its Markdown file; `null` if it has none. */
   readonly markdown: string | null;
-  /** Between header and footer. */
+  /** The content between the header and the end of the page. */
   readonly content: Html;
   /** More elements of the head. */
   readonly head?: Html;

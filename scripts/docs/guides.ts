@@ -20,13 +20,13 @@ export type Guide = {
 /** Everything that is published, read from the files that are written by hand. */
 export type Source = {
   readonly contract: Contract;
-  /** In reading order. The last one is about the conventions of the API, from the contract's description. */
+  /** The guides in reading order. The last one states the conventions of the API, from the contract's description. */
   readonly guides: readonly Guide[];
-  /** By the path in the guides: "images/x.png". */
+  /** The pictures, by the path that the guides use: "images/x.png". */
   readonly images: ReadonlyMap<string, Buffer>;
-  /** From branding.yaml, without the settings that are empty. */
+  /** The settings of branding.yaml that are not empty. */
   readonly branding: ReadonlyMap<string, string>;
-  /** From synonyms.yaml: the words of the pages, by what readers search for. */
+  /** The words of the pages, by what readers search for, from synonyms.yaml. */
   readonly synonyms: ReadonlyMap<string, string>;
 };
 

@@ -73,7 +73,7 @@ async function build(options: Options): Promise<void> {
     );
 }
 
-/** Without a slash at the end. */
+/** The URL without a slash at the end. */
 function urlOf(text: string, option: string): string {
   if (!/^https?:\/\/[^/?#]/.test(text) || !URL.canParse(text))
     throw new Error(`${option} is not a URL: "${text}".\n\n${HELP}`);
@@ -114,7 +114,7 @@ async function removeOthers(folder: string, names: ReadonlySet<string>): Promise
   }
 }
 
-/** Atomically: readers get the old file or the new one. */
+/** Replaces the file atomically: readers get the old file or the new one. */
 async function replace(path: string, content: string | Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content);

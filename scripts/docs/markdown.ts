@@ -4,7 +4,7 @@ export type Heading = {
   readonly line: number;
   readonly level: number;
   readonly text: string;
-  /** The same as on GitHub, where people read the guides too. */
+  /** The anchor that GitHub also gives the heading, where people read the guides, too. */
   readonly anchor: string;
 };
 export type Link = {
@@ -16,7 +16,7 @@ export type Link = {
 };
 
 const BLOCK_OF_CODE = /^ *(?<fence>`{3,}|~{3,})[\s\S]*?(?:^ *\k<fence>[`~]*[ \t]*$|(?![\s\S]))/m;
-/** It ends within its paragraph. */
+/** A span of code, which ends within its paragraph. */
 const SPAN_OF_CODE = /(?<!`)(?<tick>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\k<tick>(?!`)/;
 const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
 /** [text](target), ![text](target) or [name]: target */

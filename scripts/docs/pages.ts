@@ -182,7 +182,7 @@ function redocDocument({ source: { contract } }: Site): Json {
       ...shown,
       description: `${introductionOf(contract)} All operations follow the [conventions](conventions.html).`,
     },
-    // With the variables filled in: Redoc would take a URL that is only a variable as relative to its page.
+    // The variables are filled in, because Redoc would take a URL that is only a variable as relative to its page.
     servers: [document['servers']]
       .flat()
       .map((each) => ({ ...Object(each), url: exampleUrlOf(each), variables: undefined })),

@@ -12,7 +12,7 @@ export type Target =
 /** Where links lead in one form of the documentation. */
 export type Places = (target: Target) => string;
 
-/** From one page of the site to another, in the same folder. */
+/** Links from one page of the site to another, in the same folder. */
 export const ON_PAGES: Places = (target) => {
   if (target.kind === 'operation') return `reference.html#${operationPlace(target.operation)}`;
   return target.kind === 'file'
@@ -20,13 +20,13 @@ export const ON_PAGES: Places = (target) => {
     : `${target.slug}.html${target.anchor === null ? '' : `#${target.anchor}`}`;
 };
 
-/** On the page that holds everything. */
+/** Links on the page that contains everything. */
 export const ON_ONE_PAGE: Places = (target) => {
   if (target.kind === 'operation') return `#${operationPlace(target.operation)}`;
   return target.kind === 'file' ? target.name : `#${guidePlace(target.slug, target.anchor)}`;
 };
 
-/** Between the Markdown files. */
+/** Links between the Markdown files. */
 export const IN_MARKDOWN: Places = (target) => {
   if (target.kind === 'operation') return `reference/${target.operation.operationId}.md`;
   return target.kind === 'file' ? target.name : `${target.slug}.md${target.anchor === null ? '' : `#${target.anchor}`}`;
@@ -40,7 +40,7 @@ export function tagPlace(name: string): string {
   return `/${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** Of an operation or a webhook; the same as Redoc's. */
+/** The place of an operation or a webhook, which is that of Redoc. */
 export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation, 'tags' | 'operationId'>): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }

@@ -48,7 +48,7 @@ function schemasMarkdown({ source: { contract } }: Site): string {
   return withoutLabels(`# Schemas\n\n${sections.join('\n')}`);
 }
 
-/** Without the labels of code blocks that the tests read. */
+/** Removes the labels of code blocks, which only the tests read. */
 function withoutLabels(markdown: string): string {
   return markdown.replace(/^( *```\w+) .*$/gm, '$1');
 }

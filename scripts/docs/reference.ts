@@ -13,7 +13,7 @@ import {
 import type { Contract } from './contract.ts';
 import { samplesOf } from './samples/languages.ts';
 
-/** Where the Markdown of a schema is. */
+/** Returns the URL of the Markdown of a schema. */
 export type SchemaPlaces = (name: string) => string;
 
 /** The operation or webhook, without its title. Its sections begin with "##". */

@@ -9,7 +9,7 @@ import { filesForPrograms } from './programs.ts';
 import { searchEntries } from './search.ts';
 import { readThemes } from './style.ts';
 
-/** By path, each made when it is asked for. */
+/** The files by path. Each is built when it is requested. */
 export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 
 export type SiteOptions = Pick<Site, 'server' | 'address' | 'support'>;

@@ -10,7 +10,7 @@ export function readSharedStyle(root: string): Promise<string> {
   return readFile(join(root, 'src/dashboard/assets/styles/shared.css'), 'utf8');
 }
 
-/** The same with the company's colours, and with a theme that readers choose by a class of the root element. */
+/** The shared style with the company's colours, and with a theme that readers choose by a class of the root element. */
 export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
   const shared = await readSharedStyle(root);
   const dark = DARK.exec(shared)?.[1];

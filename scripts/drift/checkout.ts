@@ -12,7 +12,7 @@ const ARTIFACTS = join(root, 'generated/dist');
 /** A copy of the tree, in which faults are planted. */
 export type Checkout = {
   readonly folder: string;
-  /** For files that a check writes outside `folder`. */
+  /** A folder for files that a check writes outside `folder`. */
   readonly scratch: string;
   /** The URL of the checkout's own PostgreSQL, with the password. The first call starts it; all test runs share it. */
   databaseUrl(): Promise<string>;

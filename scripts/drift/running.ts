@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { signalGroup, startChild, throwIfInterrupted } from '../child.ts';
 
-/** Only ends a check that hangs: the longest that ends is most of all tests, beside others on a slow machine. */
+/** The time after which a check counts as hanging. Most of all tests, on a slow and busy machine, end sooner. */
 const LIMIT_MINUTES = 40;
 
 export type Ran = { readonly code: number | null; readonly printed: string };
@@ -12,7 +12,7 @@ export async function run(
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  // Beside the folder, because the cache would keep what was compiled for a folder that is deleted.
+  // The cache is beside the folder, because the usual one would keep what was compiled for a folder that is deleted.
   const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
   const child = startChild(['--disable-warning=ExperimentalWarning', ...parameters], {
     cwd: folder,

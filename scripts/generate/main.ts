@@ -29,7 +29,7 @@ await runMain(OPTIONS, HELP, generate);
 await rm(folder, { recursive: true, force: true });
 
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
-  // What this run leaves fresh: with "--check", the files that it finds fresh.
+  // The files that this run leaves fresh, or with "--check" finds fresh.
   const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
   // "npm test" runs the whole linter as a check of its own.
   const linted = check || uncommitted ? Promise.resolve() : lint();
@@ -53,7 +53,7 @@ async function bundle(): Promise<void> {
   await Promise.all([write('openapi.json', bundleTo('json', SOURCE)), write('openapi.yaml', bundleTo('yaml', SOURCE))]);
 }
 
-/** For tools that do not follow a `$ref`. */
+/** Writes the contract for tools that do not follow a `$ref`. */
 async function dereference(): Promise<void> {
   await write('openapi.dereferenced.json', bundleTo('json', SOURCE, ['--dereferenced']));
 }

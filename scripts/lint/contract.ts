@@ -20,7 +20,7 @@ export type Found = {
   }[];
 };
 
-/** What Redocly and our rules find in the contract. */
+/** Returns what Redocly and our rules find in the contract. */
 export async function lintContract(): Promise<Problem[]> {
   const [problems = []] = await lintDocuments([CONTRACT]);
   return problems;
@@ -45,7 +45,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
 }
 
-/** In our own words, with paths from the root of the checkout, and each mistake once. */
+/** The problems in our own words, with paths from the root of the checkout, and each mistake once. */
 export function problemsOf(found: readonly Found[]): Problem[] {
   return withoutRepeats(inOrder(withoutEchoes(found).map(problemOf)));
 }
@@ -78,7 +78,7 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** Two messages that begin alike, up to a colon, in one. */
+/** Joins two messages that are alike up to a colon. */
 function joinMessages(one: string, other: string): string {
   const [start = '', reason = ''] = other.split(/: (.*)/s);
   return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;
@@ -111,7 +111,7 @@ export type Score = {
   readonly lowered: string;
 };
 
-/** As "redocly score --format=json" prints it; the subscores are 0 to 1. */
+/** The score that "redocly score --format=json" prints. The subscores are 0 to 1. */
 type Printed = { readonly agentReadiness: number; readonly subscores: Readonly<Record<string, number>> };
 
 /** Null if the contract cannot be read. */

@@ -117,7 +117,7 @@ export async function lintPages(files: readonly string[], document: Json | null)
   return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
 }
 
-/** The same for texts, by their path. */
+/** Returns what markdownlint and our rules find in texts, which are given by their path. */
 export async function lintTexts(texts: Readonly<Record<string, string>>, targets: LinkTargets): Promise<Problem[]> {
   const results = await lint({
     strings: texts,

@@ -2,7 +2,7 @@
 export type Problem = {
   /** The path from the root of the checkout. */
   readonly file: string;
-  /** From 1, like the column. */
+  /** The line and the column count from 1. */
   readonly line: number;
   readonly column: number;
   /** What is wrong: one sentence. */

@@ -8,14 +8,14 @@ import { pageSecurityHeaders } from '../../src/security-headers.ts';
 import { readIcon, readSharedStyle } from '../docs/style.ts';
 import { root } from '../tool.ts';
 
-/** What the mock serves and does not make itself. */
+/** The files that the mock serves. */
 export type Assets = {
   readonly document: Document;
   /** The document as YAML. */
   readonly yaml: () => Promise<string>;
   /** The style of the control page. */
   readonly style: string;
-  /** Its icon, as a data URL. */
+  /** The icon of the control page, as a data URL. */
   readonly icon: string;
 };
 
@@ -35,7 +35,7 @@ export function documentRoutes({ document, yaml }: Assets): express.Router {
   return router;
 }
 
-/** What the control page looks like: as the dashboard does. */
+/** Reads the style and the icon that the control page shares with the dashboard. */
 export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
   const [shared, own, icon] = await Promise.all([
     readSharedStyle(root),

@@ -21,7 +21,7 @@ const DATA_BYTES = '16mb';
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Content-Type: application/json.`;
 
-/** What controls the mock from outside of the app that calls it. Not part of the contract. */
+/** The paths that control the mock from outside of the app that calls it. They are not part of the contract. */
 export function controlRoutes(deps: ControlRoutesDeps): express.Router {
   const { control, overrides, log } = deps;
   const renderPage = createControlPage(deps);

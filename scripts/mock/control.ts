@@ -91,7 +91,7 @@ type Target = Contract & {
   readonly operation: string;
   /** The operations that get the response. */
   readonly fitting: readonly Operation[];
-  /** Before the names of fields in a refusal. */
+  /** The text before the names of fields in a refusal, such as "sequence.0.". */
   readonly prefix: string;
 };
 
@@ -177,7 +177,7 @@ function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
   throw refusal;
 }
 
-/** Also one that the contract does not have. */
+/** Reads any status, also one that the contract does not have. */
 function anyStatus(code: string | undefined, prefix: string): number | null {
   if (code === undefined) return null;
   const status = Number(code);

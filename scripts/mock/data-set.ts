@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
 import { inServerOrder, uuidOf } from './written-body.ts';
 
-/** Where the data of responses come from: the contract's examples or, with a seed, the schemas. */
+/** The data of responses, from the contract's examples or, with a seed, generated from the schemas. */
 export type DataSet = {
   readonly source: ResponseSource;
   readonly collections: readonly Collection[];
@@ -62,7 +62,7 @@ function createCollection(
   let items: readonly Json[] | undefined;
   return {
     path: operation.path,
-    // Made when they are first used: a mock that begins with data of its own needs none.
+    // The items are made when they are first used, because a mock that begins with data of its own needs none.
     get items() {
       if (items !== undefined) return items;
       const validate = ajv.compile(itemSchema);
@@ -156,7 +156,7 @@ function copyOf(item: Json, { round, unique }: { round: number; unique: Readonly
   return Object.fromEntries(Object.entries(item).map(change));
 }
 
-/** Another id, whose time is so many days later if the id is a UUID of version 7. */
+/** Returns another id. For a UUID of version 7, its time is so many days later. */
 function laterId(id: string, days: number): string {
   const [, time, rest = ''] = /^([0-9a-f]{8}-[0-9a-f]{4})(-7.*)$/.exec(id) ?? [];
   const other = uuidOf(`${id} ${days}`);

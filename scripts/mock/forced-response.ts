@@ -68,7 +68,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (prefer === undefined) return false;
   const preferences = readPreferences(prefer);
   notes.add(request.res, { preferences, response: undefined });
-  // Without the connection, nothing waits for the response.
+  // If the connection has ended, nothing waits for the response.
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
@@ -189,7 +189,7 @@ function serverHeaders(
       return { Allow: allow };
     case 500:
     case 503:
-      // As when the key could not be looked up.
+      // The server sends no limits if it could not look up the key.
       return WITHOUT_LIMITS;
     default:
       return {};

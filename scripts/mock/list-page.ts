@@ -27,7 +27,7 @@ export function pageOf(
   { path, query }: Called,
   { isFeed, eventTypes }: Pick<Collection, 'isFeed' | 'eventTypes'>,
 ): { body: Json; headers: Record<string, string> } {
-  // As on the server, the cursor of a feed tells where to go on, whatever `since` the first page began with.
+  // The cursor of a feed tells where to go on, whatever `since` the first page began with.
   const { since, ...others } = query;
   const followed = isFeed ? others : query;
   const { limit = items.length, cursor, ...filters } = followed;
@@ -87,7 +87,7 @@ function matches(item: Json, query: Query): boolean {
   });
 }
 
-/** By Unicode code point, as the server sorts; the bytes of UTF-8 have the same order. */
+/** Compares by Unicode code point, as the server does. The bytes of UTF-8 have the same order. */
 function compareTexts(a: unknown, b: unknown): number {
   if (a === b || a === undefined || b === undefined) return 0;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));

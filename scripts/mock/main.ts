@@ -40,7 +40,7 @@ async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'
     join(root, 'generated/openapi.yaml'),
     `--host=${host}`,
     `--port=${port}`,
-    // In production it would start a second process, which a signal to this one would leave behind.
+    // In production, Prism would start a second process, which a signal to this one would leave behind.
     '--multiprocess=false',
     ...(isDynamic ? ['--dynamic'] : []),
     ...(dynamicSeed === undefined ? [] : [`--seed=${dynamicSeed}`]),

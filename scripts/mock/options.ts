@@ -88,7 +88,7 @@ export type Options =
       readonly environment: Environment;
       readonly dynamicSeed: string | undefined;
       readonly isStateful: boolean;
-      /** With `isStateful`, the file with the data to begin with. */
+      /** The file with the data to begin with, if the mock is stateful. */
       readonly seedFile: string | undefined;
       readonly limits: MockLimits | undefined;
     })
@@ -201,7 +201,7 @@ function parse(parameters: readonly string[]) {
   try {
     return parseArgs({ args: withNegativeNumbers(parameters), options: OPTIONS }).values;
   } catch (error) {
-    // Without the advice that follows, which concerns arguments that begin with a hyphen.
+    // The advice that follows is cut off, because it concerns arguments that begin with a hyphen.
     throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
   }
 }

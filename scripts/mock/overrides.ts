@@ -15,7 +15,7 @@ export type Override = {
   readonly body?: unknown;
   /** The status and the body are sent although the contract forbids them, whatever the request is. */
   readonly allowInvalid?: boolean;
-  /** Which requests of the operation get the response; all if it is omitted. */
+  /** The requests of the operation that get the response. All get it if the match is omitted. */
   readonly match?: Match;
   readonly delay_ms: number;
   /** How many responses are left; `null` if it lasts until it is cleared. */
@@ -65,7 +65,7 @@ export class Overrides {
   }
 }
 
-/** As a `Prefer` header: `code=503, delay=500`. */
+/** The override as a `Prefer` header: `code=503, delay=500`. */
 export function preferHeaderOf({ status, example, delay_ms: delay }: Override): string {
   const preferences = { code: status, example, delay: delay === 0 ? null : delay };
   return Object.entries(preferences)
@@ -124,7 +124,7 @@ function valuesOf(value: unknown, field: string): Record<string, string> {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)]));
 }
 
-/** Without a regular expression, which many stars would make slow. */
+/** This is no regular expression, because many stars would make one slow. */
 function isOfPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

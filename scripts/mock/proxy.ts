@@ -62,7 +62,7 @@ function createListener(deps: ListenerDeps): RequestListener {
 /** The stream of a request without a body has ended (server.ts). */
 async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
   if (req.readableEnded) return Buffer.alloc(0);
-  // With the length, a body that is too large is refused before it is read.
+  // The length lets a body that is too large be refused before it is read.
   return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
     (error: unknown) => bodyProblemOf(error) ?? 'incomplete',
   );
@@ -180,7 +180,7 @@ const NOT_FORWARDED = new Set([
   'content-length',
   'accept-encoding',
 ]);
-/** With any other method Node sends an empty body in chunks, unless a length of 0 says that there is none. */
+/** With other methods, Node sends an empty body in chunks, unless a length of 0 says that there is none. */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const TIMEOUT_SECONDS = 60;
 

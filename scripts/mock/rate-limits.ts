@@ -19,7 +19,7 @@ class Bucket {
     this.#at = at;
   }
 
-  /** At `at`, in milliseconds. */
+  /** The tokens at the time `at`, in milliseconds. */
   tokens(at: number): number {
     this.#tokens = Math.min(this.rate, this.#tokens + ((at - this.#at) / 1000) * this.rate);
     this.#at = at;
@@ -31,7 +31,7 @@ class Bucket {
   }
 }
 
-/** More keys than any test suite has. */
+/** A limit above the number of keys of any test suite. */
 const MAX_KEYS = 1000;
 
 /** Counts requests like a server that is the only one and has had a quiet second. All keys belong to one organization. */

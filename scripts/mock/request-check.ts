@@ -39,7 +39,7 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
   };
 }
 
-/** What a refusal says is wrong with the request: each message of a 422 after its field. */
+/** The problems that a refusal states: each message of a 422 after its field. */
 export function problemsOf(error: unknown): string[] {
   const { body } = exceptionOf(error);
   const errors = Object.entries(body.errors ?? {});
@@ -48,7 +48,7 @@ export function problemsOf(error: unknown): string[] {
     : errors.flatMap(([field, messages]) => messages.map((message) => `${field} ${message}`));
 }
 
-/** More than any operation takes, so that the server's own code still refuses what is too large. */
+/** The limit is above that of any operation, so that the server's own code still refuses what is too large. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A request whose body has been read. */

@@ -54,7 +54,7 @@ export class RequestLog {
       method,
       path,
       query: valuesOf(new URLSearchParams(query)),
-      // Those of the request are changed by an override.
+      // An override changes `request.headers`, so these are the headers as they were sent.
       headers: Object.fromEntries(
         Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
       ),

@@ -83,7 +83,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
       violations.add(place, 'must be an object.');
       return {};
     }
-    // One millisecond after the other, so that lists have the items in the order of the seed.
+    // The times are a millisecond apart, so that lists have the items in the order of the seed.
     const item = complete(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
     if (!validate(item)) add(validate);
     // A request is refused for more than a response can show, such as blank names.
@@ -100,7 +100,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
   });
 }
 
-/** With what the server adds to an item: its id, its times, and empty values for the fields that a creation can omit. */
+/** Adds what the server adds to an item: its id, its times, and empty values for the fields that a creation can omit. */
 function complete(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});

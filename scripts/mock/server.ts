@@ -42,7 +42,7 @@ export type MockOptions = {
   readonly dynamicSeed?: string | undefined;
   /** Keeps what requests create, change and delete, in memory. */
   readonly isStateful?: boolean;
-  /** With `isStateful`, the data to begin with: items by the name of their list. The contract's examples by default. */
+  /** The data that a stateful mock begins with: items by the name of their list. By default, the contract's examples. */
   readonly seed?: unknown;
   /** Requests per second; those of a server by default. */
   readonly limits?: MockLimits | undefined;
@@ -104,7 +104,7 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
   };
 }
 
-/** What outlasts an edit of the contract. */
+/** The parts of the mock that outlast an edit of the contract. */
 type MockSetup = Required<Pick<MockOptions, 'environment' | 'isStateful' | 'dynamicSeed' | 'seed' | 'now'>> & {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
@@ -211,7 +211,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     res.locals = new Exchange(randomUUID());
     next();
   });
-  // Before CORS, because the server lets pages of any origin read the document, too.
+  // These routes come before CORS, because the server, too, lets pages of any origin read the document.
   app.use(documentRoutes(assets));
   app.use((req, res, next) => {
     if (!allowEveryOrigin(req, res)) next();

@@ -121,7 +121,7 @@ function getCurrent(input: HandlerInput, { operation, store, list }: Kept): Json
   return item;
 }
 
-/** With the headers that the contract shows for the success. */
+/** Responds with the headers that the contract shows for the success. */
 function respond(input: HandlerInput, { operation, example }: Kept, body: Json | null): HandlerResult {
   const { headers } = example();
   return resultOf(pathOf(operation, input), successOf(operation), { headers, body });

@@ -45,7 +45,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // What is preferred of this operation, the other ones need not have.
+    // The operations that are called need not have the response that the client prefers of this one.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];

@@ -5,7 +5,7 @@ import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 
-/** What a write has sent, and the schema of the response. */
+/** The body that a client has sent to a write, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
 
 /** The example with the fields that were sent; fields that could have been sent and were not are empty. */
@@ -16,7 +16,7 @@ export function bodyOfCreation(example: Json, { operation, sent, schema }: Write
     return value === undefined ? [] : [[name, value] as const];
   });
   const body = inServerOrder(mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema), schema);
-  // The same for the same body, so that a retry gets the same response.
+  // The same body gets the same id, so that a retry gets the same response.
   return 'id' in body ? { ...body, id: uuidOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
 }
 

@@ -144,7 +144,7 @@ function bindingOf(field: Field, variable: string): string {
   return pair(field.name, localOf(field, variable));
 }
 
-/** With the value that an omitted field has. */
+/** The binding of a field, with the value that the field has if it is omitted. */
 function bindingWithDefaultOf(field: Field, variable: string): string {
   const value = field.default ?? null;
   return isRequired(field)

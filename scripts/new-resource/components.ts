@@ -28,7 +28,7 @@ function filter(nouns: string, field: Field) {
   };
 }
 
-/** As `Sort.yaml`, without the name. */
+/** The parameter of `Sort.yaml`, without the sort by name. */
 const SORT = {
   name: 'sort',
   in: 'query',

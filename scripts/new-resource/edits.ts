@@ -9,7 +9,7 @@ import { samplesOf } from './samples.ts';
 
 export type Edit = {
   readonly file: string;
-  /** It must match once. */
+  /** The pattern must match once. */
   readonly place: RegExp;
   /** Returns the text in the place of what was found. */
   readonly change: (found: string) => string;

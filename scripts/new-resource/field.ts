@@ -6,15 +6,15 @@ export type Value = string | number | boolean;
 
 /** A field of the new resource. */
 export type Field = {
-  /** As in the contract: "is_active". */
+  /** The name in the contract: "is_active". */
   readonly name: string;
-  /** As in code: "isActive". */
+  /** The name in code: "isActive". */
   readonly property: string;
   readonly kind: Kind;
   /** The length of a text, or the value of an integer. */
   readonly min: number;
   readonly max: number;
-  /** Of an enumeration. */
+  /** The values of an enumeration. */
   readonly values: readonly string[];
   /** The table that a reference refers to. */
   readonly target: string;
@@ -24,14 +24,14 @@ export type Field = {
   readonly isUnique: boolean;
   /** Whether the list can be filtered by its values. */
   readonly isFilter: boolean;
-  /** Of two rows. Those of a unique field differ. */
+  /** The values in the examples of two rows. Those of a unique field differ. */
   readonly examples: readonly [Value, Value];
 };
 
 type Range = readonly [number, number];
 
 const INTEGERS: Range = [-(2 ** 31), 2 ** 31 - 1];
-/** By default, and at most. */
+/** The bounds by default, and the widest bounds. */
 const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Range }>> = {
   string: { usual: [1, 200], most: [0, 10_000] },
   uri: { usual: [1, 2000], most: [1, 8000] },

@@ -60,7 +60,7 @@ export function pascal(name: string): string {
   return camel(`_${name}`);
 }
 
-/** With a capital letter. */
+/** The text with a capital letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -4,10 +4,10 @@ import { languageReserving, type Names, namesOf, pascal, problemOfName, singular
 const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** What the command adds. */
+/** The resource that the command adds. */
 export type Resource = {
   readonly names: Names;
-  /** At least one. */
+  /** The fields, at least one. */
   readonly fields: readonly Field[];
   readonly operations: readonly Operation[];
   /** Whether changes are events, in the feed and as webhooks. */
@@ -42,7 +42,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
     operations: operationsOf(operations),
     hasEvents,
   };
-  // Without them, two of the three types of events would never be sent.
+  // Without update and delete, two of the three types of events would never be sent.
   if (hasEvents && resource.operations.length < OPERATIONS.length)
     throw new Error('--events: Only a resource with update and delete has events. Add both to --operations.');
   if (hasEvents && plural !== `${one}s`)
@@ -104,7 +104,7 @@ export function rights({ names: { plural } }: Resource): string[] {
   return [`${plural}:read`, `${plural}:write`];
 }
 
-/** Its example has every kind of field. `npm run soak` tries it. */
+/** The example in the help has every kind of field. `npm run soak` tries it. */
 export const HELP = `npm run new-resource -- NAMES --field FIELD [--field FIELD ...]
 
 Adds a resource: its operations, schemas and examples in openapi/, its table with a migration, its handlers, its place in the

@@ -1,4 +1,4 @@
-// What the command writes: everything is prepared in memory first, so that a mistake leaves the tree as it is.
+// Everything that the command writes is prepared in memory first, so that a mistake leaves the tree as it is.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -21,7 +21,7 @@ git show "$(git log -1 --diff-filter=A --format=%h -- $file):$file"
 \`\`\`
 `;
 
-/** More places of the same change are counted, not listed. */
+/** Further places of the same change are counted, not listed. */
 const LISTED_PLACES = 8;
 
 type Entry = { readonly version: Version; readonly date: Date; readonly changes: readonly Change[] };

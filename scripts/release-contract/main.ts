@@ -40,7 +40,7 @@ async function main(options: { 'dry-run': boolean; check: boolean }): Promise<nu
   return conclude(decision);
 }
 
-/** As "npm run generate" would bundle it. */
+/** Reads the contract as "npm run generate" would bundle it. */
 function readSource(): Promise<Json> {
   return readYaml('openapi/openapi.yaml', 'Fix the problem above, in openapi/. "npm run lint" says more.');
 }
@@ -49,7 +49,7 @@ async function readGenerated(): Promise<Json> {
   return objectOf(JSON.parse(await readFile(join(generated, 'openapi.json'), 'utf8')));
 }
 
-/** For the tests: fails only if the document must not be merged. */
+/** Concludes a check by `npm test`, which fails only if the document must not be merged. */
 function concludeCheck(decision: Decision, changes: readonly Change[]): number {
   if (decision.kind !== 'refused' || !decision.isWrong) return 0;
   console.error(listChanges(changes.filter(({ verdict }) => verdict !== 'words')));

@@ -27,7 +27,7 @@ export async function findLastReleased(): Promise<Released | null> {
   return { version, document };
 }
 
-/** One version, or two if the process was interrupted before it removed the previous one. */
+/** Returns one version, or two if a process was interrupted before it removed the previous one. */
 async function listReleased(): Promise<Version[]> {
   const names = await readdir(folder).catch(unlessMissing([]));
   return names.map((name) => {

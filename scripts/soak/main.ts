@@ -15,7 +15,7 @@ It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's c
 faults; and generated requests with new seeds.
 `;
 
-/** Of the generated requests. */
+/** The duration of the generated requests. */
 const MINUTES = { usual: 2, full: 30 };
 
 /** Parts of the paths of test files whose server can also get its connections from another process, as with WORKERS. */
@@ -83,7 +83,7 @@ async function soak(isFull: boolean, reportFile: string): Promise<number> {
     if (isFine) passed += 1;
     else failed += 1;
   }
-  // Once more, because the parts after them print much.
+  // The failures are printed once more, because later parts print much.
   for (const { file, title, message } of failures)
     process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 /** `file` is absolute; `message` is what Jest prints. */
 export type Failure = {
   readonly file: string;
-  /** Of the test; `null` if no test of the file has run, such as where it cannot be imported. */
+  /** The title of the test; `null` if no test of the file has run, such as if the file cannot be imported. */
   readonly title: string | null;
   readonly message: string;
 };

@@ -18,7 +18,7 @@ export type Running = {
   /** The origin, such as http://127.0.0.1:3000. */
   readonly server: string;
   readonly key: string;
-  /** Also reports every request and response. */
+  /** Whether every request and response is reported, too. */
   readonly isVerbose?: boolean;
 };
 

@@ -58,7 +58,7 @@ export const portable: Rule = {
   ],
 };
 
-/** Those of JSON Schema that libraries have, and those of OpenAPI for numbers. */
+/** The formats of JSON Schema that libraries know, and those of OpenAPI for numbers. */
 const FORMATS = ['uuid', 'uri', 'uri-reference', 'date-time', 'date', 'email', 'int32', 'int64', 'float', 'double'];
 
 /** "Not blank". What is blank differs a little; a server can refuse more than a client, if the text is only sent to the server. */

@@ -17,7 +17,7 @@ addEventListener('DOMContentLoaded', () => {
   openSearch();
 });
 
-/** What the reader has chosen before. A browser that may store nothing for the site throws. */
+/** Returns what the reader has chosen before. A browser that may store nothing for the site throws. */
 function remembered(name) {
   try {
     return localStorage.getItem(name);
@@ -190,7 +190,7 @@ function openSearch() {
   };
   input.addEventListener('input', update);
   document.getElementById('find').addEventListener('click', open);
-  // Before Redoc, whose own search has the same shortcuts.
+  // This listener runs before that of Redoc, whose own search has the same shortcuts.
   addEventListener(
     'keydown',
     (event) => {

@@ -41,7 +41,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   const bundled = repeatWhenChanged(join(root, 'openapi'), isOfContract, async () =>
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
-  /** Made when it is asked for: only the pages that are open are built. A page names its own hash to the script. */
+  /** Builds a page when it is requested, so only the open pages are built. A page gives its hash to the script. */
   const contentAt = (path: string): { type: string; content: string | Buffer; hash: string } | null => {
     const file = fileAt(path);
     const built = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
@@ -154,7 +154,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
 }
 
-/** Long enough for an open page to show the change first. */
+/** The delay lets an open page show the change first. */
 const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
 

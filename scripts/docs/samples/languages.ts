@@ -26,7 +26,7 @@ export function samplesOf(operation: Operation): readonly Sample[] {
   return LANGUAGES.map(({ label, lang, write }) => ({ lang, label, source: write(request) }));
 }
 
-/** For a shell. The Idempotency-Key is a fixed one, because running the same line again must not create a second item. */
+/** The command for a shell. Its Idempotency-Key is fixed, because running the command again must not create a second item. */
 function curl(request: SampleRequest): string {
   const { method, headers, body } = request;
   return [

@@ -9,7 +9,7 @@ import {
 
 /** A valid request of the operation. */
 export type SampleRequest = {
-  /** In upper case. */
+  /** The method in upper case. */
   readonly method: string;
   /** The contract's path: "/api/parent_programs/{id}". */
   readonly template: string;
@@ -29,7 +29,7 @@ const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Optional parameters that every good request has. The reference explains the others. */
 const RECOMMENDED = new Set(['limit', IDEMPOTENCY_KEY]);
 
-/** Another one for each operation: a key that was sent to another operation is refused. */
+/** Each operation has a key of its own, because a key that was sent to another operation is refused. */
 function idempotencyKeyOf({ operationId }: Operation): string {
   return nameBasedId(operationId, nameBasedId.URL);
 }

@@ -94,7 +94,7 @@ function isLimits(value: unknown): boolean {
   );
 }
 
-/** Not "instanceof", because test runners have a Date of their own. */
+/** Test runners have a Date of their own, for which "instanceof" is false. */
 function isInstant(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Date]' && !Number.isNaN(Number(value));
 }

@@ -49,7 +49,7 @@ export async function buildMockPackage(folder: string): Promise<void> {
   ]);
 }
 
-/** As deep as the folders of `src`, because the bundled code finds `generated` from there. */
+/** The folder is as deep as those of `src`, because the bundled code finds `generated` from there. */
 const CODE = 'dist/mock';
 
 async function bundle(outfile: string): Promise<void> {
@@ -67,7 +67,7 @@ async function bundle(outfile: string): Promise<void> {
     format: 'cjs',
     // Optional, and not installed where only the server is.
     external: ['supports-color'],
-    // Its ES module contains a module of another kind, which would take the exports of the bundle for its own.
+    // The ES module of the package contains a CommonJS module, which would take the exports of the bundle for its own.
     alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
     define: {
       'import.meta.url': 'MODULE_URL',
