@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { TOTP } from 'otpauth';
 import { readPreferences } from '../scripts/mock/prefer.ts';
-import { requireAcceptable } from '../src/api/api-request.ts';
-import { readInstant } from '../src/api/instant.ts';
+import { readQuery, requireAcceptable } from '../src/api/api-request.ts';
+import { impossiblePartOf, readInstant } from '../src/api/instant.ts';
 import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
 import { waitMsAfter } from '../src/client/sending.ts';
@@ -88,10 +88,23 @@ test('a cursor gives its position back, and no other text is one', () => {
       const cursor = sealCursor(seal, Buffer.from(position));
       expect(openCursor(seal, cursor, listed).equals(position)).toBe(true);
       const at = place % cursor.length;
-      const changed = `${cursor.slice(0, at)}${other}${cursor.slice(at + 1)}`;
-      if (changed !== cursor) expect(() => openCursor(seal, changed, listed)).toThrow('is not a cursor');
+      const changed = [`${cursor.slice(0, at)}${other}${cursor.slice(at + 1)}`, cursor.slice(0, at), cursor + other];
+      for (const each of changed)
+        if (each !== cursor) expect(() => openCursor(seal, each, listed)).toThrow('is not a cursor');
     }),
   );
+});
+
+// Some bits of the last base64url character may belong to no byte, and a lenient decoder ignores them.
+test('a cursor with any other last character is none', () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const cursor = sealCursor({ key: 'k', list: 'l' }, Buffer.from('x'));
+  const positionOf = (text: string) => Buffer.from(text.slice(22), 'base64url').toString('hex');
+  const others = [...alphabet].map((last) => cursor.slice(0, -1) + last).filter((other) => other !== cursor);
+  expect(others.map(positionOf)).toContain(positionOf(cursor));
+  const listed = { path: '/l', query: {}, choices: {}, parameters: '' };
+  for (const other of others)
+    expect(() => openCursor({ key: 'k', list: 'l' }, other, listed)).toThrow('is not a cursor');
 });
 
 test('a conditional header holds its tag among others, with any blanks', () => {
@@ -200,6 +213,23 @@ test('an instant is read with any offset and any number of digits', () => {
   );
 });
 
+test.each([
+  ['2026-02-30T00:00:00Z', 'day 30: this month has 28 days'],
+  ['2028-02-30T00:00:00Z', 'day 30: this month has 29 days'],
+  ['2026-06-31T23:59:59.999Z', 'day 31: this month has 30 days'],
+  ['2026-03-00T00:00:00Z', 'day 0: this month has 31 days'],
+  ['2026-13-01T00:00:00Z', 'month 13'],
+  ['2026-00-01T00:00:00Z', 'month 0'],
+  ['2026-03-01T24:00:00Z', 'hour 24'],
+  ['2026-03-01T00:60:00Z', 'minute 60'],
+  ['2026-03-01T00:00:61Z', 'second 61'],
+  ['2026-03-01T00:00:60Z', 'second 60 here: a leap second is the last second of a day in UTC'],
+  ['2026-03-01T00:00:00+25:00', 'offset +25:00'],
+  ['2026-03-01T00:00:00-00:60', 'offset -00:60'],
+])('of the instant %s, %s does not exist', (text, part) => {
+  expect(impossiblePartOf(text)).toBe(part);
+});
+
 test('a client waits for the seconds or until the date of Retry-After, with any blanks', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), blanks, (seconds, blank) => {
@@ -229,4 +259,35 @@ test('Prefer is read in any order, case, quotes and blanks, in one header or sev
         });
     }),
   );
+});
+
+const PARAMETERS = new Map([
+  ['is_active', { type: 'boolean', normalForm: undefined }],
+  ['limit', { type: 'integer', normalForm: undefined }],
+  ['country', { type: 'string', normalForm: undefined }],
+  ['search', { type: 'string', normalForm: 'NFC' }],
+]);
+
+test.each([
+  ['is_active=true', { is_active: true }],
+  ['is_active=false&limit=5', { is_active: false, limit: 5 }],
+  ['is_active=True', { is_active: 'True' }],
+  ['is_active=1', { is_active: '1' }],
+  ['is_active=', { is_active: '' }],
+  ['is_active=+true', { is_active: ' true' }],
+  ['limit=true', { limit: 'true' }],
+  ['country=true', { country: 'true' }],
+  ['country=e%CC%81&search=e%CC%81', { country: 'e\u0301', search: '\u00e9' }],
+  ['search=two+words&country=two%20words', { search: 'two words', country: 'two words' }],
+  ['&&limit=5&', { limit: 5 }],
+  ['', {}],
+])('%s is read by the types of the contract, and what is not of the type stays text', (text, values) => {
+  expect(readQuery(text, PARAMETERS)).toEqual({ values, repeated: [] });
+});
+
+test('a boolean that is given twice is repeated', () => {
+  expect(readQuery('is_active=true&is_active=false', PARAMETERS)).toEqual({
+    values: { is_active: [true, false] },
+    repeated: ['is_active'],
+  });
 });

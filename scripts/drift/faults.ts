@@ -176,7 +176,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'src/service/resources/batch.ts',
     find: 'if (isAtomic && refusals.size > 0)',
     replace: 'if (isAtomic && refusals.size > changes.length)',
-    caughtBy: 'test/api/batch.test.ts',
+    caughtBy: 'test/api/batch-as-a-whole.test.ts',
   },
   {
     title: 'a handler drops a field',

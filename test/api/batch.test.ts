@@ -1,44 +1,23 @@
+import {
+  BATCH,
+  type BatchEvent,
+  type Change,
+  createSeeds,
+  eventsOf,
+  LIST,
+  listPrograms,
+  type Result,
+  resultsOf,
+  type Seeds,
+  sendBatch,
+  statusesOf,
+  UNKNOWN,
+} from '../support/clients/batch.ts';
 import type { Client, Reply } from '../support/clients/client.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 import { readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
-
-const LIST = '/api/parent_programs';
-const BATCH = `${LIST}/batch`;
-const UNKNOWN = '019c2291-34b8-752e-bca9-6513269e0d37';
-
-type Change = {
-  action: string;
-  id?: string;
-  external_id?: string;
-  if_match?: string;
-  if_none_match?: string;
-  body?: object;
-};
-type Result = { status: number; etag: string | null; body: unknown; exception: { message: string } | null };
-type Event = { type: string; data: { name: string } };
-
-function send(client: Client, changes: readonly Change[], others: object = {}, key?: string) {
-  return client.post(BATCH, { changes, ...others }, { headers: { 'Idempotency-Key': key } });
-}
-
-/** The results of a batch; fails unless it was processed. */
-async function resultsOf(client: Client, changes: readonly Change[], others: object = {}): Promise<Result[]> {
-  const response = await send(client, changes, others);
-  expect(response.status).toBe(200);
-  return response.body.results;
-}
-
-const statusesOf = (results: readonly Result[]) => results.map(({ status }) => status);
-
-async function listed(client: Client) {
-  return (await client.get(`${LIST}?limit=100&sort=name`)).body.data;
-}
-
-async function eventsOf(client: Client): Promise<Event[]> {
-  return (await client.get('/api/events?limit=100')).body.data;
-}
 
 /** Sends the request that makes only this change. */
 function single(client: Client, change: Change): Promise<Reply> {
@@ -76,20 +55,7 @@ function comparable(value: unknown): unknown {
 }
 
 /** The events in their order, each with what happened to which row. */
-const storyOf = (events: readonly Event[]) => events.map(({ type, data }) => `${type} ${data.name}`);
-
-type Seed = { readonly id: string; readonly etag: string };
-
-/** Four rows, whose names are their external_ids. */
-async function seeded(client: Client): Promise<readonly [Seed, Seed, Seed, Seed]> {
-  const create = async (name: string): Promise<Seed> => {
-    const { body, headers } = await client.post(LIST, { name, external_id: name, metadata: { [name]: '1' } });
-    return { id: body.id, etag: headers['etag'] ?? '' };
-  };
-  return [await create('a'), await create('b'), await create('c'), await create('d')];
-}
-
-type Seeds = Awaited<ReturnType<typeof seeded>>;
+const storyOf = (events: readonly BatchEvent[]) => events.map(({ type, data }) => `${type} ${data.name}`);
 
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`entry ${i}`, 'x']));
 
@@ -191,19 +157,19 @@ test.each(CHANGES)('the outcome of each change is that of its own request: %s', 
     await createTestOrganization(server),
     await createTestOrganization(server),
   ];
-  const [changes, same] = [changesOf(await seeded(batched)), changesOf(await seeded(one))];
+  const [changes, same] = [changesOf(await createSeeds(batched)), changesOf(await createSeeds(one))];
   const results = await resultsOf(batched, changes);
   const singles: Result[] = [];
   for (const change of same) singles.push(resultOf(await single(one, change)));
   expect(comparable(results)).toEqual(comparable(singles));
-  expect(comparable(await listed(batched))).toEqual(comparable(await listed(one)));
+  expect(comparable(await listPrograms(batched))).toEqual(comparable(await listPrograms(one)));
   expect(storyOf(await eventsOf(batched))).toEqual(storyOf(await eventsOf(one)));
 });
 
 test('a result has the entity tag and the row that a read returns', async () => {
   const { client } = await createTestOrganization(server);
   const results = await resultsOf(client, [{ action: 'create', body: { name: 'x', metadata: { ab: '1', c: '2' } } }]);
-  const [{ id }] = await listed(client);
+  const [{ id }] = await listPrograms(client);
   const { text, headers } = await client.get(`${LIST}/${id}`);
   expect(results.map(({ body, etag }) => [JSON.stringify(body), etag])).toEqual([[text, headers['etag']]]);
 });
@@ -228,7 +194,7 @@ test('422 for a change with a member that its action does not have, or without o
     'body is required.',
     'body is required.',
   ]);
-  expect(await listed(client)).toEqual([]);
+  expect(await listPrograms(client)).toEqual([]);
 });
 
 test.each([
@@ -252,7 +218,7 @@ test.each([
   const response = await client.post(BATCH, { changes });
   expect(response.status).toBe(422);
   expect(Object.keys(response.body.errors)).toEqual([field]);
-  expect(await listed(client)).toEqual([]);
+  expect(await listPrograms(client)).toEqual([]);
 });
 
 test('a body of 1 MiB is read, and one byte more gets 413', async () => {
@@ -275,150 +241,15 @@ test('a body of 1 MiB is read, and one byte more gets 413', async () => {
 
 test('ids of another organization are not found, and its rows stay as they are', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
-  const rows = await seeded(theirs.client);
-  const before = await listed(theirs.client);
+  const rows = await createSeeds(theirs.client);
+  const before = await listPrograms(theirs.client);
   const results = await resultsOf(ours.client, [
     ...rows.map(({ id }) => ({ action: 'update', id, body: { name: 'ours' } })),
     ...rows.map(({ id }) => ({ action: 'delete', id })),
     { action: 'upsert', external_id: 'a', body: { name: 'ours' } },
   ]);
   expect(statusesOf(results)).toEqual([...Array(8).fill(404), 201]);
-  expect(await listed(theirs.client)).toEqual(before);
-});
-
-describe('an atomic batch', () => {
-  test('makes all changes', async () => {
-    const { client } = await createTestOrganization(server);
-    const [a] = await seeded(client);
-    const changes = [
-      { action: 'create', body: { name: 'x' } },
-      { action: 'delete', id: a.id },
-      { action: 'upsert', external_id: 'b', body: { name: 'b 2' } },
-    ];
-    expect(statusesOf(await resultsOf(client, changes, { atomic: true }))).toEqual([201, 204, 200]);
-    expect((await listed(client)).map(({ name }: { name: string }) => name)).toEqual(['b 2', 'c', 'd', 'x']);
-  });
-
-  const refused: [what: string, change: (rows: Seeds) => Change, status: number, field: string][] = [
-    ['an invalid value', () => ({ action: 'create', body: { name: ' ' } }), 422, 'changes.2.name'],
-    ['a row that does not exist', () => ({ action: 'delete', id: UNKNOWN }), 422, 'changes.2'],
-    ['a value that is taken', () => ({ action: 'create', body: { name: 'x', external_id: 'b' } }), 409, 'changes.2'],
-    ['a condition that is not met', ([, { id }]) => ({ action: 'delete', id, if_match: '"x"' }), 412, 'changes.2'],
-  ];
-
-  test.each(refused)('with %s changes nothing', async (_, changeOf, status, field) => {
-    const { client } = await createTestOrganization(server);
-    const rows = await seeded(client);
-    const [before, events] = [await listed(client), await eventsOf(client)];
-    const response = await send(
-      client,
-      [
-        { action: 'create', body: { name: 'x' } },
-        { action: 'update', id: rows[0].id, body: { name: 'a 2' } },
-        changeOf(rows),
-        // The second change of a row, before which the first one has been written.
-        { action: 'update', id: rows[0].id, body: { name: 'a 3' } },
-      ],
-      { atomic: true },
-    );
-    expect(response.status).toBe(status);
-    expect(Object.keys(response.body.errors)).toEqual([field]);
-    expect(response.body.message).toContain(field);
-    expect(await listed(client)).toEqual(before);
-    expect(await eventsOf(client)).toEqual(events);
-  });
-
-  test('names every change that is refused, and has the status of the first one', async () => {
-    const { client } = await createTestOrganization(server);
-    const changes = [
-      { action: 'create', body: { name: 'x', external_id: 'new' } },
-      { action: 'create', body: { name: 'x', external_id: 'new' } },
-      { action: 'create', body: { name: '', colour: 'red' } },
-      { action: 'update', id: UNKNOWN, body: {} },
-    ];
-    const response = await send(client, changes, { atomic: true });
-    expect(response.status).toBe(409);
-    // The row of the first change is not named, because it is not created either.
-    const taken =
-      'The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.';
-    expect(response.body).toEqual({
-      message: `changes.1: ${taken} See errors for 3 more fields.`,
-      errors: {
-        'changes.1': [taken],
-        'changes.2.name': ['must not be blank.'],
-        'changes.2.colour': [
-          'is not a field of this request. Allowed fields: name, description, external_id, metadata.',
-        ],
-        'changes.3': ['There is no parent program with this id.'],
-      },
-    });
-  });
-});
-
-test('an atomic batch names no row that it has created and will not keep', async () => {
-  const { client } = await createTestOrganization(server);
-  const upsert = (name: string) => ({ action: 'upsert', external_id: 'new', body: { name } });
-  // The second change of the row, before which the first one has been written.
-  const changes = [upsert('x'), upsert('y'), { action: 'create', body: { name: 'z', external_id: 'new' } }];
-  const { status, body } = await send(client, changes, { atomic: true });
-  expect([status, body.message]).toEqual([
-    409,
-    'changes.2: The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.',
-  ]);
-});
-
-describe('with an Idempotency-Key', () => {
-  const CREATIONS = [
-    { action: 'create', body: { name: 'x', external_id: 'x' } },
-    { action: 'create', body: { name: 'y', external_id: 'x' } },
-    { action: 'create', body: { name: 'z' } },
-  ];
-
-  test('the same batch is made once, and gets its response again, byte for byte', async () => {
-    const { client } = await createTestOrganization(server);
-    const first = await send(client, CREATIONS, {}, 'k');
-    expect(statusesOf(first.body.results)).toEqual([201, 409, 201]);
-    await client.delete(`${LIST}/${first.body.results[0].body.id}`);
-    const again = await send(client, CREATIONS, {}, 'k');
-    expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text });
-    expect(await listed(client)).toHaveLength(1);
-  });
-
-  test('of twenty concurrent batches with one key, one is made and all get its response', async () => {
-    const { client } = await createTestOrganization(server);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => send(client, CREATIONS, {}, 'k')));
-    for (const { status, text } of responses)
-      expect({ status, text }).toEqual({ status: 200, text: responses[0]?.text });
-    expect(await listed(client)).toHaveLength(2);
-  });
-
-  test.each([
-    ['other changes', CREATIONS.slice(1), {}],
-    ['another order', CREATIONS.toReversed(), {}],
-    ['all or nothing', CREATIONS, { atomic: true }],
-  ])('422 for the same key with %s', async (_, changes, others) => {
-    const { client } = await createTestOrganization(server);
-    await send(client, CREATIONS, {}, 'k');
-    const response = await send(client, changes, others, 'k');
-    expect(response.status).toBe(422);
-    expect(Object.keys(response.body.errors)).toEqual(['Idempotency-Key']);
-    expect(await listed(client)).toHaveLength(2);
-  });
-
-  test('422 for a batch with the key of a creation, and for a creation with the key of a batch', async () => {
-    const { client } = await createTestOrganization(server);
-    const create = (key: string) => client.post(LIST, { name: 'x' }, { headers: { 'Idempotency-Key': key } });
-    await create('k');
-    expect((await send(client, CREATIONS, {}, 'k')).status).toBe(422);
-    await send(client, CREATIONS, {}, 'l');
-    expect((await create('l')).status).toBe(422);
-  });
-
-  test('a batch that was refused can be corrected under the same key', async () => {
-    const { client } = await createTestOrganization(server);
-    expect((await send(client, CREATIONS, { atomic: true }, 'k')).status).toBe(409);
-    expect((await send(client, CREATIONS.slice(1), { atomic: true }, 'k')).status).toBe(200);
-  });
+  expect(await listPrograms(theirs.client)).toEqual(before);
 });
 
 test('the events of a batch are in the order of its changes, whatever they do, and have one time', async () => {
@@ -475,14 +306,16 @@ test('batches that change the same rows in different orders do not wait for each
   await resultsOf(client, upserts(rows, 'first'));
   for (let round = 0; round < 10; round += 1) {
     const responses = await Promise.all(
-      [rows, rows.toReversed(), rows, rows.toReversed()].map((ids, i) => send(client, upserts(ids, `${round} ${i}`))),
+      [rows, rows.toReversed(), rows, rows.toReversed()].map((ids, i) =>
+        sendBatch(client, upserts(ids, `${round} ${i}`)),
+      ),
     );
     for (const { status, body } of responses) {
       expect(status).toBe(200);
       expect(new Set(statusesOf(body.results))).toEqual(new Set([200]));
     }
   }
-  const names = (await listed(client)).map(({ name }: { name: string }) => name);
+  const names = (await listPrograms(client)).map(({ name }: { name: string }) => name);
   // Each batch is made as a whole.
   expect(new Set(names).size).toBe(1);
 });

@@ -72,13 +72,6 @@ test.each([
   expect(await namesFound(named, `search=${encodeURIComponent(search)}`)).toEqual(expected);
 });
 
-test('search accepts a space as + and as %20', async () => {
-  const ours = await createTestOrganization(server);
-  await insertPrograms(server, ours, [{ name: 'Two Words' }]);
-  expect(await namesFound(ours, 'search=two+words')).toEqual(['Two Words']);
-  expect(await namesFound(ours, 'search=two%20words')).toEqual(['Two Words']);
-});
-
 test('search accepts 3 to 100 characters, counted in code points of the normal form C', async () => {
   const ours = await createTestOrganization(server);
   const name = '\u{1F600}'.repeat(100);
@@ -251,21 +244,10 @@ test.each([
   expect(await errorsFor(`updated_since=${value}`)).toEqual({ updated_since: [INSTANT] });
 });
 
-test.each([
-  ['2026-02-30T00:00:00Z', 'day 30: this month has 28 days'],
-  ['2028-02-30T00:00:00Z', 'day 30: this month has 29 days'],
-  ['2026-06-31T23:59:59.999Z', 'day 31: this month has 30 days'],
-  ['2026-03-00T00:00:00Z', 'day 0: this month has 31 days'],
-  ['2026-13-01T00:00:00Z', 'month 13'],
-  ['2026-00-01T00:00:00Z', 'month 0'],
-  ['2026-03-01T24:00:00Z', 'hour 24'],
-  ['2026-03-01T00:60:00Z', 'minute 60'],
-  ['2026-03-01T00:00:61Z', 'second 61'],
-  ['2026-03-01T00:00:60Z', 'second 60 here: a leap second is the last second of a day in UTC'],
-  ['2026-03-01T00:00:00%2B25:00', 'offset +25:00'],
-  ['2026-03-01T00:00:00-00:60', 'offset -00:60'],
-])('422 for updated_since=%s, naming what does not exist', async (value, part) => {
-  expect(await errorsFor(`updated_since=${value}`)).toEqual({ updated_since: [`is not valid. There is no ${part}.`] });
+test('422 for an updated_since that does not exist, naming the part', async () => {
+  expect(await errorsFor('updated_since=2026-02-30T00:00:00Z')).toEqual({
+    updated_since: ['is not valid. There is no day 30: this month has 28 days.'],
+  });
 });
 
 test('422 with the remedy for a + that was not encoded as %2B and arrives as a space', async () => {
@@ -293,9 +275,4 @@ test('a 422 for a thousand unknown parameters names a hundred', async () => {
   const query = Array.from({ length: 1000 }, (_, i) => `p${i}=1`).join('&');
   expect(Object.keys(await errorsFor(query))).toHaveLength(100);
   expect(Object.keys(await errorsFor(`${'x'.repeat(4000)}=1`))).toEqual([`${'x'.repeat(254)}…`]);
-});
-
-test('empty pairs in the query are ignored', async () => {
-  expect((await named.client.get('/api/parent_programs?&&limit=5&')).body.page.limit).toBe(5);
-  expect((await named.client.get('/api/parent_programs?')).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { DeliveryMeasures } from '../../src/observability/instruments/measures.ts';
+import { DeliveryMeasures, Distribution } from '../../src/observability/instruments/measures.ts';
 import { createLogger } from '../../src/observability/logs.ts';
 import { cellMetrics, deliveryMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
@@ -328,4 +328,12 @@ test('the dashboard shows every metric of the application', async () => {
   const exposed = await formatSnapshots([await metrics.read()]);
   const ours = [...exposed.matchAll(/^# TYPE (charter_\w+)/gm)].map(([, name]) => name ?? '');
   expect(ours.filter((name) => !text.includes(name))).toEqual([]);
+});
+
+test('each value counts in the first range that reaches it, and all values count in the last number', () => {
+  const distribution = new Distribution([1, 2, 4]);
+  expect(distribution.cumulativeCounts()).toEqual([0, 0, 0, 0]);
+  for (const value of [0, 1, 1.5, 2, 4, 4.5, 100]) distribution.record(value);
+  expect(distribution.cumulativeCounts()).toEqual([2, 4, 5, 7]);
+  expect(distribution.sum).toBe(113);
 });

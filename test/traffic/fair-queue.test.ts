@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue, type FairQueueOptions, LightLoad } from '../../src/traffic/fair-queue.ts';
+import { createDatabaseQueues, FairQueue, type FairQueueOptions, LightLoad } from '../../src/traffic/fair-queue.ts';
 import { outcomeOf } from '../support/data/actors.ts';
 import { microtasks, until } from '../support/wait.ts';
 
@@ -343,3 +343,22 @@ test('a tenant does not pause if its newest task would wait for too long', () =>
     await endWithoutTimers('a0');
     expect(begun).toEqual(['a0', 'b0', 'a1']);
   }));
+
+// The attack: made-up sessions and links keep the processors busy, which the requests of the API need, too.
+test('a network that floods the dashboard pauses while an organization sends a request of the API', async () => {
+  const queues = createDatabaseQueues(10);
+  const connection = Object.assign(new EventEmitter(), { destroyed: false, readableEnded: false });
+  const first = Promise.withResolvers<void>();
+  let begun = 0;
+  const task = () => {
+    begun += 1;
+    return first.promise;
+  };
+  const pages = ['192.0.2.1', '192.0.2.1'].map((network) => queues.dashboard.run(network, connection, task));
+  await queues.api.run('organization', connection, () => undefined);
+  first.resolve();
+  await microtasks();
+  expect(begun).toBe(1);
+  await until('the end of the pause', () => begun === 2);
+  await Promise.all(pages);
+});

@@ -8,7 +8,14 @@ import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
-import type { Received } from '../servers/scripted-server.ts';
+import { createTenant } from '../postgres/store.ts';
+import {
+  type Received,
+  respondsWith,
+  type ScriptedServer,
+  type Step,
+  startScriptedServer,
+} from '../servers/scripted-server.ts';
 import { SILENT } from '../servers/server.ts';
 import { until } from '../wait.ts';
 
@@ -45,6 +52,28 @@ export async function insertEndpoint(
   });
   return { organizationId, endpointId: place.id, secret };
 }
+
+/** Receivers of webhooks, which are closed after each test, with the endpoints of the database. */
+export function useReceivers(db: Database) {
+  const opened: ScriptedServer[] = [];
+  afterEach(async () => {
+    for (const receiver of opened.splice(0)) await receiver.close();
+    await db.pool.query('delete from webhook_endpoints');
+  });
+  return {
+    /** An organization with an endpoint, and its receiver. */
+    async create(...steps: [Step, ...Step[]]) {
+      const receiver = await startScriptedServer();
+      opened.push(receiver);
+      receiver.play(...steps);
+      const { organizationId } = (await createTenant(db)).scope;
+      const endpoint = await insertEndpoint(db, organizationId, { url: `${receiver.url}/hook` });
+      return { receiver, organizationId, endpoint };
+    },
+  };
+}
+
+export const FINE = respondsWith(200);
 
 /** Creates parent programs in one statement. Returns the ids of their events, in order. */
 export async function writeEvents({ pool }: Database, organizationId: string, count = 1): Promise<string[]> {
