@@ -1,6 +1,6 @@
 // A day and a time of day are those of UTC, wherever the server runs. Only the browser's script knows another time zone.
 
-import { readDay } from '../src/dashboard/http/forms.ts';
+import { readDay } from '../src/dashboard/forms/fields.ts';
 import { lifeOptions } from '../src/dashboard/keys/fields.ts';
 import { chartFigure } from '../src/dashboard/markup/chart.ts';
 import { day, exactInstant, instant, since } from '../src/dashboard/markup/words.ts';

@@ -268,7 +268,7 @@ export const FAULTS: readonly Fault[] = [
   // The dashboard, and what derives from the contract.
   {
     title: 'a foreign page can submit a form',
-    file: 'src/dashboard/http/forms.ts',
+    file: 'src/dashboard/http/body.ts',
     find: "if (!isOurs) throw new RequestError('foreign');",
     replace: "if (!isOurs && site === '') throw new RequestError('foreign');",
     caughtBy: 'test/dashboard/http/forged-forms.test.ts',
@@ -289,14 +289,14 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a page does not check the role',
-    file: 'src/dashboard/http/page-routes.ts',
+    file: 'src/dashboard/routing/page-routes.ts',
     find: 'if (!gate.mayEnter(entry.context, page)) throw',
     replace: "if (!gate.mayEnter(entry.context, page) && req.method === 'PUT') throw",
     caughtBy: 'test/dashboard/roles.test.ts',
   },
   {
     title: 'signing in redirects to a foreign address',
-    file: 'src/dashboard/addresses.ts',
+    file: 'src/dashboard/http/addresses.ts',
     find: "url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = url.pathname + url.search;",
     replace: 'text === null || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;\n  const path = text;',
     caughtBy: 'test/dashboard/sign-in/next.test.ts',

@@ -3,10 +3,9 @@ import type { Cell, CommonAddress } from '../domain/organizations/cells.ts';
 import { normalEmail, shownEmail } from '../domain/people/email.ts';
 import { type Html, html } from '../html/html.ts';
 import { findCellForEmail } from '../service/cells/domain-map.ts';
-import { GUEST_URLS, PROFILE_URL, SECTION_URLS, SIGN_IN_URL, safeNext, urlOf } from './addresses.ts';
 import { nextField, text } from './forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from './forms/form.ts';
-import { form, type PublicPage, publicRoutes } from './http/page-routes.ts';
+import { GUEST_URLS, PROFILE_URL, SECTION_URLS, SIGN_IN_URL, safeNext, urlOf } from './http/addresses.ts';
 import { formProblem } from './http/problem.ts';
 import { askedUrl, calledCommonAddress, type Dashboard, type RequestContext } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
@@ -14,6 +13,7 @@ import { redirect, type View } from './http/view.ts';
 import { continuePage } from './markup/continue.ts';
 import { page } from './markup/layout.ts';
 import { postForm } from './markup/parts.ts';
+import { form, type PublicPage, publicRoutes } from './routing/page-routes.ts';
 
 const EMAIL_FORM = {
   next: nextField,

@@ -9,18 +9,18 @@ import { html } from '../html/html.ts';
 import { forwardReport } from '../service/cells/forward-report.ts';
 import { MAX_REPORTED_KEYS, type Moving, reportKeys, takeProvenReport } from '../service/keys/report-keys.ts';
 import { type Done, invalid } from '../service/outcome.ts';
-import { REPORT_KEY_URL } from './addresses.ts';
 import { lines, secret } from './forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from './forms/form.ts';
-import { type MaxSize, mediaTypeOf, readBody } from './http/forms.ts';
-import { answerPrograms } from './http/json-requests.ts';
-import { form, publicRoutes } from './http/page-routes.ts';
+import { REPORT_KEY_URL } from './http/addresses.ts';
+import { type MaxSize, mediaTypeOf, readBody } from './http/body.ts';
 import { formProblem, type Problem, problemOf } from './http/problem.ts';
 import type { Dashboard, RequestContext } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
 import type { View } from './http/view.ts';
 import { page } from './markup/layout.ts';
 import { postForm } from './markup/parts.ts';
+import { answerPrograms } from './routing/json-requests.ts';
+import { form, publicRoutes } from './routing/page-routes.ts';
 
 /** The largest report, 256 KiB: long lines of a log, or thousands of keys. */
 export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };

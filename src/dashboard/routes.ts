@@ -1,6 +1,8 @@
 import accepts from 'accepts';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { checkHeadSize } from '../domain/request.ts';
+import { auditLogPages } from './audit-log/routes.ts';
+import { commonAddressRoutes } from './common-address.ts';
 import {
   ASSETS_URL,
   GUEST_URLS,
@@ -11,12 +13,8 @@ import {
   SIGN_IN_URL,
   START_URL,
   urlOf,
-} from './addresses.ts';
-import { serveAssets } from './assets.ts';
-import { auditLogPages } from './audit-log/routes.ts';
-import { commonAddressRoutes } from './common-address.ts';
-import { errorView, reportError } from './http/errors.ts';
-import { publicRoutes, signedInRoutes } from './http/page-routes.ts';
+} from './http/addresses.ts';
+import { serveAssets } from './http/assets.ts';
 import {
   contextOf,
   type Dashboard,
@@ -32,6 +30,8 @@ import { organizationPages } from './organization/routes.ts';
 import { peoplePages } from './people/routes.ts';
 import { profilePages } from './profile/routes.ts';
 import { reportKeyRoutes } from './report-key.ts';
+import { errorView, reportError } from './routing/errors.ts';
+import { publicRoutes, signedInRoutes } from './routing/page-routes.ts';
 import { signInPages } from './sign-in/routes.ts';
 import { signInSettingsPages } from './sign-in/settings/routes.ts';
 import { backChannelLogout } from './sign-in/single-sign-on/logout.ts';

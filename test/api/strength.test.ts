@@ -1,8 +1,8 @@
 import { Secret } from 'otpauth';
 import { sealCursor } from '../../src/api/list-page.ts';
 import { entityTagOf } from '../../src/api/response.ts';
+import { newFormId } from '../../src/dashboard/forms/one-time-form.ts';
 import { newFormSecret } from '../../src/dashboard/http/cookies.ts';
-import { newFormId } from '../../src/dashboard/http/one-time-form.ts';
 import { mintEncryptionKey } from '../../src/domain/keyring.ts';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { hashToken, mintToken } from '../../src/domain/people/session.ts';

@@ -4,7 +4,7 @@ import { BY_SINGLE_SIGN_ON } from '../../service/sign-in/single-sign-on/completi
 import type { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditRecord } from '../../store/audit/audit-log.ts';
 import { UNUSED } from '../../store/keys/key-checks.ts';
-import { holderUrl, keysUrlOf, keyUrl, userUrl } from '../addresses.ts';
+import { holderUrl, keysUrlOf, keyUrl, userUrl } from '../http/addresses.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant } from '../markup/words.ts';
 import { detailLines } from './detail-words.ts';

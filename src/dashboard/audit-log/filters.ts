@@ -12,9 +12,8 @@ import {
 } from '../../service/audit/audit-log.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
 import type { AuditFilters } from '../../store/audit/audit-log.ts';
-import { normalized, select, text } from '../forms/fields.ts';
+import { normalized, readDay, select, text } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
-import { readDay } from '../http/forms.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { ACTION_WORDS } from './event-table.ts';

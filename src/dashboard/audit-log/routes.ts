@@ -1,10 +1,10 @@
 import { mayGovern } from '../../domain/people/role.ts';
-import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../addresses.ts';
 import { typedIn } from '../forms/form.ts';
-import { form, type SignedInPage } from '../http/page-routes.ts';
+import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect } from '../http/view.ts';
 import { proofOf, provenPage } from '../proof/proven.ts';
+import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { downloadAuditLog } from './export.ts';
 import { FILTERS } from './filters.ts';
 import { filterAuditLog, showAuditLog } from './page.ts';

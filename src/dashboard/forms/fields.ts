@@ -1,9 +1,9 @@
 import { type Html, html } from '../../html/html.ts';
-import { safeNext } from '../addresses.ts';
-import { newFormId, readFormId } from '../http/one-time-form.ts';
+import { safeNext } from '../http/addresses.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
 import { hiddenInput } from '../markup/parts.ts';
 import type { Field, Shown } from './form.ts';
+import { newFormId, readFormId } from './one-time-form.ts';
 
 // The kinds of fields. A hint, an option or an attribute that differs from page to page is a function of the page's props.
 
@@ -159,6 +159,14 @@ export function parsed<Props, Value>(
 export function normalized<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
   const read = (sent: readonly string[]) => normalize(textIn(sent));
   return { ...field, typed: read, value: read };
+}
+
+/** Midnight UTC of a day such as "2026-01-31"; `undefined` without a text, and `null` if the text is not a day. */
+export function readDay(text: string): Date | null | undefined {
+  if (text === '') return undefined;
+  const day = new Date(`${text}T00:00:00Z`);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime());
+  return isDay && day.toISOString().startsWith(text) ? day : null;
 }
 
 /** The field, on a page that does not always have it: its value is `undefined` if it was not sent. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
-import { TOKEN_FIELD } from '../http/forms.ts';
+import { TOKEN_FIELD } from '../http/body.ts';
 import type { Problem } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';

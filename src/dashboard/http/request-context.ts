@@ -16,7 +16,7 @@ import { findSession } from '../../service/sign-in/sign-in.ts';
 import type { ProviderAccess } from '../../service/sign-in/single-sign-on/provider-access.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
-import type { AssetUrls } from '../assets.ts';
+import type { AssetUrls } from './assets.ts';
 import { formCookie, formTokenOf, newFormSecret, readCookies } from './cookies.ts';
 
 export type DashboardDeps = {

@@ -6,10 +6,10 @@ import {
   MAX_DESCRIPTION_CHARACTERS,
 } from '../../service/integrations/change-integration.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
-import { INTEGRATIONS_URL, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
 import { formId, lines, select, text } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
+import { INTEGRATIONS_URL, integrationUrl, NEW_INTEGRATION_URL } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '../../domain/people/role.ts';
 import type { Html } from '../../html/html.ts';
-import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl } from '../addresses.ts';
+import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';

@@ -11,10 +11,9 @@ import {
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { IntegrationDetails } from '../../store/integrations/integrations.ts';
-import { integrationKeysUrl, integrationUrl, newKeyUrl, urlOf, userUrl } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
 import { problemSummary } from '../forms/form.ts';
-import { doneDuringMove } from '../http/errors.ts';
+import { integrationKeysUrl, integrationUrl, newKeyUrl, urlOf, userUrl } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -22,6 +21,7 @@ import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { badge, beside, doneNotice, emailText, facts, head, pager, postForm } from '../markup/parts.ts';
 import { day, INTEGRATION_ROLE_MEANING, instant, ROLE_WORDS, since } from '../markup/words.ts';
+import { doneDuringMove } from '../routing/errors.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 
 /** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */

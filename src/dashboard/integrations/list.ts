@@ -10,7 +10,7 @@ import {
   integrationUrl,
   NEW_INTEGRATION_URL,
   urlOf,
-} from '../addresses.ts';
+} from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';

@@ -1,10 +1,10 @@
 import { mayManageIntegrations } from '../../domain/people/role.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
-import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../addresses.ts';
-import { anyRole, type SignedInPage } from '../http/page-routes.ts';
+import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
+import { anyRole, type SignedInPage } from '../routing/page-routes.ts';
 import { CONTENT_FIELDS, CREATE_FORM, change, create, showChangeIntegration, showCreateIntegration } from './form.ts';
 import { reactivate, showIntegration, showSuspend, suspend, take } from './integration.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';

@@ -2,7 +2,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
-import { type KeyPage, type KeyUrls, keyUrl } from '../addresses.ts';
+import { type KeyPage, type KeyUrls, keyUrl } from '../http/addresses.ts';
 
 export const ACTION_NAMES: Record<KeyPage, string> = {
   rotate: 'Rotate',

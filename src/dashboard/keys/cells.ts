@@ -7,7 +7,7 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
-import { type KeyUrls, keysUrlOf, keyUrl } from '../addresses.ts';
+import { type KeyUrls, keysUrlOf, keyUrl } from '../http/addresses.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';

@@ -5,16 +5,16 @@ import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/auth
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
-import { type KeyPage, keyUrl } from '../addresses.ts';
 import { text } from '../forms/fields.ts';
 import { type Fields, problemSummary } from '../forms/form.ts';
-import { conflictPage } from '../http/errors.ts';
+import { type KeyPage, keyUrl } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { contactList, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { beside, facts, head, postForm } from '../markup/parts.ts';
+import { conflictPage } from '../routing/errors.ts';
 import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
 import { type KeyContext, keyIdOf, refuseElsewhere, toList, upToList } from './context.ts';

@@ -3,9 +3,9 @@ import type { Html } from '../../html/html.ts';
 import { noSuchIntegration } from '../../service/authority/integrations.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import { noSuchUser } from '../../service/authority/people.ts';
-import type { KeyUrls } from '../addresses.ts';
-import type { SignedInPage } from '../http/page-routes.ts';
+import type { KeyUrls } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import type { SignedInPage } from '../routing/page-routes.ts';
 import { backUrlOf, readBack } from './search.ts';
 
 /** A request about the keys of one user: one's own, or another user's. */

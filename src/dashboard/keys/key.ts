@@ -4,8 +4,8 @@ import { type AuditListPage, listAudit } from '../../service/audit/audit-log.ts'
 import { checkAddresses } from '../../service/keys/key-rules.ts';
 import { getKeyWithRotations, type KeyDetails, type KeyWithRotations } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/keys/key-lists.ts';
-import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../addresses.ts';
 import { eventTable } from '../audit-log/event-table.ts';
+import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../http/addresses.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';
 import { MAX_COUNTED_KEYS } from '../../store/keys/key-lists.ts';
-import { keysUrlOf, newKeyUrl, urlOf } from '../addresses.ts';
+import { keysUrlOf, newKeyUrl, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';

@@ -10,9 +10,9 @@ import { listIntegrationsForChoice } from '../../service/integrations/integratio
 import { moveKey } from '../../service/keys/move-key.ts';
 import { invalid } from '../../service/outcome.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
-import { integrationKeysUrl, NEW_INTEGRATION_URL, urlOf } from '../addresses.ts';
 import { select, text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf } from '../forms/form.ts';
+import { integrationKeysUrl, NEW_INTEGRATION_URL, urlOf } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { INTEGRATION_ROLE_MEANING } from '../markup/words.ts';

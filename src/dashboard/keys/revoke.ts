@@ -1,9 +1,9 @@
 import { html } from '../../html/html.ts';
 import { revokeKey } from '../../service/keys/revoke-key.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
-import { doneDuringMove } from '../http/errors.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
+import { doneDuringMove } from '../routing/errors.ts';
 import {
   actionForm,
   checkTypedName,

@@ -7,7 +7,7 @@ import { renewalMistakesOf, renewalsOf, rotateKey } from '../../service/keys/rot
 import { joinInvalid } from '../../service/outcome.ts';
 import { formId, type Option, optional, parsed, select } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import {

@@ -1,8 +1,8 @@
-import { keyUrl, newKeyUrl } from '../addresses.ts';
-import { form, type SignedInPage } from '../http/page-routes.ts';
+import { keyUrl, newKeyUrl } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { provenForm } from '../proof/proven.ts';
+import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { readKey } from './confirmation.ts';
 import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
 import { CREATE_FORM, create, showCreate } from './create.ts';

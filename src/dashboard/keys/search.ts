@@ -3,9 +3,9 @@ import { searchText } from '../../domain/name.ts';
 import { PERMISSIONS } from '../../domain/people/role.ts';
 import { html } from '../../html/html.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
-import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
 import { hidden, normalized, parsed, select, text } from '../forms/fields.ts';
 import { type Typed, typedIn } from '../forms/form.ts';
+import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
-import { START_URL } from '../addresses.ts';
+import { START_URL } from '../http/addresses.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from './layout.ts';

@@ -10,7 +10,7 @@ import {
   keyUrl,
   OWN_KEYS_URL,
   PROFILE_URL,
-} from '../addresses.ts';
+} from '../http/addresses.ts';
 import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';

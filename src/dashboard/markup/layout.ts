@@ -14,7 +14,7 @@ import {
   REPORT_KEY_URL,
   SIGN_OUT_URL,
   USERS_URL,
-} from '../addresses.ts';
+} from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { askedUrl, type Dashboard, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';

@@ -12,8 +12,8 @@ import {
 } from '../../service/keys/organization-keys.ts';
 import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
 import type { OrganizationUse } from '../../store/keys/key-uses.ts';
-import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../addresses.ts';
 import { type Form, fieldsOf, typedIn } from '../forms/form.ts';
+import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyMenu } from '../keys/actions.ts';

@@ -10,7 +10,7 @@ import {
   ORGANIZATION_USAGE_URL,
   SIGN_IN_SETTINGS_URL,
   WEBHOOKS_URL,
-} from '../addresses.ts';
+} from '../http/addresses.ts';
 import { head } from '../markup/parts.ts';
 
 type Tab = 'policy' | 'sign-in' | 'integrations' | 'api-keys' | 'usage' | 'webhooks' | 'audit-log';

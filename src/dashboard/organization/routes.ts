@@ -1,8 +1,13 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/people/role.ts';
-import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, ORGANIZATION_USAGE_URL } from '../addresses.ts';
-import { form, type SignedInPage } from '../http/page-routes.ts';
+import {
+  NOTICE_SETTINGS_URL,
+  ORGANIZATION_KEYS_URL,
+  ORGANIZATION_URL,
+  ORGANIZATION_USAGE_URL,
+} from '../http/addresses.ts';
 import { FILTERS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
+import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { searchOrganizationKeys, showOrganizationKeys, showOrganizationUsage } from './api-keys.ts';
 import { NOTICE_FORM, POLICY_FORM, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
 

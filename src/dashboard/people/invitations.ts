@@ -5,10 +5,10 @@ import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.t
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../service/people/invitations.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
-import { INVITE_URL, USERS_URL, userUrl } from '../addresses.ts';
 import { formId, text } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
+import { INVITE_URL, USERS_URL, userUrl } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

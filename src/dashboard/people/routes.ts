@@ -1,9 +1,9 @@
 import { maySeePeople } from '../../domain/people/role.ts';
-import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../addresses.ts';
-import { form, type SignedInPage } from '../http/page-routes.ts';
+import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../http/addresses.ts';
 import { redirect } from '../http/view.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
+import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { sendLink } from './access-links.ts';
 import {
   DEACTIVATE_FORM,

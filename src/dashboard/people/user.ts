@@ -9,9 +9,9 @@ import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/key
 import { getUser } from '../../service/people/people.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
-import { keysUrlOf, urlOf, userUrl } from '../addresses.ts';
 import { formId, hidden } from '../forms/fields.ts';
 import { fieldsOf, problemSummary } from '../forms/form.ts';
+import { keysUrlOf, urlOf, userUrl } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';

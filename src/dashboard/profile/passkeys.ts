@@ -9,9 +9,9 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../service/sign-in-settings/passkeys.ts';
-import { NEW_PASSKEY_OPTIONS_URL, NEW_PASSKEY_URL, PROFILE_URL, passkeyUrl } from '../addresses.ts';
 import { text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { NEW_PASSKEY_OPTIONS_URL, NEW_PASSKEY_URL, PROFILE_URL, passkeyUrl } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';

@@ -8,6 +8,8 @@ import { dismissNotice } from '../../service/keys/notices.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
 import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-factor.ts';
+import { hidden, nextField, password } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
   OWN_KEYS_URL,
   PASSWORD_URL,
@@ -15,9 +17,7 @@ import {
   RECOVERY_CODES_URL,
   SECOND_FACTOR_URL,
   SESSIONS_URL,
-} from '../addresses.ts';
-import { hidden, nextField, password } from '../forms/fields.ts';
-import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+} from '../http/addresses.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';

@@ -1,3 +1,4 @@
+import { ONE_TIME_FORM } from '../forms/fields.ts';
 import {
   CONFIRM_SECOND_FACTOR_URL,
   DISMISS_URL,
@@ -15,12 +16,11 @@ import {
   SESSIONS_URL,
   SIGN_OUT_EVERYWHERE_URL,
   SIGN_OUT_URL,
-} from '../addresses.ts';
-import { ONE_TIME_FORM } from '../forms/fields.ts';
-import { anyRole, form, type SignedInPage } from '../http/page-routes.ts';
+} from '../http/addresses.ts';
 import { keyPages } from '../keys/routes.ts';
 import { PROVIDER_PROOF_FORM, sendProofOptions } from '../proof/page.ts';
 import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
+import { anyRole, form, type SignedInPage } from '../routing/page-routes.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
 import { proveAtProvider } from '../sign-in/single-sign-on/provider.ts';
 import {

@@ -12,17 +12,17 @@ import {
   removeSecondFactor,
   renewRecoveryCodes,
 } from '../../service/sign-in-settings/second-factor.ts';
+import { hidden, ONE_TIME_FORM, secret, text } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
 import {
   CONFIRM_SECOND_FACTOR_URL,
   PROFILE_URL,
   RECOVERY_CODES_URL,
   REMOVE_SECOND_FACTOR_URL,
   SECOND_FACTOR_URL,
-} from '../addresses.ts';
-import { hidden, ONE_TIME_FORM, secret, text } from '../forms/fields.ts';
-import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+} from '../http/addresses.ts';
 import { formTokenOf, sessionCookie } from '../http/cookies.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { SecretPlace } from '../../domain/keyring.ts';
-import { TOKEN_FIELD } from '../http/forms.ts';
+import { TOKEN_FIELD } from '../http/body.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 

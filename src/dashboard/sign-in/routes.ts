@@ -7,8 +7,8 @@ import {
   SIGN_IN_URL,
   singleSignOnUrl,
   welcomeUrl,
-} from '../addresses.ts';
-import { form, type PublicPage } from '../http/page-routes.ts';
+} from '../http/addresses.ts';
+import { form, type PublicPage } from '../routing/page-routes.ts';
 import {
   choosePassword,
   FORGOTTEN_FORM,

@@ -6,6 +6,8 @@ import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passk
 import { giveSecondFactor, signIn, signOut } from '../../service/sign-in/sign-in.ts';
 import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/connection.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
+import { hidden, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
   FORGOTTEN_PASSWORD_URL,
   SIGN_IN_CODE_URL,
@@ -15,9 +17,7 @@ import {
   safeNext,
   urlOf,
   welcomeUrl,
-} from '../addresses.ts';
-import { hidden, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
-import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+} from '../http/addresses.ts';
 import { endedSessionCookie } from '../http/cookies.ts';
 import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';

@@ -8,14 +8,14 @@ import {
   removeWebhookEndpoint,
 } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
-import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { conflictPage } from '../http/errors.ts';
+import { endpointUrl, WEBHOOKS_URL } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { head, postForm } from '../markup/parts.ts';
+import { conflictPage } from '../routing/errors.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS } from './create.ts';
 

@@ -6,10 +6,10 @@ import {
 } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { createWebhookEndpoint, listWebhooks } from '../../service/webhooks/endpoints.ts';
-import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { boxes, formId, text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
+import { NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';

@@ -6,14 +6,14 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type DeliveryDetails, getDelivery, resendDelivery, sendTestEvent } from '../../service/webhooks/deliveries.ts';
 import { MAX_READ_ATTEMPTS, type WebhookAttempt } from '../../store/webhooks/webhook-history.ts';
-import { deliveryUrl, endpointUrl } from '../addresses.ts';
-import { conflictPage } from '../http/errors.ts';
+import { deliveryUrl, endpointUrl } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { doneNotice, facts, head, postForm } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { exactInstant, instant } from '../markup/words.ts';
+import { conflictPage } from '../routing/errors.ts';
 import { breakable, deliveryState, eventName, isUnderWay, responseWords } from './cells.ts';
 import { endpointIdOf, hostOf, messageIdOf } from './context.ts';
 

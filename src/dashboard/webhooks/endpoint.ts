@@ -7,7 +7,7 @@ import { type DeliveryListPage, listDeliveries } from '../../service/webhooks/de
 import { getWebhook } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { ListedWebhookDelivery } from '../../store/webhooks/webhook-history.ts';
-import { deliveryUrl, endpointUrl, urlOf, WEBHOOKS_URL } from '../addresses.ts';
+import { deliveryUrl, endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { chartFigure } from '../markup/chart.ts';

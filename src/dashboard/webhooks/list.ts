@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
 import { listWebhooks } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
-import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../addresses.ts';
+import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';

@@ -1,10 +1,10 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
 import { getWebhook } from '../../service/webhooks/endpoints.ts';
-import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../addresses.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
-import { form, type SignedInPage } from '../http/page-routes.ts';
+import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { provenForm } from '../proof/proven.ts';
+import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS, CREATE_FORM, createWebhook, showNewWebhook } from './create.ts';

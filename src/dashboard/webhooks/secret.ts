@@ -1,10 +1,10 @@
 import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { getWebhook, rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
-import { endpointUrl, WEBHOOKS_URL } from '../addresses.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { type Form, fieldsOf } from '../forms/form.ts';
-import { alreadySentPage } from '../http/one-time-form.ts';
+import { alreadySentPage } from '../forms/one-time-form.ts';
+import { endpointUrl, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';

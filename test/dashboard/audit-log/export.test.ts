@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { v7 as newId } from 'uuid';
-import { userUrl } from '../../../src/dashboard/addresses.ts';
 import { ACTION_WORDS } from '../../../src/dashboard/audit-log/event-table.ts';
 import { csvLine } from '../../../src/dashboard/audit-log/export.ts';
+import { userUrl } from '../../../src/dashboard/http/addresses.ts';
 import { ACTIONS } from '../../../src/store/audit/audit.ts';
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';

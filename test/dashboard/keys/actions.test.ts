@@ -1,4 +1,4 @@
-import { newFormId } from '../../../src/dashboard/http/one-time-form.ts';
+import { newFormId } from '../../../src/dashboard/forms/one-time-form.ts';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { expectToSay, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';

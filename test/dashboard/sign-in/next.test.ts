@@ -1,4 +1,4 @@
-import { safeNext } from '../../../src/dashboard/addresses.ts';
+import { safeNext } from '../../../src/dashboard/http/addresses.ts';
 import { Browser } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';

@@ -7,10 +7,10 @@ import {
   REQUIRE_URL,
   ROLES_URL,
   SIGN_IN_SETTINGS_URL,
-} from '../../addresses.ts';
-import type { SignedInPage } from '../../http/page-routes.ts';
+} from '../../http/addresses.ts';
 import { redirect } from '../../http/view.ts';
 import { provenForm } from '../../proof/proven.ts';
+import type { SignedInPage } from '../../routing/page-routes.ts';
 import {
   allowPasswords,
   CHOSEN_DOMAIN_FORM,

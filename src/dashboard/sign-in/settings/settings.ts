@@ -16,6 +16,8 @@ import {
   tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
+import { added, hidden, lines, password, select, text } from '../../forms/fields.ts';
+import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
 import {
   ALLOW_PASSWORDS_URL,
   CONNECTION_URL,
@@ -27,9 +29,7 @@ import {
   ROLES_URL,
   SIGN_IN_SETTINGS_URL,
   SIGN_IN_URL,
-} from '../../addresses.ts';
-import { added, hidden, lines, password, select, text } from '../../forms/fields.ts';
-import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
+} from '../../http/addresses.ts';
 import { formProblem, type Problem, problemOf } from '../../http/problem.ts';
 import { findSignedIn, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';

@@ -6,9 +6,9 @@ import {
   type GivenForAccount,
   openConfirmation,
 } from '../../../service/sign-in/single-sign-on/confirm.ts';
-import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../addresses.ts';
 import { password, secondFactorCode } from '../../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../../forms/form.ts';
+import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../http/addresses.ts';
 import { type Problem, problemOf } from '../../http/problem.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';

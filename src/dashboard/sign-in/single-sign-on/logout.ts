@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
-import { singleSignOnUrl } from '../../addresses.ts';
-import { type MaxSize, mediaTypeOf, readBody } from '../../http/forms.ts';
-import { answerPrograms } from '../../http/json-requests.ts';
+import { singleSignOnUrl } from '../../http/addresses.ts';
+import { type MaxSize, mediaTypeOf, readBody } from '../../http/body.ts';
 import type { Dashboard, RequestContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import type { View } from '../../http/view.ts';
+import { answerPrograms } from '../../routing/json-requests.ts';
 import { depsOf, getConnection } from './provider.ts';
 
 const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };

@@ -5,9 +5,9 @@ import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-si
 import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
 import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/connection.ts';
-import { confirmationUrl, PROFILE_URL, safeNext } from '../../addresses.ts';
 import { hidden, nextField } from '../../forms/fields.ts';
 import { type Form, fieldsOf } from '../../forms/form.ts';
+import { confirmationUrl, PROFILE_URL, safeNext } from '../../http/addresses.ts';
 import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';

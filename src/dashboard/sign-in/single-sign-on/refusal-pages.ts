@@ -11,7 +11,7 @@ import type {
   NotProvenReason,
 } from '../../../service/sign-in/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../../service/sign-in/single-sign-on/provider.ts';
-import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../../addresses.ts';
+import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../../http/addresses.ts';
 import { problemOf } from '../../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../../http/request-context.ts';
 import type { View } from '../../http/view.ts';

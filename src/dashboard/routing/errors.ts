@@ -5,11 +5,11 @@ import { html } from '../../html/html.ts';
 import type { Conflict } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
 import { isOutage } from '../../store/sql/database-errors.ts';
+import type { RequestContext, SignedInContext } from '../http/request-context.ts';
+import { REQUEST_ERRORS, RequestError } from '../http/request-error.ts';
+import type { View } from '../http/view.ts';
 import { contactList, type ErrorContent, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import type { RequestContext, SignedInContext } from './request-context.ts';
-import { REQUEST_ERRORS, RequestError } from './request-error.ts';
-import type { View } from './view.ts';
 
 /** One exhaustive table: a new code cannot lack a status or a title. */
 const PAGES: Record<ErrorCode, { status: number; title: string }> = {

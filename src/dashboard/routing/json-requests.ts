@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import { contextOf, type Dashboard, type RequestContext } from '../http/request-context.ts';
+import { sendView, type View } from '../http/view.ts';
 import { errorContent, reportError } from './errors.ts';
-import { contextOf, type Dashboard, type RequestContext } from './request-context.ts';
-import { sendView, type View } from './view.ts';
 
 type Answers = {
   readonly answer: (context: RequestContext, req: IncomingMessage) => Promise<View>;

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
 import type { Role } from '../../domain/people/role.ts';
 import type { SessionEnd } from '../../domain/people/session.ts';
-import { SIGN_IN_URL, urlOf } from '../addresses.ts';
 import { type Fields, type Form, readForm } from '../forms/form.ts';
-import { errorViewWithContacts, reportError } from './errors.ts';
-import { MAX_FORM, type MaxSize, readFields, refuseForeign } from './forms.ts';
+import { SIGN_IN_URL, urlOf } from '../http/addresses.ts';
+import { MAX_FORM, type MaxSize, readFields, refuseForeign } from '../http/body.ts';
 import {
   askedUrl,
   contextOf,
@@ -13,9 +12,10 @@ import {
   findVisitor,
   type RequestContext,
   type SignedInContext,
-} from './request-context.ts';
-import { RequestError } from './request-error.ts';
-import { redirect, sendView, type View } from './view.ts';
+} from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import { redirect, sendView, type View } from '../http/view.ts';
+import { errorViewWithContacts, reportError } from './errors.ts';
 
 /** Reads what was sent, and returns the function that acts on it. */
 export type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;

@@ -57,5 +57,5 @@ export function serveAssets(setPageHeaders: (res: Response) => void): { urls: As
 }
 
 function readAsset(name: string): Buffer {
-  return readFileSync(new URL(`assets/${name}`, import.meta.url));
+  return readFileSync(new URL(`../assets/${name}`, import.meta.url));
 }

@@ -1,4 +1,4 @@
-import type { Holder } from '../domain/keys/api-key.ts';
+import type { Holder } from '../../domain/keys/api-key.ts';
 
 // Every path of the dashboard. The routes name their paths with the same functions as the links, with a parameter in place of
 // an id: `userUrl(':userId', 'role')`.

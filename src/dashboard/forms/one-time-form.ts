@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isSameText } from '../../domain/text.ts';
 import { html } from '../../html/html.ts';
+import { sign } from '../http/cookies.ts';
+import type { RequestContext, SignedInContext } from '../http/request-context.ts';
+import { RequestError } from '../http/request-error.ts';
+import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
-import { sign } from './cookies.ts';
-import type { RequestContext, SignedInContext } from './request-context.ts';
-import { RequestError } from './request-error.ts';
-import type { View } from './view.ts';
 
 // A secret is shown once, in the response to the form that made it, and that form can be submitted once: reloading the
 // response, going back, or a second tab must neither show a key again nor make another one. The form carries an id, which
