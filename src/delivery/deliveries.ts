@@ -3,8 +3,8 @@ import { OrganizationScope } from '../domain/organizations/organization-scope.ts
 import { MAX_FAILING_DAYS } from '../domain/webhooks/webhook-endpoint.ts';
 import type { DeliveryMeasures } from '../observability/instruments/measures.ts';
 import type { Outbox } from '../service/mail.ts';
-import { disableEndpoint, mailDisabled, type OwnReason } from '../service/webhooks/disabling.ts';
-import { type Database, transaction } from '../store/sql/database.ts';
+import { disableEndpoint, type OwnReason } from '../service/webhooks/disabling.ts';
+import type { Database } from '../store/sql/database.ts';
 import { isOutage } from '../store/sql/database-errors.ts';
 import {
   type ClaimedDelivery,
@@ -215,10 +215,9 @@ class Dispatcher {
   async #disable({ organizationId, endpointId, url }: EndpointAtUrl, reason: OwnReason): Promise<void> {
     const { logger, outbox, publicUrl } = this.#options;
     const scope = OrganizationScope.grant(organizationId);
-    const disabled = await transaction(this.#db, (tx) => disableEndpoint(tx, scope, { id: endpointId, url, reason }));
-    if (disabled === null) return;
-    logger.warn({ organizationId, endpointId, reason }, 'a webhook endpoint was disabled');
-    mailDisabled({ db: this.#db, outbox, publicUrl }, scope, disabled);
+    const deps = { db: this.#db, outbox, publicUrl };
+    if (await disableEndpoint(deps, scope, { id: endpointId, url, reason }))
+      logger.warn({ organizationId, endpointId, reason }, 'a webhook endpoint was disabled');
   }
 
   async #reportSometimes(): Promise<void> {

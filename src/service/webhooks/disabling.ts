@@ -1,59 +1,52 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type DisabledReason, MAX_FAILING_DAYS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
-import type { Database, Transaction } from '../../store/sql/database.ts';
+import { type Database, transaction } from '../../store/sql/database.ts';
 import { disableWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
 
 /** Why Charter disables an endpoint by itself. */
 export type OwnReason = Exclude<DisabledReason, 'user'>;
 
-/** An endpoint that was disabled. */
-export type WebhookDisabled = { readonly id: string; readonly url: string; readonly reason: OwnReason };
-
-/**
- * Disables an endpoint whose receiver at `url` is gone or only fails. Returns `null` if the endpoint was disabled before, is deleted, or
- * has got another URL. Once the transaction is committed, call `mailDisabled` with the result. The pages of the organization also tell
- * its administrators, until the endpoint is enabled or deleted.
- */
-export async function disableEndpoint(
-  tx: Transaction,
-  scope: OrganizationScope,
-  {
-    id,
-    url,
-    reason,
-    at = new Date(),
-  }: { readonly id: string; readonly url: string; readonly reason: OwnReason; readonly at?: Date },
-): Promise<WebhookDisabled | null> {
-  if ((await disableWebhookEndpoint(tx, scope, { id, url, reason, at })) === null) return null;
-  await recordAudit(tx, scope, {
-    action: 'webhook.disabled',
-    actorUserId: null,
-    detail: { url, endpoint: id, reason },
-    auditSource: null,
-  });
-  return { id, url, reason };
-}
-
-type MailDeps = {
+type Deps = {
   readonly db: Database;
   readonly outbox: Outbox;
   /** The address at which people reach Charter. If it is `undefined`, the mail has no link. */
   readonly publicUrl: string | undefined;
 };
 
+type Failing = { readonly id: string; readonly url: string; readonly reason: OwnReason; readonly at?: Date };
+
+/**
+ * Disables an endpoint whose receiver at `url` is gone or only fails, and mails the administrators after the commit. Returns `false` if
+ * the endpoint was disabled before, is deleted, or has got another URL. The pages of the organization also tell its administrators,
+ * until the endpoint is enabled or deleted.
+ */
+export async function disableEndpoint(
+  deps: Deps,
+  scope: OrganizationScope,
+  { id, url, reason, at = new Date() }: Failing,
+): Promise<boolean> {
+  const isDisabled = await transaction(deps.db, async (tx) => {
+    if ((await disableWebhookEndpoint(tx, scope, { id, url, reason, at })) === null) return false;
+    await recordAudit(tx, scope, {
+      action: 'webhook.disabled',
+      actorUserId: null,
+      detail: { url, endpoint: id, reason },
+      auditSource: null,
+    });
+    return true;
+  });
+  if (isDisabled) mailDisabled(deps, scope, { id, url, reason });
+  return isDisabled;
+}
+
 const REASON_WORDS: Record<OwnReason, string> = {
   gone: 'Its receiver responded with 410 Gone.',
   failing: `Every attempt of the last ${MAX_FAILING_DAYS} days failed.`,
 };
 
-/** Tells the active administrators that an endpoint was disabled. */
-export function mailDisabled(
-  { publicUrl, ...deps }: MailDeps,
-  scope: OrganizationScope,
-  { id, url, reason }: WebhookDisabled,
-): void {
+function mailDisabled({ publicUrl, ...deps }: Deps, scope: OrganizationScope, { id, url, reason }: Failing): void {
   const where =
     publicUrl === undefined
       ? 'In Charter, open Organization, then Webhooks.'

@@ -1,10 +1,9 @@
 import { DAY_MS, formatMonthDay } from '../../../src/domain/time.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
-import { transaction } from '../../../src/store/sql/database.ts';
 import { expectToSay, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
-import { addEndpoint, countDay, writeEvent } from '../../support/data/webhooks.ts';
+import { addEndpoint, countDay, withoutMail, writeEvent } from '../../support/data/webhooks.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;
@@ -168,7 +167,7 @@ test.each([
   async (reason, why) => {
     const [people, theirs] = [await createPeople(db), await createPeople(db)];
     const { id, url, receiverUrl } = await endpointOf(people);
-    await transaction(db, (tx) => disableEndpoint(tx, people.scope, { id, url: receiverUrl, reason }));
+    await disableEndpoint(withoutMail(db), people.scope, { id, url: receiverUrl, reason });
     const notice = '1 webhook endpoint was disabled because the receiver failed.';
     const administrator = await browserOf(dashboard, people.administrator);
     const manager = await browserOf(dashboard, people.manager);

@@ -1,10 +1,9 @@
 import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { disableEndpoint, mailDisabled } from '../../../src/service/webhooks/disabling.ts';
+import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { disableWebhookByUser } from '../../../src/service/webhooks/endpoints.ts';
-import { transaction } from '../../../src/store/sql/database.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
-import { addEndpoint } from '../../support/data/webhooks.ts';
+import { addEndpoint, withoutMail } from '../../support/data/webhooks.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
@@ -17,6 +16,8 @@ function keepMails(): { outbox: Outbox; mails: Mail[] } {
   });
   return { mails, outbox: { ...outbox, canSend: true, post: (mail) => void mails.push(mail) } };
 }
+
+const SILENT = withoutMail(db);
 
 const eventsOf = ({ scope: { organizationId } }: People) =>
   db.prisma.auditEvent.findMany({ where: { organizationId, action: 'webhook.disabled' } });
@@ -32,16 +33,15 @@ test.each([
     await db.prisma.user.updateMany({ where: { id: other.userId }, data: { deactivatedAt: new Date() } });
     const { id, url } = await addEndpoint(db, administrator);
     const at = new Date('2026-05-04T12:00:00.000Z');
-    const disabled = await transaction(db, (tx) => disableEndpoint(tx, scope, { id, url, reason, at }));
-    expect(disabled).toEqual({ id, url, reason });
-    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id, url, reason, at }))).toBeNull();
+    const { outbox, mails } = keepMails();
+    const deps = { db, outbox, publicUrl: 'https://charter.example.org' };
+    expect(await disableEndpoint(deps, scope, { id, url, reason, at })).toBe(true);
+    expect(await disableEndpoint(deps, scope, { id, url, reason, at })).toBe(false);
     const row = await db.prisma.webhookEndpoint.findFirst({ where: { id } });
     expect(row).toMatchObject({ disabledAt: at, disabledReason: reason });
     expect(await eventsOf(people)).toMatchObject([
       { actorUserId: null, requestId: '', detail: { url, endpoint: id, reason } },
     ]);
-    const { outbox, mails } = keepMails();
-    if (disabled !== null) mailDisabled({ db, outbox, publicUrl: 'https://charter.example.org' }, scope, disabled);
     await outbox.settle();
     expect(mails).toMatchObject([{ to: { address: administrator.email }, subject: 'A webhook endpoint was disabled' }]);
     expect(mails[0]?.text).toMatch(why);
@@ -52,14 +52,12 @@ test.each([
 
 test('without a mail server or a public URL, nothing fails', async () => {
   const { administrator, scope } = await createPeople(db);
-  const { id, url } = await addEndpoint(db, administrator);
-  const disabled = { id, url, reason: 'gone' } as const;
-  const silent = createOutbox(null, () => {});
-  mailDisabled({ db, outbox: silent, publicUrl: undefined }, scope, disabled);
-  await silent.settle();
   const { outbox, mails } = keepMails();
-  mailDisabled({ db, outbox, publicUrl: undefined }, scope, disabled);
-  await outbox.settle();
+  for (const deps of [SILENT, { ...SILENT, outbox }]) {
+    const { id, url } = await addEndpoint(db, administrator);
+    expect(await disableEndpoint(deps, scope, { id, url, reason: 'gone' })).toBe(true);
+    await deps.outbox.settle();
+  }
   for (const { text } of mails) expect(text).toContain('open Organization, then Webhooks');
   expect(mails).toHaveLength(2);
 });
@@ -70,7 +68,7 @@ test('an endpoint that a user has disabled stays disabled by the user, and an un
   const { id, url } = await addEndpoint(db, administrator);
   orThrow(await disableWebhookByUser(db, administrator, { endpointId: id }));
   for (const each of [id, crypto.randomUUID()])
-    expect(await transaction(db, (tx) => disableEndpoint(tx, scope, { id: each, url, reason: 'gone' }))).toBeNull();
+    expect(await disableEndpoint(SILENT, scope, { id: each, url, reason: 'gone' })).toBe(false);
   expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledReason: 'user' });
 });
 
@@ -78,9 +76,9 @@ test('an endpoint is not disabled because of its former URL', async () => {
   const people = await createPeople(db);
   const { administrator, scope } = people;
   const { id, url } = await addEndpoint(db, administrator);
-  const disable = (at: string) => transaction(db, (tx) => disableEndpoint(tx, scope, { id, url: at, reason: 'gone' }));
-  expect(await disable(`${url}/former`)).toBeNull();
+  const disable = (at: string) => disableEndpoint(SILENT, scope, { id, url: at, reason: 'gone' });
+  expect(await disable(`${url}/former`)).toBe(false);
   expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledAt: null });
   expect(await eventsOf(people)).toEqual([]);
-  expect(await disable(url)).toEqual({ id, url, reason: 'gone' });
+  expect(await disable(url)).toBe(true);
 });

@@ -2,9 +2,9 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { rotateWebhookSecret } from '../../../src/service/webhooks/endpoints.ts';
-import { type Database, transaction } from '../../../src/store/sql/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import type { Team } from './team.ts';
-import { type Attempt, addEndpoint, countDay, writeAttempts, writeEvent } from './webhooks.ts';
+import { type Attempt, addEndpoint, countDay, withoutMail, writeAttempts, writeEvent } from './webhooks.ts';
 
 export type RealisticWebhooks = {
   /** An endpoint that receives most events at once. */
@@ -45,7 +45,7 @@ export async function addRealisticWebhooks(
     url: 'https://reports.northwind.example/events',
     eventTypes: ['parent_program.deleted'],
   });
-  await transaction(db, (tx) => disableEndpoint(tx, scope, { id: disabled.id, url: disabled.url, reason: 'failing' }));
+  await disableEndpoint(withoutMail(db), scope, { id: disabled.id, url: disabled.url, reason: 'failing' });
   const failingSince = new Date(Date.now() - 2 * DAY_MS);
   await db.prisma.webhookEndpoint.updateMany({ where: { id: failing.id }, data: { failingSince } });
   orThrow(await rotateWebhookSecret(db, administrator, { endpointId }));

@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
+import { createOutbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createWebhookEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
@@ -82,3 +83,6 @@ export async function countDay(
     [organizationId, endpointId, now, daysAgo, succeeded, failed],
   );
 }
+
+/** What the disabling of an endpoint needs, for a test that is not about its mail. */
+export const withoutMail = (db: Database) => ({ db, outbox: createOutbox(null, () => {}), publicUrl: undefined });
