@@ -28,7 +28,7 @@ const cells = (list: readonly string[], ...parameters: string[]) =>
   // The command needs no database.
   runAdminCommand('', ['cells', ...parameters], { CHARTER_CELLS: list.join(',') });
 
-/** One server for the health and the metrics of a cell that is not Charter. */
+/** A server that is not Charter, for the health and the metrics of a cell. */
 async function withCell<T>([health, metrics]: [Step, Step], work: (entry: string) => Promise<T>): Promise<T> {
   await using server = await startScriptedServer();
   const step: Step = (res, received) => (received.url === '/readyz' ? health : metrics)(res, received);

@@ -100,7 +100,7 @@ test('an unusable database is refused in one line without the password', async (
   expect(refusal).not.toContain(new URL(url).password);
 });
 
-// Otherwise the operator corrects the variable that is right.
+// A message about another variable would let the operator correct the one that is right.
 test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () => {
   const refuse = (databaseDirectUrl: string) =>
     refusalOf(runAdminCommand(database.url, ['list-organizations'], { DATABASE_DIRECT_URL: databaseDirectUrl }));

@@ -132,7 +132,7 @@ test('a table without triggers is noticed, by every way of writing', async () =>
      where tgrelid::regclass::text = any($1) and not tgisinternal`,
     [tables],
   );
-  // Of every table: truncating one truncates those that refer to it.
+  // Every table is checked, because truncating one truncates those that refer to it.
   const switchAll = (way: string) =>
     db.pool.query(rows.map(({ table, name }) => `alter table ${table} ${way} trigger "${name}"`).join(';'));
   await switchAll('disable');

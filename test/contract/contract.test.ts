@@ -161,7 +161,7 @@ test('every request string with a pattern or a format has a remedy text', () => 
   expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
 });
 
-/** Without what differs by intent: descriptions, examples and remedies. */
+/** The schema without what differs by intent: descriptions, examples and remedies. */
 function constraintsOf(schema: unknown): Node {
   const entries = Object.entries(isNode(schema) ? schema : {});
   return Object.fromEntries(entries.filter(([name]) => !['description', 'examples', 'x-remedy'].includes(name)));
@@ -258,7 +258,7 @@ test('an event of a webhook may get new fields, and is otherwise the event of th
     const { data, ...rest } = others;
     const { data: anyData, ...restOfFeed } = ofFeed;
     expect(withoutTexts(rest)).toBe(withoutTexts(restOfFeed));
-    // With several resources, the data of the feed are those of one of them.
+    // If several resources have events, the feed has the data of each as an alternative.
     const alternatives: unknown[] = Array.isArray(anyData?.anyOf) ? anyData.anyOf : [anyData];
     expect(alternatives.map(withoutTexts)).toContain(withoutTexts(data));
     expect(Object.values(examples ?? {}).map(({ value }) => value)).toEqual(

@@ -115,7 +115,7 @@ test('a CHECK with other bounds than the contract is noticed, and a missing one'
   }
 });
 
-/** Where the CHECKs of a column and the bounds of its field differ, with a remedy. */
+/** The differences between the CHECKs of a column and the bounds of its field, with a remedy. */
 async function differencesOf(column: string, schema: Property): Promise<string[]> {
   const found: string[] = [];
   for (const { value, isValid } of valuesAtBounds(schema)) {

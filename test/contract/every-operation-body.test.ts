@@ -11,7 +11,7 @@ const taking = operations.filter(({ requestBody }) => requestBody !== undefined)
 describe.each(taking)('$operationId', (operation) => {
   const maxBytes = maxBodyBytesOf(operation);
   let shared: Promise<Prepared> | undefined;
-  /** For requests that are refused, and so change nothing. */
+  /** Prepares data for requests that are refused, and so change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;

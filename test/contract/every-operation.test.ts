@@ -14,7 +14,7 @@ const server = await useServer();
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');
   let shared: Promise<Prepared> | undefined;
-  /** For requests that are refused, and so change nothing. */
+  /** Prepares data for requests that are refused, and so change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;

@@ -52,7 +52,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   405: ({ client, request }) => sendTo(client, request, { method: 'TRACE' }),
   406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
-  // Without the empty line, the headers never end.
+  // The empty line is missing, so the headers never end.
   408: ({ request }) => sendHead(impatient.url, request, ''),
   409: async ({ ours, client, request }, operation) => {
     const resource = resourceOf(operation);

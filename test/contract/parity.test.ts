@@ -40,13 +40,13 @@ const references = Object.fromEntries(
   [...items].map(([path, [first]]) => [`${tableOf({ path }).replace(/s$/, '')}_id`, first?.id ?? '']),
 );
 
-/** What each side chooses: ids, times and entity tags of new rows, and cursors. Limits are those of the server. */
+/** The values that each side chooses: ids, times and entity tags of new rows, and cursors. Limits are those of the server. */
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const TAG = /("etag":)"\\"[\w-]{22}\\""/g;
 const CURSOR = /(cursor=|"next_cursor":")[\w-]+/g;
 const OF_THE_CONNECTION = /^(date|connection|keep-alive|transfer-encoding)$/;
-/** Another one for each request. */
+/** A header whose value differs from request to request. */
 const OF_THE_REQUEST = 'x-request-id';
 
 function comparable(operation: Operation, { status, headers, text, ...reply }: Reply): unknown {
@@ -73,7 +73,7 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
   return { status, headers: Object.fromEntries(compared.sort()), body };
 }
 
-/** The same JSON without spaces between its tokens. */
+/** The JSON without spaces between its tokens. */
 function compact(text: string): string {
   return text === '' ? '' : JSON.stringify(JSON.parse(text));
 }
@@ -106,7 +106,7 @@ function isIndependent(operation: Operation, { status, body }: Reply): boolean {
   return status === Math.min(...successesOf(operation));
 }
 
-/** Where the texts begin to differ; `null` if they are equal. */
+/** The first difference of the texts; `null` if they are equal. */
 function firstDifference(ofServer: string, ofMock: string): string | null {
   if (ofServer === ofMock) return null;
   const start = [...ofServer].findIndex((character, i) => character !== ofMock[i]);
@@ -116,7 +116,7 @@ function firstDifference(ofServer: string, ofMock: string): string | null {
 
 type Compared = { readonly whole: string[]; readonly kept: string[]; readonly statuses: Set<string>; count: number };
 
-// In this order, because writes change the data.
+// The requests are in this order, because writes change the data.
 const inOrder = operations.toSorted((a, b) => Number(a.method !== 'get') - Number(b.method !== 'get'));
 let compared: Promise<Compared> | undefined;
 
@@ -160,7 +160,7 @@ async function compareOne(operation: Operation, { request, each }: Sent, found: 
   await removeCreated([ofServer, ofMock]);
 }
 
-/** So that the next request can create it again, and gets no 409. */
+/** Removes what a request has created, so that the next one does not get a 409. */
 async function removeCreated(replies: readonly Reply[]): Promise<void> {
   for (const [i, { status, headers }] of replies.entries())
     if (status === 201) await [ours.client, sides[1]][i]?.delete(headers['location'] ?? '');

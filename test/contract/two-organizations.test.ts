@@ -15,7 +15,7 @@ import { createTestOrganization, type TestOrganization, useServer } from '../sup
 
 const server = await useServer();
 
-/** One for each resource: a key that an organization has used is refused with the body of another one. */
+/** Each resource has a key of its own, because a key that was used is refused with another body. */
 const idempotencyKeyOf = (operation: Operation) => `theirs-and-ours${resourceOf(operation).path}`;
 
 const [ours, theirs] = [await createFull(), await createFull()];
@@ -47,7 +47,7 @@ async function createSecret(
   expect(status).toBe(201);
 }
 
-/** What a request can name of the other organization: an id, an external id, a cursor, and its own id. */
+/** The identifiers of the other organization that a request can name: an id, an external id, a cursor, and its own id. */
 async function namesFor(operation: Pick<Operation, 'path'>) {
   const { body } = await theirs.client.get(`${listOf(operation)}?limit=1`);
   const { id, external_id: externalId = '' } = body.data[0];
@@ -59,7 +59,7 @@ async function requestWith(operation: Operation, id: string) {
   return requestFor(operation, { id, references: await createReferences(ours.client, operation) });
 }
 
-/** Without what differs from request to request. */
+/** The response without what differs from request to request. */
 function constant({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }

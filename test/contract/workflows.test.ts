@@ -14,7 +14,7 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 const server = await useServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });
 const mock = await useMock();
 const ours = await createTestOrganization(server);
-/** Only the correct workflows run in it. */
+/** The organization in which only the correct workflows run. */
 const clean = await createTestOrganization(server);
 const folder = await useFolder();
 

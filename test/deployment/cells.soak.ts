@@ -113,7 +113,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
           const answer = await ask(organization);
           if (answer.cell === 1) ofSecond += 1;
           answers.push(answer);
-          // As charter-client does. One that asks again at once would only measure how busy this process is.
+          // The client waits as charter-client does. One that asks again at once would only measure how busy this process is.
           await delay(1000 * Number(answer.headers['retry-after'] ?? 0));
         }
       };
@@ -136,7 +136,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     const during = await loading;
     const ofSecond = (answers: readonly Answer[]) => answers.filter(({ cell }) => cell === 1);
     expect(ofSecond(during).filter(({ isRight }) => !isRight)).toEqual([]);
-    // Those of the other two: what they got before the failure, or the 503 of the contract.
+    // Keys of the other two cells get what they got before the failure, or the 503 of the contract.
     const refused = during.filter(({ isRight }) => !isRight);
     expect(new Set(refused.map(({ cell }) => cell))).toEqual(new Set([0, 2]));
     for (const { status, headers, body } of refused)

@@ -24,7 +24,7 @@ import { until } from '../support/wait.ts';
 /** Acknowledged between two jumps. */
 const WRITES = length({ full: 20, figures: 1000 });
 const JUMP_SECONDS = 600;
-/** Of the clock, from the time of the machine. The last is ahead, so that nothing waits for it any more. */
+/** The deviations of the clock from the time of the machine. The last is ahead, so that nothing waits for it any more. */
 const JUMPS = [JUMP_SECONDS, 0, -JUMP_SECONDS, 0, JUMP_SECONDS];
 const LIST = '/api/parent_programs';
 const SERVER = {
@@ -70,7 +70,7 @@ test.each(['a server', 'PostgreSQL'])(
               const ahead = whose === 'a server' ? aheadOf(first) : await aheadOfPostgres(db);
               return Math.abs(ahead - seconds) < 60;
             });
-            // Where it has expired by the clock that judges, the key dies for both servers.
+            // If the key has expired by the clock of the server that judges it, it ends for both servers.
             if (i === 0)
               expect(await statusOf(() => clients[0].post(LIST, { name: 'Dead' }, { key: keys.expiring }))).toBe(401);
             for (const [name, key] of Object.entries(keys)) {

@@ -29,7 +29,7 @@ async function untilWrites({ acknowledged }: History, count: number): Promise<vo
 }
 
 type FailedOver = {
-  /** From the moment at which Patroni reported the new primary to the next acknowledged write. */
+  /** The time from Patroni's report of the new primary to the next acknowledged write. */
   readonly waitMs: number;
   /** Brings the killed PostgreSQL back, as a standby. */
   readonly restore: () => Promise<void>;
@@ -86,7 +86,7 @@ test('the primary is killed under load: no acknowledged write is lost, nothing s
       for (const [i, failure] of FAILURES.entries()) {
         const { waitMs, restore } = await failOver(cluster, history, failure);
         waits.push(waitMs);
-        // Nothing follows the last failure.
+        // The last failure is not followed by another one.
         if (i < FAILURES.length - 1) await restore();
       }
       await untilWrites(history, WRITES);

@@ -67,7 +67,7 @@ test('each notice is mailed once, and none is lost', async () => {
           await until('the mails', async () => (await db.pool.query(waiting)).rows[0]?.due === 0);
           const ids = new Set(smtp.mails.map((mail) => /^Message-ID: (.*)$/m.exec(mail)?.[1]));
           expect({ ahead, notices: ids.size }).toEqual({ ahead, notices: days === null ? 0 : told.length });
-          // Where a kill came between the acceptance of a mail and its record, it arrives again with the same id.
+          // A mail arrives again with the same id if the kill came between its acceptance and its record.
           expect({ ahead, sent: [...new Set(sent())] }).toEqual({ ahead, sent: days === null ? [] : told.toSorted() });
           // A day of UTC may have ended since the keys were created.
           for (const mail of smtp.mails)

@@ -16,7 +16,7 @@ const USER = '00000000-0000-7000-8000-000000000002';
 const KEY = '00000000-0000-7000-8000-000000000003';
 const IN = `organization_id = '${ORGANIZATION}'`;
 
-/** What a request waits for, in the words of every version of the schema. */
+/** The statements of requests, in a form that every version of the schema understands. */
 const PROBES: Readonly<Record<string, string>> = {
   'look-up of a key': `select k.id, u.role, o.version from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id

@@ -13,7 +13,7 @@ import { untilAdmitted } from '../support/traffic/load-refusal.ts';
 import { until } from '../support/wait.ts';
 
 const CUT_SECONDS = length({ full: 12, figures: 20 });
-/** From the end of the cut to the first write. Generous in soak, whose machine may be busy. */
+/** The allowed time from the end of the cut to the first write, which is generous in soak, because the machine may be busy. */
 const MOST_MS = length({ full: 120_000, figures: 2000 });
 /** A statement gets no response for 17 seconds, after the look-up of its key and the wait for a connection. */
 const MOST_SECONDS_OF_A_RESPONSE = length({ full: 120, figures: 30 });

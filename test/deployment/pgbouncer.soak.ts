@@ -183,13 +183,13 @@ async function useEverything(directUrl: string, { first, second, receiver }: Eve
   expect((await new Client(second.url, old).get('/api/key')).status).toBe(401);
 }
 
-/** One command holds a lock of its session over several transactions. */
+/** The command that holds a lock of its session over several transactions. */
 async function admin(urls: Record<string, string>): Promise<void> {
   for (const command of ['list-organizations', 'rotate-encryption-key'])
     expect(await runFile('scripts/admin/main.ts', [command], urls)).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** Those of the servers: the role has no others than that of this client. */
+/** The connections of the servers: the role has no others than that of this client. */
 async function connectionsOf(role: string, url: string): Promise<number> {
   const text = 'select from pg_stat_activity where usename = $1 and pid <> pg_backend_pid()';
   return withClient(url, async (client) => (await client.query(text, [role])).rowCount ?? 0);

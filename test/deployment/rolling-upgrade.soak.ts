@@ -18,7 +18,7 @@ import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
-/** Of servers of this version, in turn. */
+/** The number of restarts of servers of this version, in turn. */
 const RESTARTS = length({ full: 0, figures: 40 });
 
 async function git(...parameters: string[]): Promise<string> {
@@ -97,7 +97,7 @@ test('no request fails while two servers of the previous version are drained and
   }
 });
 
-/** By the commands of the previous version, because those of this one need its migrations. */
+/** Runs the commands of the previous version, because those of this one need its migrations. */
 async function createOrganization(
   previous: string,
   env: Readonly<Record<string, string>>,

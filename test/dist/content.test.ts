@@ -16,7 +16,7 @@ const GENERATING = [
   ...['prisma', 'typescript', 'typescript-native'],
 ];
 
-// Otherwise a file would be missing in the artifact, and its server would fail when it loads it.
+// A file that is not known would be missing in the artifact, and the server would fail when it loads the file.
 test('everything that the server and the admin command can load is known', async () => {
   const files = await filesLoadedBy(['src/main.ts', 'scripts/admin/main.ts']);
   expect(files).toEqual(expect.arrayContaining(['src/welcome.ts', 'src/postgres/schema-engine.ts', 'prisma/seed.ts']));

@@ -203,7 +203,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).toSorted();
 }
 
-/** Of systemd's scale from 0 (safe) to 10: it calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM" exposed. */
+/** The exposure on systemd's scale from 0 (safe) to 10, which calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM". */
 const MOST_EXPOSURE = 2;
 const UNIT = join(import.meta.dirname, '../../scripts/dist/deploy/charter.service');
 

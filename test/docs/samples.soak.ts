@@ -35,7 +35,7 @@ test('each operation has samples in six languages', () => {
   expect(samples.map(({ operationId, label }) => `${operationId} ${label}`).sort()).toEqual(all.sort());
 });
 
-/** What the samples in a language printed, by operation, and the requests that the server logged meanwhile. */
+/** The output of the samples in a language, by operation, and the requests that the server logged meanwhile. */
 type Pasted = { readonly printed: ReadonlyMap<string, string>; readonly requests: readonly string[] };
 
 const pasted = new Map<string, Promise<Pasted>>();
@@ -47,7 +47,7 @@ function pastedIn(label: string): Promise<Pasted> {
   return run;
 }
 
-/** On a fresh demonstration, one after the other. The deletions come first: no other sample needs what they delete. */
+/** Runs the samples one after the other on a fresh demonstration. The deletions come first: no other sample needs what they delete. */
 async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
   const inOrder = [...own.filter(isDeletion), ...own.filter((sample) => !isDeletion(sample))];
   return withStarted(async ({ url, key, requests }) => {
@@ -62,7 +62,7 @@ async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
 
 type Demonstration = { readonly url: string; readonly key: string; readonly requests: () => string[] };
 
-/** As `npm start` creates it and a newcomer finds it. */
+/** The demonstration that `npm start` creates for newcomers. */
 function withStarted<T>(work: (demonstration: Demonstration) => Promise<T>): Promise<T> {
   return withScratchDatabase((DATABASE_URL) =>
     withCharter({ DATABASE_URL, NODE_ENV: 'development' }, async ({ url, printed }) => {

@@ -22,7 +22,7 @@ async function statementsOf(send: () => Promise<{ status: number }>): Promise<Se
   };
 }
 
-/** In the order of the table. */
+/** The requests in the order of the table. */
 const REQUESTS: readonly (() => Promise<Sent>)[] = [
   async () => {
     await client.post(LIST, { name: 'An empty list is not kept' });

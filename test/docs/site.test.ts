@@ -82,7 +82,7 @@ test('the page that holds everything has every guide, operation, webhook, respon
   expect(ids).toEqual(expect.arrayContaining(Object.keys(contract.schemas).map((name) => `/schemas/${name}`)));
 });
 
-/** What somebody asks an agent that has only llms.txt, and the sentence that answers it. */
+/** Questions to an agent that has only llms.txt, and the sentences that answer them. */
 const QUESTIONS: readonly (readonly [question: string, link: string, answer: string])[] = [
   ['Which header carries the key?', 'Authentication', 'Authorization: Bearer'],
   ['How do I get a key?', 'Issuing a key', 'Copy the key immediately'],

@@ -18,7 +18,7 @@ test('a check that fails has caught the fault, and its first line says why', asy
   expect(verdict).toMatchObject({ isFine: false, line: 'a.ts:1:1 lint' });
 });
 
-// As the time limit or a system without memory does.
+// The time limit and a system without memory end processes in this way.
 test('a check that is killed has caught nothing', async () => {
   const killed = judgeStyle('killed', `console.log('begun'); process.kill(process.pid, 'SIGKILL');`);
   await expect(killed).rejects.toThrow('The check "style" was killed by a signal');

@@ -23,7 +23,7 @@ test('requests generated from the document get the responses that it declares', 
   expect(world.count.requests - before).toBeGreaterThan(3000);
 });
 
-// Otherwise, a generator that makes only what is accepted would pass for ever.
+// A generator that makes only what is accepted would pass for ever.
 test('a bound that differs from that of the server is found, and shrunk to one command that shows it', async () => {
   const other = planted(document, [set('components parameters Limit schema maximum', 50)]);
   const failure = await fuzz('requests', { document: other, world, runs: 250, seed: 1 });

@@ -14,7 +14,7 @@ export const PROPERTIES = {
 
 export type PropertyName = keyof typeof PROPERTIES;
 
-/** Where to begin: a seed alone starts at its first run; a path selects a run or a step of its shrinking. */
+/** The start: a seed alone begins with its first run; a path selects a run or a step of its shrinking. */
 export type Start = { readonly seed: number; readonly path?: string | undefined };
 
 export function isPropertyName(name: string): name is PropertyName {

@@ -100,7 +100,7 @@ function wrongPath({ path, parameters = [] }: Operation): fc.Arbitrary<Change>[]
     });
 }
 
-/** Some operations accept some of these. */
+/** Values that some operations accept. */
 const MEDIA_TYPES = [
   'text/plain',
   '',
@@ -164,7 +164,7 @@ function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
         unsupported,
       ),
     );
-  // With chunked encoding, the server does not know in advance that the body is empty.
+  // The chunked encoding does not tell the server in advance that the body is empty.
   const nothing: Change = (draft) => {
     const headers = { ...draft.headers, 'Transfer-Encoding': undefined, 'Content-Length': '0' };
     return { ...draft, body: undefined, headers };

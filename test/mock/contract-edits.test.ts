@@ -36,7 +36,7 @@ async function startEditedMock(): Promise<EditedMock> {
   return {
     async edit(...edits) {
       lines.length = 0;
-      // Without an interruption, so that the mock reads all of them or none.
+      // The files are written without an interruption, so that the mock reads all of them or none.
       for (const each of edits) save(folder, each);
       const printed = () => lines.filter((line) => !line.includes(' -> '));
       await until('the edit to be reported', () => [SERVED, KEPT].includes(printed().at(-1) ?? ''));

@@ -122,7 +122,7 @@ test('it closes at once, whatever its clients do', async () => {
     await open(rawRequest(`POST ${LIST}`, [`Authorization: Bearer ${ours.key}`, 'Content-Length: 9']), false),
     await open(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`),
   ];
-  // It needs no timer: with these, a graceful shutdown would wait for ever.
+  // The end of the mock needs no timer: fake timers would let a graceful shutdown wait for ever.
   mocked.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   try {
     await ours.close();

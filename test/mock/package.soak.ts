@@ -26,7 +26,7 @@ async function runCode(name: string, code: string): Promise<string> {
   return (await run(process.execPath, [name], { cwd: folder })).stdout;
 }
 
-/** What a program prints as JSON. */
+/** Returns what a program prints as JSON. */
 async function outputOf<T>(name: string, code: string): Promise<T> {
   return JSON.parse(await runCode(name, code));
 }
@@ -329,7 +329,7 @@ test('it works in Jest as it is set up by default, and as ES modules', async () 
   expect(stderr).toContain('Tests:       4 passed, 4 total');
 });
 
-// Such as those of Vitest and Sinon, which replace the functions of "node:timers" and "node:timers/promises", too.
+// Vitest and Sinon also replace the functions of "node:timers" and "node:timers/promises".
 test('it answers and closes while the timers of Node are mocked', async () => {
   const statuses = await outputOf(
     'timers.js',

@@ -54,7 +54,7 @@ function dataOf({ body, text }: Reply): unknown {
     const { id: _id, created_at: createdAt, updated_at: updatedAt, metadata: _metadata, ...rest } = item;
     return { ...rest, ...(createdAt !== undefined && { isChanged: createdAt !== updatedAt }) };
   };
-  // Of the text, because JavaScript has names such as "10" before all others. PostgreSQL writes blanks.
+  // The order of the text counts, because JavaScript has names such as "10" before all others. PostgreSQL writes blanks.
   const metadata = (text.match(METADATA) ?? []).map((each) => each.replaceAll(/" ?([:,]) ?"/g, '"$1"'));
   if (Array.isArray(body?.results)) return [metadata, body.results.map(({ status }: Reply) => status)];
   return [metadata, Array.isArray(body?.data) ? body.data.map(withoutChosen) : body && withoutChosen(body)];

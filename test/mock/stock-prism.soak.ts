@@ -14,7 +14,7 @@ const PROBLEM = { 'content-type': 'application/problem+json' };
 const JSON_TYPE = { 'content-type': expect.stringMatching(/^application\/json/) };
 
 type Side = { readonly client: Client; readonly key: string };
-/** Of a reply, beyond the status; `lacks` is a header that it does not have. */
+/** The expectations of a reply beyond its status; `lacks` is a header that it does not have. */
 type Expected = { headers?: object; body?: object; text?: string; lacks?: string };
 type Difference = {
   /** Sends the request; the last reply is the one that the table describes. */
@@ -35,7 +35,7 @@ const post =
 
 const FIRST_PAGE = { data: [{ id: NORDIC }, { name: 'Alpine Teacher Residency' }] };
 
-/** By the first cell of the row. */
+/** The differences by the first cell of their row. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   'an unknown query parameter': {
     send: get(`${LIST}?verbose=1`),

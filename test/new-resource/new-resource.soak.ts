@@ -6,7 +6,7 @@ import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
 import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
 
-/** As little as possible: no name to sort by, no filter, no event, and rows that never change. */
+/** The smallest resource: no name to sort by, no filter, no event, and rows that never change. */
 const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
 );
@@ -56,7 +56,7 @@ test('with two new resources, every check and every test that they can affect pa
     await addAsListed(folder);
     await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
     await add(folder, ...SMALL);
-    // As `npm test` does before the tests.
+    // `npm test` also does this before the tests.
     for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
       const { code, printed } = await run(folder, [script]);
       if (code !== 0) throw new Error(printed);
@@ -67,7 +67,7 @@ test('with two new resources, every check and every test that they can affect pa
     }
     const affected = testFiles.filter((file) => !isLeftOut(file));
     const failures = await findFailures(checkout, affected, { isParallel: true });
-    // What a resource breaks fails always. The tests by themselves, also beside others, are proved by `npm test`.
+    // A fault of the resource fails always. `npm test` proves the tests by themselves and beside others.
     const failed = [...new Set(failures.map(({ file }) => file))];
     const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
     expect(confirmed).toEqual([]);

@@ -1,4 +1,4 @@
-// What integrators read about a release: sentences, in which the same change of several places stands once.
+// Integrators read sentences about a release, and the same change of several places once.
 import type { Change } from '../../../scripts/contract-diff/comparison.ts';
 import { withEntry } from '../../../scripts/release-contract/changelog.ts';
 

@@ -152,7 +152,7 @@ function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Json
   return { [composition]: kinds.map(pet) };
 }
 
-/** The same object as two schemas; the first closes the combined object. */
+/** The object as two schemas, of which the first closes the combined object. */
 function inTwoParts(path: string): Planted {
   return within(path, (old) => {
     const { properties, required, additionalProperties, ...rest } = objectOf(old);

@@ -9,7 +9,7 @@ import type { Direction } from '../../../scripts/contract-diff/rules.ts';
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { contract } from './composed-cases.ts';
 
-/** The same value with its keys in another order at every level. */
+/** The value with its keys in another order at every level. */
 function reorder(value: unknown, order: (names: string[]) => string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => reorder(item, order));
   if (!isObject(value)) return value;

@@ -1,4 +1,4 @@
-// What each change of the contract means for its clients. Each change is planted in a contract.
+// Each change of the contract has the right meaning for its clients. The changes are planted in a contract.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
