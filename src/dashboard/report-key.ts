@@ -26,7 +26,7 @@ import { form, publicRoutes } from './routing/page-routes.ts';
 export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };
 
 const REPORT_FORM = {
-  /** It contains keys, so no page repeats it. */
+  /** The text contains keys, so no page repeats it. */
   text: secret(
     lines({
       label: 'Text with the key',
@@ -184,7 +184,7 @@ function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttp
   );
 }
 
-/** The well-formed keys in `{"keys": [...]}`. */
+/** Reads the well-formed keys in `{"keys": [...]}`. Refuses the report if there are none or too many. */
 function readKeys(sent: unknown): string[] {
   const given: unknown = sent !== null && typeof sent === 'object' && 'keys' in sent ? sent.keys : undefined;
   if (!isTexts(given) || given.length === 0 || given.length > MAX_REPORTED_KEYS)

@@ -26,7 +26,7 @@ import { doneDuringMove } from '../routing/errors.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, userIdOf } from './user-parts.ts';
 
-// What changes the account of another user.
+// The actions that change the account of another user.
 
 /** The page of the user, with a confirmation or with the reason for the refusal. */
 async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {

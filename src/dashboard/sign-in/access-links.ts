@@ -110,7 +110,7 @@ function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boole
 
 const TO_SIGN_IN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
-/** For an invitation whose e-mail has become that of another account or organization since it was made. */
+/** The page for an invitation whose e-mail has become that of another account or organization since it was made. */
 function refusedPage(context: RequestContext, message: string): View {
   return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link: TO_SIGN_IN });
 }

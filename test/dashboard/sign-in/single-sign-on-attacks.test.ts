@@ -15,27 +15,44 @@ test('the person whom the attacks below imitate is signed in', async () => {
   expect([page.status, page.headers['location'], await isIn(browser)]).toEqual([303, '/profile', true]);
 });
 
+/** A sign-in that has begun, and the response of the provider to it, as a URL. */
+async function begun() {
+  const theirs = await company();
+  const browser = newBrowser();
+  const path = provider.authorize(await beginWith(browser, theirs.member.email), theirs.person);
+  return { ...theirs, browser, path, response: new URL(path, provider.issuer) };
+}
+
+const ANOTHER = 'A'.repeat(43);
+
+// The attack of the last two: the code of an honest provider is sent to the token endpoint of the attacker's (RFC 9207).
+test.each<[string, number, (sent: URLSearchParams) => void]>([
+  ['has an unknown state', 400, (sent) => sent.set('state', ANOTHER)],
+  ['has a malformed state', 400, (sent) => sent.set('state', 'state')],
+  ['has an empty state', 400, (sent) => sent.set('state', '')],
+  ['has no state', 400, (sent) => sent.delete('state')],
+  ['has two states', 502, (sent) => sent.append('state', ANOTHER)],
+  ['names another issuer', 502, (sent) => sent.set('iss', 'https://evil.example')],
+  ['names no issuer, although the provider always does', 502, (sent) => sent.delete('iss')],
+])('a response that %s signs nobody in, and its code is sent nowhere', async (_, status, change) => {
+  const { browser, response } = await begun();
+  change(response.searchParams);
+  provider.requested.length = 0;
+  await expectNobody(browser, await browser.get(response.pathname + response.search), status);
+  expect(provider.requested).not.toContain('/token');
+});
+
 describe('the code and the state', () => {
-  test('a stolen code in the response to another sign-in is refused by its nonce', async () => {
-    // The attack: code injection, at a provider that does not check PKCE.
-    const { member, person } = await company();
-    provider.checksVerifier = false;
-    const [victim, attacker] = [newBrowser(), newBrowser()];
-    const stolen = provider.codeFor(await beginWith(victim, member.email), person);
-    const own = new URL(provider.authorize(await beginWith(attacker, member.email), person), provider.issuer);
-    own.searchParams.set('code', stolen);
-    const page = await attacker.get(own.pathname + own.search);
+  test.each([
+    ['PKCE', true],
+    ['its nonce, if the provider does not check PKCE', false],
+  ])('a stolen code in the response to another sign-in is refused by %s', async (_, checksVerifier) => {
+    const { browser: attacker, response, member, person } = await begun();
+    provider.checksVerifier = checksVerifier;
+    response.searchParams.set('code', provider.codeFor(await beginWith(newBrowser(), member.email), person));
+    const page = await attacker.get(response.pathname + response.search);
     provider.checksVerifier = true;
     await expectNobody(attacker, page, 502);
-  });
-
-  test('a stolen code is refused by PKCE', async () => {
-    const { member, person } = await company();
-    const [victim, attacker] = [newBrowser(), newBrowser()];
-    const stolen = provider.codeFor(await beginWith(victim, member.email), person);
-    const own = new URL(provider.authorize(await beginWith(attacker, member.email), person), provider.issuer);
-    own.searchParams.set('code', stolen);
-    await expectNobody(attacker, await attacker.get(own.pathname + own.search), 502);
   });
 
   test('the request has PKCE with S256, a state and a nonce, and each differs from the last', async () => {
@@ -64,22 +81,26 @@ describe('the code and the state', () => {
 
   test('the response to the sign-in of another browser is refused', async () => {
     // The attack: login CSRF. The victim opens the attacker's response, and works in the attacker's account.
-    const { member, person } = await company();
-    const [attacker, victim] = [newBrowser(), newBrowser()];
-    const response = provider.authorize(await beginWith(attacker, member.email), person);
+    const { browser: attacker, path } = await begun();
+    const victim = newBrowser();
     await victim.get('/sign-in');
-    await expectNobody(victim, await victim.get(response), 400);
-    await expectNobody(newBrowser(), await newBrowser().get(response), 400);
-    expect((await attacker.get(response)).status).toBe(303);
+    await expectNobody(victim, await victim.get(path), 400);
+    await expectNobody(newBrowser(), await newBrowser().get(path), 400);
+    expect((await attacker.get(path)).status).toBe(303);
   });
 
   test('a response is accepted once', async () => {
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, member.email), person);
-    expect((await browser.get(response)).status).toBe(303);
+    const { browser, path } = await begun();
+    expect((await browser.get(path)).status).toBe(303);
     browser.cookies.delete('charter');
-    await expectNobody(browser, await browser.get(response), 400);
+    await expectNobody(browser, await browser.get(path), 400);
+  });
+
+  test('an ID token in place of the code, as in the implicit flow, signs nobody in', async () => {
+    const { browser, response } = await begun();
+    response.searchParams.delete('code');
+    response.searchParams.set('id_token', 'a.b.c');
+    await expectNobody(browser, await browser.get(response.pathname + response.search), 502);
   });
 
   test('a state is accepted once, even with a fresh code, and under concurrent requests', async () => {
@@ -91,51 +112,19 @@ describe('the code and the state', () => {
     expect(pages.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400]);
   });
 
-  test.each([
-    ['unknown', 'A'.repeat(43)],
-    ['malformed', 'state'],
-    ['empty', ''],
-    ['missing', null],
-  ])('a state that is %s is refused', async (_, state) => {
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = new URL(provider.authorize(await beginWith(browser, member.email), person), provider.issuer);
-    if (state === null) response.searchParams.delete('state');
-    else response.searchParams.set('state', state);
-    await expectNobody(browser, await browser.get(response.pathname + response.search), 400);
-  });
-
   test('a state after ten minutes is refused', async () => {
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, member.email), person);
+    const { browser, path } = await begun();
     dashboard.passMinutes(10);
-    await expectNobody(browser, await browser.get(response), 400);
-  });
-
-  test('two states in one response are not two chances', async () => {
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, member.email), person);
-    await expectNobody(browser, await browser.get(`${response}&state=${'A'.repeat(43)}`), 502);
-  });
-
-  test('the ID token in the URL, as of the implicit flow, signs nobody in', async () => {
-    const { member } = await company();
-    const browser = newBrowser();
-    const url = new URL(await beginWith(browser, member.email));
-    const back = `${new URL(url.searchParams.get('redirect_uri') ?? '').pathname}?state=${url.searchParams.get('state')}&iss=${provider.issuer}`;
-    await expectNobody(browser, await browser.get(`${back}&id_token=a.b.c`), 502);
+    await expectNobody(browser, await browser.get(path), 400);
   });
 });
 
 describe('mix-up', () => {
   test('the response of one connection is refused at the address of another one', async () => {
-    const [mine, other] = [await company(), await company()];
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, mine.member.email), mine.person);
-    const moved = response.replace(mine.administrator.scope.organizationId, other.administrator.scope.organizationId);
-    expect(moved).not.toBe(response);
+    const { browser, path, scope } = await begun();
+    const other = await company();
+    const moved = path.replace(scope.organizationId, other.scope.organizationId);
+    expect(moved).not.toBe(path);
     await expectNobody(browser, await browser.get(moved), 400);
   });
 
@@ -147,28 +136,11 @@ describe('mix-up', () => {
     expect(await redirectOf(mine)).not.toBe(await redirectOf(other));
   });
 
-  test.each([
-    ['names another issuer', 'https://evil.example'],
-    ['names none, although the provider always does', null],
-  ])('a response that %s is refused, and its code is sent nowhere', async (_, issuer) => {
-    // The attack: the code of an honest provider is sent to the token endpoint of the attacker's (RFC 9207).
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = new URL(provider.authorize(await beginWith(browser, member.email), person), provider.issuer);
-    if (issuer === null) response.searchParams.delete('iss');
-    else response.searchParams.set('iss', issuer);
-    provider.requested.length = 0;
-    await expectNobody(browser, await browser.get(response.pathname + response.search), 502);
-    expect(provider.requested).not.toContain('/token');
-  });
-
   test('a sign-in that began at the issuer before a change of the connection is refused', async () => {
-    const { member, person, administrator } = await company();
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, member.email), person);
+    const { administrator, browser, path } = await begun();
     await using other = await startIdentityProvider();
     await connect(db, administrator, { provider: other });
-    await expectNobody(browser, await browser.get(response), 400);
+    await expectNobody(browser, await browser.get(path), 400);
   });
 
   test('the same subject of another issuer is another person', async () => {
@@ -218,16 +190,14 @@ describe('the ID token', () => {
   });
 
   test('a response without one signs nobody in', async () => {
-    const { member, person } = await company();
-    const browser = newBrowser();
-    const response = provider.authorize(await beginWith(browser, member.email), person);
-    provider.override = (res, path) => {
-      if (path !== '/token') return false;
+    const { browser, path } = await begun();
+    provider.override = (res, asked) => {
+      if (asked !== '/token') return false;
       res.writeHead(200, { 'Content-Type': 'application/json' });
       res.end(JSON.stringify({ access_token: 'a', token_type: 'Bearer' }));
       return true;
     };
-    const page = await browser.get(response);
+    const page = await browser.get(path);
     provider.override = null;
     await expectNobody(browser, page, 502);
   });

@@ -269,7 +269,7 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
   );
 }
 
-// What the forms change.
+// The actions of the forms.
 
 /** Tries the connection first, and saves it only if it works. */
 export async function changeConnection(

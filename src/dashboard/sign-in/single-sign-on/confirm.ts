@@ -83,7 +83,7 @@ ${WITHOUT_PROOF[found.by](found)}
   return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
 }
 
-/** What people can do who cannot give the proof that the page asks for. */
+/** What the page offers to people who cannot give the proof that it asks for. */
 const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
   password: () =>
     html`<p class="aside"><a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a> The link that you get replaces the password here.</p>`,

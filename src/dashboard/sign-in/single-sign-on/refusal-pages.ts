@@ -36,7 +36,7 @@ export function lostPage(context: RequestContext, back?: Html): View {
   });
 }
 
-/** In place of `lostPage` for a person who is signed in, such as after a reload of the page that follows a proof. */
+/** The page in place of `lostPage` for a person who is signed in, such as after a reload of the page that follows a proof. */
 export function overPage(context: SignedInContext): View {
   return errorPage(context, {
     status: 400,
@@ -52,7 +52,7 @@ export function tooManyPage(context: RequestContext, limited: RateLimited, back?
   return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
 }
 
-/** For a person whose password or passkey was right, but whose organization does not accept it. */
+/** The page for a person whose password or passkey was right, but whose organization does not accept it. */
 export function requiredPage(
   context: RequestContext,
   { organizationId, email }: SingleSignOnRequired,
@@ -88,7 +88,7 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
   'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
-/** What people can do whose provider does not prove who they are, by the ways that they have to sign in. */
+/** What the page offers to people whose provider does not prove who they are, by their own ways to sign in. */
 function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
   const own = [passkeys > 0 && 'passkey', hasPassword && 'password'].filter((each) => each !== false).join(' or your ');
   return html`${own !== '' && html`<p>Go back and use your ${own}.</p>`}
