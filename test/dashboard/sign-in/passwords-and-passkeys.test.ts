@@ -9,10 +9,11 @@ import { addSecondFactor } from '../../support/data/accounts.ts';
 import { auditEventsOf } from '../../support/data/actors.ts';
 import { PASSWORD } from '../../support/data/password.ts';
 import { beginWith, connect } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { type Company, useCompanies } from '../../support/providers/companies.ts';
 
 const ORIGIN = 'https://charter.example.org';
-const { dashboard, db, provider, company, newBrowser, isIn } = await useCompanies({ publicUrl: ORIGIN });
+const companies = await useCompanies({ publicUrl: ORIGIN });
+const { dashboard, db, provider, company, newBrowser, isIn } = companies;
 
 /** Follows the link of the page to the password, as a person does, and signs in with it. */
 async function usePassword(browser: Browser, page: Page, email: string): Promise<Page> {
@@ -41,40 +42,38 @@ test('the page that asks for the e-mail leads to the password, and on to the pag
   expect(await isIn(browser)).toBe(true);
 });
 
-describe('the page that says why there is no sign-in at the provider leads to the password', () => {
-  test('if the provider does not answer', async () => {
-    const { administrator, scope } = await company();
-    const { organizationId } = scope;
-    await db.prisma.ssoConnection.update({ where: { organizationId }, data: { issuer: 'http://127.0.0.1:1' } });
-    const browser = newBrowser();
-    const failed = await browser.submit('/sign-in', { email: administrator.email });
-    expectToSay(failed, 503, 'does not answer');
-    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
-  });
-
-  test('if the person cancelled there', async () => {
-    const { administrator } = await company();
-    const browser = newBrowser();
-    const url = new URL(await beginWith(browser, administrator.email));
-    const callback = new URL(url.searchParams.get('redirect_uri') ?? '');
-    callback.search = new URLSearchParams({
-      error: 'access_denied',
-      state: url.searchParams.get('state') ?? '',
-      iss: provider.issuer,
-    }).toString();
-    const failed = await browser.get(callback.pathname + callback.search);
-    expectToSay(failed, 403, 'did not sign you in');
-    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
-  });
-
-  test('if Charter cannot let in who signed in there', async () => {
-    const { administrator } = await company();
-    const browser = newBrowser();
-    const url = await beginWith(browser, administrator.email);
-    const failed = await browser.get(provider.authorize(url, { sub: 'x', email: 'x@elsewhere.example' }));
-    expectToSay(failed, 403, 'cannot let you in');
-    expect((await usePassword(browser, failed, administrator.email)).status).toBe(303);
-  });
+test.each<[string, number, string, (browser: Browser, theirs: Company) => Promise<Page>]>([
+  [
+    'the provider does not answer',
+    503,
+    'does not answer',
+    async (browser, { administrator, scope: { organizationId } }) => {
+      await db.prisma.ssoConnection.update({ where: { organizationId }, data: { issuer: 'http://127.0.0.1:1' } });
+      return browser.submit('/sign-in', { email: administrator.email });
+    },
+  ],
+  [
+    'the person cancels there',
+    403,
+    'did not sign you in',
+    async (browser, { administrator }) => {
+      const back = provider.authorize(await beginWith(browser, administrator.email), { sub: 'x' });
+      return browser.get(back.replace(/\bcode=[^&]*/, 'error=access_denied'));
+    },
+  ],
+  [
+    'Charter cannot let the person in',
+    403,
+    'cannot let you in',
+    (browser, { administrator }) =>
+      companies.signIn(browser, administrator.email, { sub: 'x', email: 'x@else.example' }),
+  ],
+])('if %s, the page says so and leads to the password', async (_, status, words, attempt) => {
+  const theirs = await company();
+  const browser = newBrowser();
+  const failed = await attempt(browser, theirs);
+  expectToSay(failed, status, words);
+  expect((await usePassword(browser, failed, theirs.administrator.email)).status).toBe(303);
 });
 
 test('a link of an operator sets a password, which the next page asks for', async () => {
