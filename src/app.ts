@@ -49,11 +49,11 @@ export type App = {
   /** Sends the mails of all parts of the server. */
   readonly outbox: Outbox;
   readonly keyUses: KeyUseWriter;
-  /** Does, in the background, what a later request to this origin would wait for. Not needed before the first request. */
+  /** Does, in the background, what a later request to this origin would wait for. */
   prepare(origin: string): Promise<void>;
   /** From now on, /readyz returns 503. */
   announceShutdown(): void;
-  /** After the last response: writes the uses of keys, and sends the remaining mails. */
+  /** To be called after the last response. Writes the uses of keys, and sends the remaining mails. */
   close(): Promise<void>;
 };
 
@@ -117,7 +117,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   pages.use(handledBy('dashboard'), dashboard);
   pages.use(handledBy(NOBODY));
 
-  // A bare Express router in front: an Express application switches the prototypes of each request and response that
+  // A bare Express router comes first: an Express application switches the prototypes of each request and response that
   // passes it, which costs an API request more than everything else that Express does.
   const router = express.Router({ caseSensitive: true, strict: true });
   router.use(observeRequests(observers, requests));

@@ -66,7 +66,7 @@ export function serveConnections(
   // Without a listener, Node closes the connection in silence.
   server.on('connect', (_req, socket) => connections.get(socket)?.refuseConnect());
   const stalledMs = stalledSeconds * 1000;
-  // Not server.timeout, which starts a timer for each request: one per cent of the time of a cached response.
+  // server.timeout would start a timer for each request, which takes one per cent of the time of a cached response.
   const checks = setInterval(() => {
     for (const connection of connections.values()) connection.watchIfUnread(stalledMs);
   }, stalledMs / CHECKS_PER_STALL).unref();
@@ -107,7 +107,7 @@ export type Refusing = Omit<RefusalOptions, 'isBody'> & {
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** A CONNECT has no path whose methods could be listed. These are the API's. */
+/** A CONNECT has no path whose methods could be listed, so these are the methods of the API. */
 const CONNECT_REFUSED = new HttpError('method_not_allowed', 'CONNECT is not allowed: Charter is not a proxy.', {
   Allow: 'GET, HEAD, POST, PATCH, DELETE',
 });
@@ -172,7 +172,7 @@ export class Connection {
   /** If the client has not read all that was sent, the connection ends unless it reads some within this time. */
   watchIfUnread(stalledMs: number): void {
     const { writableLength, timeout } = this.#socket;
-    // Another call would start the time again.
+    // A second call would start the time again.
     if (writableLength > 0 && timeout !== stalledMs) this.#socket.setTimeout(stalledMs);
   }
 

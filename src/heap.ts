@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Heap growth limit, percent of live size. V8's own limit where there is much memory. */
+/** How much the heap may grow, in percent of its live size. V8 has this limit where there is much memory. */
 const GROWTH_PERCENT = 300;
 
 /**

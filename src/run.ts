@@ -38,7 +38,7 @@ const SUPERVISOR_SECONDS = 10;
 
 /** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
 export async function run(): Promise<void> {
-  // First of all, so that a signal during the start leaves no PostgreSQL running.
+  // Signals are watched first, so that one during the start leaves no PostgreSQL running.
   const worker = readWorker(process.argv.slice(2));
   const shutdown = watchForShutdown(worker?.stopRequested);
   try {
@@ -93,7 +93,7 @@ describes it.
  */
 function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
   let isStopping = false;
-  // Node reports an unhandled rejection here, too.
+  // Node reports unhandled rejections by this event, too.
   process.on('uncaughtException', (error: unknown, origin) => {
     if (isStopping) return;
     isStopping = true;

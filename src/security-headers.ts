@@ -10,7 +10,10 @@ export function isHttps(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith('https://') ?? false;
 }
 
-/** Returns a function that sets the headers of everything outside the API. With an https `publicUrl`, browsers are told to use only HTTPS (RFC 6797). */
+/**
+ * Returns a function that sets the headers of everything outside the API. With an https `publicUrl`, browsers are told to use
+ * only HTTPS (RFC 6797).
+ */
 export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeaders {
   const setHeaders = helmet({
     contentSecurityPolicy: {
@@ -28,7 +31,7 @@ export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeade
     },
     // With "no-referrer", browsers would send "Origin: null" with the dashboard's own forms.
     referrerPolicy: { policy: 'same-origin' },
-    // Not for subdomains: they may be other servers of the operator.
+    // Subdomains are left out: they may be other servers of the operator.
     strictTransportSecurity: isHttps(publicUrl) && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });

@@ -12,7 +12,7 @@ export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
 export const STALLED_SECONDS = 60;
 /** How many times the connections are checked within the limit for headers. */
 const CHECKS_PER_LIMIT = 5;
-/** From the end of the listener to the end of all connections. */
+/** The longest time from the end of the listener to the end of all connections. */
 export const STOP_SECONDS = 25;
 const CLOSE_IDLE_MS = 50;
 
@@ -33,14 +33,14 @@ export type Listening = {
 };
 
 export type Abortable = {
-  /** Ends at once, without waiting for any client. */
+  /** Ends the server at once, without waiting for any client. */
   abort(): Promise<void>;
 };
 
 export type ServeOptions = {
   /** The URL under which people reach the server; with https, responses to unreadable requests have Strict-Transport-Security, too. */
   publicUrl?: string | undefined;
-  /** 10 and 30 seconds by default. */
+  /** The time limits of requests: 10 and 30 seconds by default. */
   limits?: TimeLimits | undefined;
   /** A connection is closed whose client does not read a response for this time; 60 by default. */
   stalledSeconds?: number | undefined;
@@ -139,10 +139,10 @@ async function finish(server: Server, connections: Connections, idleSeconds: num
   server.close();
 }
 
-/** Closes idle connections repeatedly, because a connection also becomes idle after a response that was being sent when the shutdown began. */
+/** Closes idle connections again and again, because others become idle after the response that was being sent. */
 function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeout {
   const closeIdle = () => {
-    // After the requests that have arrived in the meantime have been read.
+    // The requests that have arrived in the meantime are read first.
     if (performance.now() >= startAt) setImmediate(() => connections.closeIdle());
   };
   closeIdle();

@@ -6,7 +6,7 @@ import type { Database } from './store/sql/database.ts';
 
 export { seed };
 
-/** Addresses, demonstration sign-ins and a curl command with a new key. Not for production, where there is no demonstration. */
+/** Lists the addresses, the demonstration sign-ins and a curl command with a new key, outside of production. */
 export async function welcome(
   db: Database,
   {

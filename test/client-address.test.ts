@@ -53,11 +53,11 @@ test.each([
 );
 
 test('a client that has closed the connection has no address, whatever it has claimed', () => {
-  // The attack: it sends a write with a stolen key and an allowed address, and is gone before the address is read.
+  // The attack: a client sends a write with a stolen key and an allowed address, and is gone before the address is read.
   const request = { socket: { remoteAddress: undefined }, headers: { 'x-forwarded-for': '203.0.113.7' } };
   const isTrusted = trustedAddressIn(() => true);
   const clientAddressOf = clientAddressIn(isTrusted);
-  // The two members that are read.
+  // Only these two members are read.
   expect(clientAddressOf(request as unknown as Parameters<typeof clientAddressOf>[0])).toBe('');
   // The bug: Express asks about the address of such a connection, too, and the request failed with a line in the log.
   expect(isTrusted(undefined, 0)).toBe(false);

@@ -228,7 +228,7 @@ describe('the address that cells share', () => {
       { PUBLIC_URL: '' },
       'CHARTER_CELLS says that the address of the cell eu1 is https://eu1.example, but PUBLIC_URL is missing.',
     ],
-    // The attack on itself: reports of leaked keys would go round in circles.
+    // The server would attack itself: reports of leaked keys would go round in circles.
     [{ COMMON_URL: 'https://us1.example' }, 'COMMON_URL is also the address of the cell us1 in CHARTER_CELLS.'],
     [
       { COMMON_URL: 'http://charter.example' },
@@ -346,7 +346,7 @@ test.each<[env: Record<string, string>, message: string, remedy: string]>([
     'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
     'Set DATABASE_URL to the URL of the connection pooler',
   ],
-  // Nothing is enforced on some responses only.
+  // A check that is enforced applies to every response.
   [
     { RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' },
     'RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.',

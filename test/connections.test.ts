@@ -42,7 +42,7 @@ const answerAll = () => {
   for (const respond of waiting.splice(0)) respond();
 };
 
-/** Answers /slow when told to, anything else at once. */
+/** Answers /slow when the test says so, and anything else at once. */
 const app: RequestListener = (req, res) => {
   served.push(req.url ?? '');
   if (/flooding|polite/.test(req.url ?? '')) req.socket.once('close', () => closed.push(req.url ?? ''));
@@ -52,7 +52,7 @@ const app: RequestListener = (req, res) => {
   res.end('ok');
 };
 
-/** Larger than what the system buffers for a connection. */
+/** A text that is larger than what the system buffers for a connection. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 /** Responses with LARGE that have ended. */
 let ended = 0;
@@ -119,7 +119,7 @@ test('what arrives after the last response causes no reset', async () => {
     await untilEnded(peer);
     for (let i = 0; i < 2; i += 1) {
       peer.socket.write('x');
-      // Long enough for a reset to arrive, which the next write would report.
+      // A reset has the time to arrive, and the next write would report it.
       const other = await open(GET);
       await until('the other response', () => statuses(other).length === 1);
     }

@@ -48,7 +48,7 @@ test('a code of the authenticator is read with blanks', () => {
 });
 
 test('the cells of a CSV line are those that were written', () => {
-  // Without the characters before which a formula would begin.
+  // The characters with which a formula begins are left out.
   const cell = fc.string({ unit: fc.constantFrom(...'aé"\',;\t\r\n 0😀') });
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1 }), (cells) => expect(parseCsv(csvLine(cells))).toEqual([cells])),

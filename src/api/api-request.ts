@@ -48,7 +48,7 @@ export class ApiRequest {
   repeatedFields: readonly string[] = NOTHING;
   /** The response that the cache holds for this caller and URL. */
   cached: RenderedResponse | undefined;
-  /** True where the response comes from the cache and no header asks for anything that validation could refuse. */
+  /** `true` if the response comes from the cache and no header asks for anything that validation could refuse. */
   isKnownValid = false;
   /**
    * The number of a batch's changes beyond the first one, for which the request itself was counted. It is 0 for every other
@@ -314,7 +314,7 @@ function readableErrorOf(error: unknown, maxBodyBytes: number): unknown {
   return error;
 }
 
-/** "100 KiB" or "1 MiB", for a multiple of these. */
+/** Formats a multiple of 1 KiB, such as "100 KiB" or "1 MiB". */
 function formatBytes(bytes: number): string {
   const kibibytes = bytes / 1024;
   return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;

@@ -184,7 +184,7 @@ async function callHandler(handler: OperationHandler, request: ApiRequest, refus
 
 type Contract = Awaited<ReturnType<typeof openContract>>;
 
-/** openapi-backend with our router and our validator, which do at the start what it would do for each request. */
+/** Opens openapi-backend with our router and our validator, which do at the start what its own do for each request. */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({
     // openapi-backend resolves the references within the document that it is given.

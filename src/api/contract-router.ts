@@ -83,7 +83,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
   }
 
   #remedyFor(path: string): string {
-    // The lookbehind makes it linear: otherwise the search would start again at each slash of a run that is not at the end.
+    // The lookbehind makes the search linear: it would otherwise start again at each slash of a run that is not at the end.
     const shorter = path.replace(/(?<!\/)\/+$/, '');
     if (shorter === path) return SEE_DOCUMENT;
     const template = this.#templateOf(shorter);

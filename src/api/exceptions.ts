@@ -62,7 +62,7 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** True for a bug or an outage, which is logged. A refusal under load or during a move is neither. */
+  /** `true` for a bug or an outage, which is logged. A refusal under load or during a move is neither. */
   readonly isFault: boolean;
 };
 

@@ -97,7 +97,7 @@ export type Listed = {
   readonly path: string;
   /** The order and the filters of the request. */
   readonly query: Query;
-  /** The values of parameters that have few. */
+  /** The values of the parameters that have few values. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
   /** The parameters that a cursor belongs to. */
   readonly parameters: string;

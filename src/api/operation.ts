@@ -7,7 +7,7 @@ import type { Database } from '../store/sql/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
 import type { HandlerResult, JsonText } from './response.ts';
 
-/** An operation as openapi-backend has it, with what every request needs to know of it, worked out once at the start. */
+/** An operation as openapi-backend has it, with what every request needs to know about it, computed once at the start. */
 export type ContractOperation = Operation & {
   readonly operationId: string;
   /** The permission that the key needs; `undefined` if it needs none. */
@@ -24,9 +24,9 @@ export type ContractOperation = Operation & {
   readonly maxBodyBytes: number;
   /** The array in the body whose items count as requests, marked with "x-counts-as-requests". */
   readonly countedField: string | undefined;
-  /** The contract shows an ETag on the success. */
+  /** Whether the contract shows an ETag on the success. */
   readonly hasEntityTag: boolean;
-  /** The contract shows a 304. */
+  /** Whether the contract shows a 304. */
   readonly isConditional: boolean;
   /**
    * Its responses may be kept in the response cache, if its handler returns their version. An operation without a permission
@@ -115,7 +115,7 @@ export type OperationId = keyof Operations;
 /** What a handler may use besides its input. */
 export type HandlerDeps = { readonly db: Database; readonly keyUses: KeyUses };
 
-/** From the operation's valid input to one of the successes that the contract shows. Refusals are thrown. */
+/** Makes one of the successes that the contract shows from the operation's valid input. Refusals are thrown. */
 export type Handler<Op extends OperationId> = {
   (input: Input<Op>, deps: HandlerDeps): Promise<Success<Op>>;
   /** `false` for a handler made by `withoutDatabase`. */
@@ -200,5 +200,5 @@ export type RefusalOf = (
   input: Pick<HandlerInput, 'path' | 'body'> & { readonly headers: Readonly<Record<string, string>> },
 ) => DomainError | null;
 
-/** From valid input to the response; refusals are thrown. */
+/** Makes the response from valid input. Refusals are thrown. */
 export type OperationHandler = (input: HandlerInput) => Promise<HandlerResult>;

@@ -243,11 +243,11 @@ export function requireIfMatch(
   if (header === undefined || header.trim() === '*') return;
   const tags = entityTagsIn(header);
   if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
-  // To read it again would not help: the client would get the same tag, and send it weakened again.
+  // Reading the row again would not help: the client would get the same tag, and send it weakened again.
   throw new DomainError('precondition_failed', (tags.some(isWeak) && WEAK) || suffixMessageOf(tags) || staleMessage);
 }
 
-/** A tag of this API, then what a proxy has appended: Apache "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd". */
+/** A tag of this API and what a proxy has appended: Apache "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd". */
 const WITH_SUFFIX = /^"[\w-]{22}([-;:+._~]{1,2}[a-z-]{2,10})"$/i;
 
 function suffixMessageOf(tags: readonly string[]): string | undefined {

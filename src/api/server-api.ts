@@ -24,7 +24,7 @@ export type ServerApiConfig = {
   readonly cell?: string | null | undefined;
   /** `null` if responses are not checked, which costs nothing. */
   readonly responseCheck: ResponseCheck | null;
-  /** The published contract by default. */
+  /** The published contract is served if it is omitted. */
   readonly contract?: ServedContract | undefined;
 };
 

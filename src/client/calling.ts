@@ -106,7 +106,7 @@ export function parametersOf(method: Method, path: string, given: Parameters): P
     : parameters;
 }
 
-/** Drops undefined values. Null throws: it would silently drop a filter, or the `If-Match` that prevents lost updates. */
+/** Drops undefined values. Throws for null, which would silently drop a filter, or the `If-Match` against lost updates. */
 function withoutUndefined(
   location: keyof Parameters,
   values: Readonly<Record<string, unknown>> = {},
@@ -146,7 +146,7 @@ function withIdempotencyKey(header: Record<string, unknown>): Record<string, unk
   return isGiven ? header : { ...header, 'Idempotency-Key': randomKey() };
 }
 
-/** 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
+/** A text of 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
 export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -20,7 +20,10 @@ export type {
 export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 export type { ClientOptions } from './settings.ts';
 
-/** Creates a client, and sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never holds its value. */
+/**
+ * Creates a client, and sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never
+ * holds its value.
+ */
 export function createClient(options: ClientOptions): CharterClient {
   return createTypedClient(readSettings(options), realClock);
 }

@@ -45,7 +45,7 @@ export type CharterClient = {
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<ItemOf<Path>, void, void>;
-  /** Every page of a list, likewise. The last page of a feed has a `next_cursor` from which to continue later. */
+  /** Every page of a list, from the first or from `cursor` on. The last page of a feed has a `next_cursor` to continue later. */
   pages<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>

@@ -78,7 +78,7 @@ export type OutcomeOf<Path extends BatchPath> = { readonly change: ChangeOf<Path
 
 /** The outcomes of a batch, in the order of its changes. */
 export type BatchOf<Path extends BatchPath> = {
-  /** From 1 on. */
+  /** The number of the batch, from 1 on. */
   readonly number: number;
   readonly outcomes: readonly OutcomeOf<Path>[];
   /** How many changes have been processed, those of earlier batches included. */
@@ -107,7 +107,7 @@ type DataOf200<Path extends string> =
 /** The paths whose POST takes an `Idempotency-Key`. */
 export type IdempotentPath = IdempotentPathIn<paths>;
 
-/** For any contract. An operation without header parameters has `header?: never`, and `keyof never` is every string. */
+/** These paths of any contract. An operation without header parameters has `header?: never`: `keyof never` is every string. */
 export type IdempotentPathIn<Paths> = {
   [Path in keyof Paths]: Paths[Path] extends { post: { parameters: { header?: infer Header } } }
     ? [NonNullable<Header>] extends [never]
@@ -191,7 +191,7 @@ type ResultHeaders<H> = {
   ): Record<never, never> extends Pick<H, Name> ? string | null : Text<H[Name]>;
 } & Headers;
 
-/** Without the index signature that openapi-typescript gives to headers. */
+/** The headers without the index signature that openapi-typescript gives to them. */
 type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] };
 
 /** On the wire every header is a text, even an integer. */

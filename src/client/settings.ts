@@ -20,7 +20,7 @@ export type ClientOptions = {
 export type Fetch = (request: Request) => Promise<Response>;
 
 export type Settings = {
-  /** Without a slash at the end. */
+  /** The address without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: KeySource;
   readonly timeoutMs: number;
@@ -38,7 +38,7 @@ export function readSettings(options: ClientOptions): Settings {
     timeoutMs: readNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
     retries: readNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
     totalTimeoutMs: readNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
-    // Called as a function, not as a method, because a browser's fetch throws on any other `this`.
+    // This calls a function, not a method, because a browser's fetch throws on any other `this`.
     fetch: (request) => (given === undefined ? fetch(request) : given(request)),
   };
 }
@@ -64,7 +64,7 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
   throw new RangeError(`${name} must be an integer from ${min} to ${max}.`);
 }
 
-/** The key to send, unless it is the one that the server has refused. Then the present key, which may be the same. */
+/** Returns the key to send. If the server has refused one, asks for the present key, which may be the same. */
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
 /** Throws, or rejects if the key comes from a function, with a TypeError that never holds the value. */

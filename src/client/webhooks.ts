@@ -162,7 +162,7 @@ async function signatureOf({ id, timestamp, body }: Signed, secret: Uint8Array<A
   return `${SIGNATURE_VERSION},${btoa(String.fromCharCode(...mac))}`;
 }
 
-/** Compares in constant time: an attacker could otherwise find a signature character by character, by the time that each guess takes. */
+/** Compares in constant time: the time of each guess would otherwise tell an attacker how much of it is right. */
 function isSame(given: string, right: string): boolean {
   if (given.length !== right.length) return false;
   let difference = 0;

@@ -86,7 +86,7 @@ export class Attempter {
     this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
   }
 
-  /** The current secret first. Throws if this process lacks the encryption key of one of them. */
+  /** The secrets that sign, the current one first. Throws if this process lacks the encryption key of one of them. */
   #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
     const endpoint = { organizationId, id: endpointId };
     const current = this.#keyring.decrypt(secret, placeOfWebhookSecret(endpoint));

@@ -38,7 +38,7 @@ export type DeliveryOptions = AttempterOptions & {
   readonly outbox: Outbox;
   readonly publicUrl: string | undefined;
   readonly leaseSeconds?: number;
-  /** Interval of the lines in the log with numbers of deliveries; 60 except in tests. */
+  /** Interval of the lines in the log with numbers of deliveries; 60 by default. */
   readonly reportSeconds?: number;
   readonly measures?: DeliveryMeasures | undefined;
 };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Request, type Response, Router } from 'express';
 import { type Database, isReachable } from '../store/sql/database.ts';
 
-/** Below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s), so that they get the response. */
+/** A time below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s), so that they get the response. */
 export const TIMEOUT_MS = 2000;
 
 export type HealthDeps = {
@@ -13,7 +13,7 @@ export type HealthDeps = {
   readonly setPageHeaders: (res: Response) => void;
 };
 
-/** /livez and /readyz, for supervisors and load balancers. Not part of the contract. */
+/** /livez and /readyz, for supervisors and load balancers. They are not part of the contract. */
 export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeaders }: HealthDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const respond = (res: Response, status: number, state: string): void => {

@@ -35,7 +35,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'counts of requests': deleteOldKeyUses,
   'notices about keys': deleteOldKeyNotices,
   'networks of keys': deleteOldKeyNetworks,
-  // Before the events, because a delivery without its event fails.
+  // Deliveries come before the events, because a delivery without its event fails.
   'webhook deliveries': (db, deletion, { eventDays }) => deleteExpiredDeliveries(db, deletion, eventDays),
   'counts of webhooks': deleteOldWebhookDays,
   'previous webhook secrets': eraseExpiredPreviousSecrets,

@@ -5,7 +5,7 @@ import { prettyFactory } from 'pino-pretty';
 export type { Logger };
 
 export type LogOptions = {
-  /** Members of every line. */
+  /** The members of every line. */
   readonly base?: Readonly<Record<string, unknown>>;
   /** Standard output by default. */
   readonly output?: Writable & { readonly isTTY?: boolean };

@@ -113,7 +113,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
   };
 }
 
-/** The resource of every export: this process. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
+/** Describes this process, for every export. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
 function resourceOf(serviceName: string) {
   return defaultResource()
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))

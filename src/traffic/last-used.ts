@@ -39,7 +39,7 @@ export type KeyUseWriter = KeyUses & {
 
 export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
-  /** Interval of the writes; 60 except in tests. */
+  /** Interval of the writes; 60 by default. */
   everySeconds?: number;
   /** Maximum number of keys, each counted once an hour, between two writes. Uses of further keys are dropped. */
   maxKeys?: number;
@@ -127,7 +127,7 @@ class UseBuffer {
 
 const CLIENT_EVERY_MS = 1000;
 const DAY_CHARACTERS = '2026-01-31'.length;
-/** Shared by all keys, most of which are used without a request that records the client. */
+/** A map that is shared by all keys, most of which are used without a request that records the client. */
 const NO_NETWORKS = new Map<string, string>();
 const MAX_REFUSED = 2_147_483_647;
 

@@ -200,7 +200,7 @@ export class LeasedTokens {
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
-  /** Until then, the shared bucket holds less than no token, because of batches. */
+  /** Until this time, the shared bucket holds less than no token, because of batches. */
   #indebtedUntil = 0;
   /** Tokens that were taken without a lease. The next lease, or the present one, takes them from the shared bucket. */
   #owed = 0;
@@ -241,7 +241,7 @@ export class LeasedTokens {
     this.#payFromStock();
   }
 
-  /** The next lease should ask for this. */
+  /** What the next lease should ask for. */
   get request(): LeaseRequest {
     return { subject: this.subject, rate: this.rate, wanted: this.wanted, owed: this.#owed };
   }
@@ -257,7 +257,7 @@ export class LeasedTokens {
     this.#owed -= paid;
   }
 
-  /** True when the next lease should be requested ahead of need. */
+  /** Whether the next lease should be requested ahead of need. */
   get isLow(): boolean {
     return this.#stock < this.#fullStock / 2 || this.#stock < 0 || this.#owed > 0;
   }
@@ -281,7 +281,7 @@ export class LeasedTokens {
     if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
   }
 
-  /** Until the shared bucket holds a token again, if it is known to be empty. */
+  /** The time until the shared bucket holds a token again; 0 if it is not known to be empty. */
   secondsUntilRefill(at: number): number {
     return Math.max(0, this.#emptyUntil - at) / 1000;
   }

@@ -11,7 +11,7 @@ export type Traffic = {
   readonly limiter: RequestLimiter;
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
-  /** What is measured of the look-ups of keys, and how long a request waits for one. */
+  /** The measures of the look-ups of keys, and how long a request waits for one. */
   readonly lookUps: { readonly measures: LookUpMeasures; readonly waitMs: number | undefined };
   /** Waits before a refusal of an address that sends too many requests without a valid key. */
   readonly pause: () => Promise<void>;

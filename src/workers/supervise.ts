@@ -243,7 +243,7 @@ export class Workers {
         // A connection may wait because every worker had too many.
         onTaken: () => this.#handWaiting(1),
         onReturned: (socket) => this.hand(socket),
-        // After an unexpected error. In a shutdown of the whole server, it still gets connections until `end`.
+        // The worker leaves after an unexpected error. In a shutdown of the whole server, it still gets connections until `end`.
         onLeaving: () => this.#stopping.signal.aborted || worker.release(),
       },
     );

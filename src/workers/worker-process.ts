@@ -65,7 +65,7 @@ export class WorkerProcess {
       onEnd(null, null);
       closed.resolve();
     });
-    // This does not wait for the exit only, when the last messages may still have to be read: no two workers may read from one connection.
+    // The exit is too early: the last messages may still have to be read, and no two workers may read from one connection.
     child.once('close', () => {
       closed.resolve();
       for (const socket of this.#untaken.values()) events.onReturned(socket);

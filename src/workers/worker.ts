@@ -75,11 +75,11 @@ export class Worker implements HandedConnections {
   }
 
   #receive(id: number, handle: unknown): void {
-    // This comes before anything is read: if this process ends, the supervisor hands every connection that is not taken to another worker.
+    // This comes first: if this process ends, the supervisor hands every connection that is not taken to another worker.
     this.#send({ kind: 'taken', id });
     // The message has no socket if the supervisor has closed it meanwhile.
     if (!(handle instanceof Socket)) return;
-    // As Node's HTTP server sets up the connections that it accepts itself.
+    // Node's HTTP server sets up the connections that it accepts itself in this way.
     handle.allowHalfOpen = true;
     handle.setNoDelay(true);
     this.#serve(handle);

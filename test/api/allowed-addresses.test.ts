@@ -11,7 +11,7 @@ import { createTestOrganization, startServer, type TestOrganization, useServer }
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';
-/** Of the server, so that no test lasts beyond the end of a day. */
+/** The time of the server, so that no test lasts beyond the end of a day. */
 const NOW = new Date();
 const proxied = await useServer({ trustedProxies: ['loopback'], clock: () => NOW.getTime() });
 const direct = await startServer({ databaseUrl: proxied.databaseUrl });
@@ -19,7 +19,7 @@ afterAll(() => direct.close());
 
 const from = (forwardedFor: string) => ({ headers: { 'X-Forwarded-For': forwardedFor } });
 
-/** As the statement of a restriction does, for the first key of an organization. */
+/** Sets the list of the first key of an organization, as the statement of a restriction does. */
 async function allow({ id: organizationId }: TestOrganization, addresses: string[]): Promise<void> {
   await proxied.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { allowedAddresses: addresses } });
 }
@@ -91,7 +91,7 @@ test.each([
 });
 
 test('without a trusted proxy, no header changes the address', async () => {
-  // The attack: whoever has stolen the key guesses an allowed address and claims it.
+  // The attack: a thief of the key guesses an allowed address and claims it.
   const ours = await restricted(HERE);
   const client = new Client(direct.url, ours.key);
   for (const header of [
@@ -163,7 +163,7 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
   });
   const { key, id: organizationId } = await restricted(HERE);
   const client = new Client(limited.url, key);
-  // At the same time, because a busy machine may serve fewer than two a second.
+  // The requests are sent at the same time, because a busy machine may serve fewer than two a second.
   const replies = await times(12, () => client.get('/api/key', from(ELSEWHERE)));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403, 429]));
   for (const { headers, body } of replies.filter(({ status }) => status === 429)) {
@@ -194,7 +194,7 @@ describe('the networks from which a key was used', () => {
       await send(address);
     const seen = { [HERE]: today, [ELSEWHERE]: today, '2001:db8:7:9::/64': today };
     expect(await networksOf(ours)).toEqual(seen);
-    // Those of later writes are added.
+    // The networks of later writes are added.
     await send('192.0.2.1');
     await proxied.keyUses.flush();
     await send(HERE);

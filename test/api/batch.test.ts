@@ -35,13 +35,13 @@ function single(client: Client, change: Change): Promise<Reply> {
   }
 }
 
-/** A single response as a result. */
+/** The response to a single request, as a result of a batch. */
 function resultOf({ status, headers, body = null }: Reply): Result {
   const isMade = status < 300;
   return { status, etag: headers['etag'] ?? null, body: isMade ? body : null, exception: isMade ? null : body };
 }
 
-/** Without ids, times and entity tags, which two organizations do not share; equal ids stay equal. */
+/** The value without ids, times and entity tags, which two organizations do not share. Equal ids stay equal. */
 function comparable(value: unknown): unknown {
   const ids: string[] = [];
   const text = JSON.stringify(value, (name, member) =>

@@ -33,7 +33,7 @@ async function setExpiry({ id: organizationId }: TestOrganization, expiresAt: Da
   await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { expiresAt } });
 }
 
-/** In the transaction of an operator. */
+/** Runs the work in the transaction of an operator. */
 async function moveExpiry(operator: PoolClient, { keyId }: { keyId: string }, inMs: number): Promise<void> {
   await operator.query('update api_keys set expires_at = $2 where id = $1', [keyId, new Date(Date.now() + inMs)]);
 }
@@ -174,7 +174,7 @@ test('an operator can give such a key a later expiry', async () => {
   expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
 });
 
-/** As after a change while PostgreSQL's clock was ahead. */
+/** Raises the version as a change does while PostgreSQL's clock is ahead. */
 async function moveVersionAhead({ id }: TestOrganization, byMs: number): Promise<void> {
   await server.db.pool.query('alter table organizations disable trigger organizations_version');
   const version = BigInt(Date.now() + byMs) * 1000n;

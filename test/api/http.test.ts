@@ -206,7 +206,7 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
   await until('no statement to wait for a connection', () => server.db.pool.waitingCount === 0);
 });
 
-// The bug: it was logged as a bug of the server, with a stack.
+// The bug: the end of the connection was logged as a bug of the server, with a stack.
 test('a client that disconnects in the middle of a body, while its key is looked up, is no error', async () => {
   const { key } = await createTestOrganization(server);
   const before = logged.length;
@@ -310,12 +310,12 @@ test('four requests of a connection are processed at the same time, in order, an
     begun += 1;
     pending.push(res);
     mostPending = Math.max(mostPending, pending.length);
-    // The latest first: the responses are still sent in order.
+    // The latest request is answered first, and the responses are still sent in order.
     if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
   });
   await using flooding = await flood(listening.url, { connections: 1, requests: total, text });
   await until('the first requests', () => begun === 4);
-  // As many turns of the event loop as it takes to read everything.
+  // These requests give the server enough turns of the event loop to read everything.
   for (let i = 0; i < 500; i += 1) await exchangeRaw(listening.url, keptRequest('GET /other', ['Connection: close']));
   isAnswering = true;
   for (const res of pending.splice(0)) res.end('x');

@@ -11,7 +11,7 @@ import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
-/** A minute before the hour ends, and a Monday. */
+/** The time is a minute before the end of an hour, on a Monday. */
 const NOW = Date.parse('2026-05-04T12:59:00.000Z');
 const HOUR_MS = 3_600_000;
 /** Requests of an organization that run at the same time while it is alone. */
@@ -135,7 +135,7 @@ test('a request whose client gives up while it waits is no failure of the server
     const givesUp = new AbortController();
     const headers = { Authorization: `Bearer ${key}` };
     const abandoned = fetch(`${server.url}${LIST}?search=abandoned`, { headers, signal: givesUp.signal });
-    // Each is another turn of the queue: the first ones arrive after the request, and the last ones after its end.
+    // Each request is another turn of the queue: the first ones arrive after the request, and the last ones after its end.
     for (let i = 0; i < 3; i += 1) await client.get('/api/key');
     givesUp.abort();
     await expect(abandoned).rejects.toThrow('aborted');

@@ -110,7 +110,7 @@ test.each([
   ['1000-01-01T00:00:00%2B23:59', ['before', 'at', 'after']],
   ['9999-12-31T23:59:59.999Z', []],
   ['9999-12-31T23:59:59%2B01:00', []],
-  // Later than any row: the year 10000.
+  // This is in the year 10000, later than any row.
   ['9999-12-31T23:59:59-00:01', []],
 ])('updated_since=%s finds %j', async (since, expected) => {
   expect(await namesFound(dated, `updated_since=${since}&sort=updated_at`)).toEqual(expected);

@@ -48,7 +48,7 @@ test.each(['PATCH', 'POST'])(
       await untilWaiting(blocker, 1);
       await proxy.stop();
       expect((await waiting).status).toBe(503);
-      // Before the statement time-out of fifteen seconds, which would end it, too.
+      // The wait ends before the statement time-out of fifteen seconds, which would end the statement, too.
       await untilWaiting(blocker, 0, { seconds: 14 });
       await blocker.query('rollback');
       await proxy.start();

@@ -13,7 +13,7 @@ import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const OTHERS_REQUESTS = length({ full: 15, figures: 45 });
-/** Looks at what must be served while a table is locked. */
+/** Sends the requests that must be served while a table is locked. */
 const LOOKS = length({ full: 5, figures: 100 });
 /** Requests of an organization that run at the same time while it is alone; three if it is not. */
 const MOST = 5;
@@ -102,7 +102,7 @@ test('the requests of closed connections are not carried out', async () => {
   });
   expect((await client.post(LIST, { name: 'The last in the queue' })).status).toBe(201);
   const { body: page } = await client.get(`${LIST}?search=Abandoned&limit=100`);
-  // Those that had begun, and those whose end a busy server had not read before it was their turn.
+  // These are the requests that had begun, and those whose end a busy server had not read before it was their turn.
   expect(page.data.length).toBeLessThan(half.connections / 2);
 });
 

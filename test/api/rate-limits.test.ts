@@ -16,7 +16,7 @@ const unlimited = await startServer({
 });
 afterAll(() => unlimited.close());
 
-/** One request per second, with a bucket for one. */
+/** A limit of one request per second, whose bucket holds one token. */
 async function limitedToOne(limit: 'perKey' | 'perOrganization') {
   const ours = await createTestOrganization(server);
   await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 0, [limit]: 1 });

@@ -141,7 +141,7 @@ test('a cached response that passed the check is not checked again; a response t
   const send = (method: string) => client.send(method, `${LIST}/${body.id}`);
   for (const method of ['HEAD', 'HEAD', 'GET', 'GET', 'HEAD']) expect((await send(method)).status).toBe(200);
   await client.get('/api/key');
-  // The creation, both HEADs, the first GET, and the key.
+  // These are the creation, both HEADs, the first GET, and the key.
   expect(watched.lines).toEqual([expect.objectContaining({ checked: 5, broken: 1 })]);
   await watched.close();
 });

@@ -69,7 +69,7 @@ function writeOf(i: number, { key }: Leaked, programId: string): Write {
   const path = kind?.startsWith('create') ? '/api/parent_programs' : `/api/parent_programs/${programId}`;
   const method = kind === 'update' ? 'PATCH' : kind === 'delete' ? 'DELETE' : 'POST';
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: charter.test', `Authorization: Bearer ${key}`];
-  // A DELETE has no body that the server waits for: half of its head has to do.
+  // A DELETE has no body that the server waits for, so its head is divided.
   if (kind === 'delete') return { head: `${lines.join('\r\n')}\r\n`, rest: '\r\n', isAuthenticated: false };
   const body = JSON.stringify({ name: `Written late ${i}` });
   if (kind === 'create once') lines.push(`Idempotency-Key: late-${i}`);

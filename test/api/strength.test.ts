@@ -22,7 +22,7 @@ const POSITION = Buffer.from('a position');
 const macOf = (list: string) =>
   sealCursor({ key: 'a key', list }, POSITION).slice(0, -POSITION.toString('base64url').length);
 
-/** A text of this alphabet at each position; a character that never varies has no bits. */
+/** The bits of texts of this alphabet. A character that never varies has none. */
 function bitsOf(texts: readonly string[], bitsEach: number): number {
   const length = Math.min(...texts.map((text) => text.length));
   const varying = Array.from({ length }, (_, i) => new Set(texts.map((text) => text[i])).size);

@@ -31,7 +31,7 @@ const PATCHES = fc.array(
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** RFC 7396, for an object with texts, null and one object of texts. */
+/** Merges a patch (RFC 7396) into an object with texts, null and one object of texts. */
 function merged(content: Content, patch: Content): Content {
   const metadata = { ...Object(content['metadata']), ...Object(patch['metadata']) };
   const kept = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));

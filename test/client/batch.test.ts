@@ -179,7 +179,7 @@ test('a request has at most 1 MiB, whatever the size of its changes', async () =
   expect(statuses).toEqual(Array(120).fill(201));
   const sizes = network.received.map(({ body }) => Buffer.byteLength(body));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(1_048_576);
-  // Nearly full, all but the last one.
+  // All batches but the last one are nearly full.
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(1_000_000);
 });
 

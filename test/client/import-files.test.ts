@@ -70,7 +70,7 @@ const rendering = fc.constantFrom(...Object.entries(ENCODINGS)).chain(([encoding
   }),
 );
 
-/** An encoder is slow to make. */
+/** The encoders by name. Making one is slow. */
 const known = new Map<string, Encoder>();
 function encoders(encoding: string): Encoder {
   const found = known.get(encoding) ?? encoderOf(encoding);

@@ -1,4 +1,4 @@
-// The command as integrators run it: from the packed client, in a process of its own.
+// The command `charter-import` as integrators run it: from the packed client, in a process of its own.
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
@@ -200,7 +200,7 @@ test.each([
   network.play(passesOn(server.url));
   const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
-  // The look at the key, and three batches. Without the waits, two of these would be refused. On a busy machine, one may be.
+  // The look at the key, and three batches, two of which would be refused without the waits. On a busy machine, one may be.
   expect(network.received.length).toBeLessThan(6);
 });
 

@@ -9,7 +9,7 @@ const PROGRAM = '/api/parent_programs/{id}';
 
 const server = await useScriptedServer();
 
-/** Bypasses the types. */
+/** Calls without types, as a program in JavaScript does. */
 async function call(...parameters: Parameters<Call>): Promise<void> {
   server.play(respondsWith(200));
   await createCall(readSettings({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
@@ -39,7 +39,7 @@ test('a weak tag in If-None-Match is sent as it is, because weak tags match ther
   expect(server.received[0]?.headers['if-none-match']).toBe('W/"a"');
 });
 
-// Omitting it would return the whole list.
+// Without the filter, the server would return the whole list.
 test('a null filter is refused, not omitted', async () => {
   const params = { query: { external_id: null } };
   await expect(call('get', PROGRAMS, { params })).rejects.toThrow('params.query.external_id is null.');

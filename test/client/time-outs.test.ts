@@ -45,7 +45,7 @@ describe('a time-out', () => {
   test('leads to a retry', async () => {
     const clock = createTestClock();
     const silent = () => new Promise<Response>(() => {});
-    // Immediate and without the network, which could also be slow on a busy machine.
+    // The response comes at once and without the network, which could also be slow on a busy machine.
     const prompt = async () => Response.json({ data: [] });
     const tries = [silent, silent, prompt];
     const charter = createClientOn(clock, { ...options(), timeoutMs: 20, fetch: () => (tries.shift() ?? prompt)() });

@@ -88,7 +88,7 @@ test('an outage between an attempt and the disabling of its endpoint delays it, 
     data: { failingSince: new Date(Date.now() - 6 * DAY_MS) },
   });
   await writeEvents(db, organizationId);
-  // Fails once: a sequence keeps its value when its transaction is rolled back.
+  // The trigger fails once: a sequence keeps its value when its transaction is rolled back.
   await db.pool.query(`
     create sequence outages;
     create function fail_once() returns trigger language plpgsql as $$

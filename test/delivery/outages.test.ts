@@ -34,7 +34,7 @@ test('two processes send each webhook once', async () => {
 test('a delivery that a killed process has claimed is taken over when its lease ends', async () => {
   const { receiver, organizationId, endpoint } = await create(FINE);
   await writeEvents(db, organizationId);
-  // As after a kill: claimed, and no result.
+  // After a kill, the delivery is claimed and has no result.
   const claimed = { attempts: 1, nextAttemptAt: new Date(Date.now() + 1500) };
   await db.prisma.webhookDelivery.updateMany({ where: { organizationId }, data: claimed });
   const [delivery] = await whileDelivering(db, () => untilDelivered(db, endpoint));
@@ -173,7 +173,7 @@ test(`one endpoint that hangs and one that responds with 500 do not delay a well
   const well = await create(FINE);
   for (const { receiver } of [hanging, broken]) await insertEndpoint(db, well.organizationId, { url: receiver.url });
   const ids = await writeEvents(db, well.organizationId, EVENTS);
-  // Well before the first attempt at the one that hangs ends.
+  // The first attempt at the endpoint that hangs would end much later.
   const sender = createSender({ targets: LOCAL, timeoutSeconds: 600 });
   await whileDelivering(
     db,

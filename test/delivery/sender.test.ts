@@ -184,7 +184,7 @@ test('the body of a response is read to 1 KiB, and the connection is closed then
   let isClosed = false;
   receiver.play((res) => {
     res.once('close', () => (isClosed = true));
-    // It never ends.
+    // The body never ends.
     res.write('x'.repeat(10_000));
   });
   let reply: Reply | undefined;

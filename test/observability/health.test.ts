@@ -17,7 +17,7 @@ test('the server reports that it is alive and ready, without a key and uncached'
 test('while every connection is taken, readiness fails in time, and any number of probes uses one place in the queue', async () => {
   const { pool } = server.db;
   const patience = pool.options.connectionTimeoutMillis;
-  // Longer than the statement time-out.
+  // The requests must wait for longer than the statement time-out.
   pool.options.connectionTimeoutMillis = 0;
   const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
   try {

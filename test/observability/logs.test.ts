@@ -61,7 +61,7 @@ test('every request is logged as one line of JSON with the X-Request-Id of its r
   for (const { path, method, response } of responses) {
     const requestId = response.headers['x-request-id'];
     expect(await lineOf(requestId)).toEqual({
-      // Health checks are many, and of little interest: debug.
+      // There are many health checks, of little interest, so their level is debug.
       level: path === '/livez' ? 20 : 30,
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       requestId,

@@ -210,7 +210,7 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
     requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
   });
   const { client } = await createTestOrganization(own);
-  // Several times on a busy machine: while the tokens cannot be leased in time, every request is admitted.
+  // A busy machine needs several tries: while the tokens cannot be leased in time, every request is admitted.
   const refusalsOf = async (send: () => Promise<{ status: number }>) => {
     let refused = 0;
     await until('a refusal', async () => {
@@ -298,7 +298,7 @@ test('no label has a value that a request, a key, an organization or an address 
     'table',
   ])
     labels.delete(label);
-  // Those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
+  // These labels are those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
   expect([...labels].filter((label) => !/^(kind|space|type|version|major|minor|patch)$/.test(label ?? ''))).toEqual([]);
 });
 

@@ -6,14 +6,14 @@ import { formatSnapshots, Metrics } from '../../src/observability/metrics/metric
 import { openFolder } from '../support/folder.ts';
 import { createTestOrganization, startServer } from '../support/servers/server.ts';
 
-// Prometheus's own program judges what Prometheus reads. Only at full length, because it is not on every machine.
+// Prometheus's own program judges what Prometheus reads. It runs only at full length, because it is not on every machine.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ALERTS = 'src/observability/monitoring/alerts.yaml';
 const promtool = findPromtool();
 const judged = promtool === null ? test.skip : test;
 
-/** Runs promtool; its exit code and all output. */
+/** Runs promtool, and returns its exit code and all output. */
 async function run(parameters: readonly string[], input = ''): Promise<{ code: number | null; printed: string }> {
   const child = spawn(promtool ?? '', parameters, { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
   let printed = '';

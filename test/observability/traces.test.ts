@@ -34,7 +34,7 @@ const logger = pino({ base: null }, { write: (line) => log.push(JSON.parse(line)
 const server = await useServer({ tracing, logger });
 const { client, id: organizationId, email, key } = await createTestOrganization(server);
 
-/** The span of a request, when it has been exported. Its parts are exported before it. */
+/** Waits for the span of a request. Its parts are exported before it. */
 function untilRequest({ headers }: Reply): Promise<ExportedSpan> {
   const requestId = headers['x-request-id'];
   return collector.untilSpan(`the request ${requestId}`, ({ attributes }) =>
@@ -101,7 +101,7 @@ test('a statement that waits for a connection is a part of the request that send
   const [one, ...others] = await Promise.all(Array.from({ length: poolSize }, () => pool.connect()));
   const spans = ['first', 'second'].map((name) => tracing.startTrace({ name, kind: 'server' }));
   const statements = spans.map((span, i) => tracing.run(span, () => pool.query(`select ${i} as waiting`)));
-  // The second one gets its connection from the first one.
+  // The second statement gets its connection from the first one.
   one?.release();
   await Promise.all(statements);
   for (const connection of others) connection.release();
@@ -133,7 +133,7 @@ test('the log line of a request has the id of its trace, even if the trace is no
     const line = await until('the line', () => log.find(({ requestId }) => requestId === headers['x-request-id']));
     expect(line).toMatchObject({ traceId, path: '/api/key', status: 200 });
   }
-  // Exported after those.
+  // This span is exported after those.
   await untilRequest(await client.get('/api/key'));
   expect(collector.text()).toContain(recorded.traceId);
   expect(collector.text()).not.toContain(left.traceId);
@@ -213,7 +213,7 @@ test('every span of the server has one of few names', async () => {
   expect([...names].filter((name) => /[0-9a-f]{8}-|\$\d|'/.test(name))).toEqual([]);
 });
 
-// The receiver belongs to somebody else.
+// The receiver belongs to somebody else, who must not see how the server traces.
 test('an attempt to deliver a webhook is a trace of its own, which its receiver does not see', async () => {
   await using receiver = await startScriptedServer();
   receiver.play(respondsWith(202));
@@ -299,6 +299,6 @@ test.each([
   await traces.close();
   const failures = lines.filter(({ msg }) => msg === 'could not export traces; these spans are lost');
   expect(failures).toHaveLength(lines.length);
-  // One at once, and one with the number of the others at the end.
+  // One line is written at once, and one with the number of the others at the end.
   expect(lines.length).toBeLessThanOrEqual(2);
 });

@@ -26,7 +26,7 @@ TEXTS.push(
   '/postman.json',
 );
 const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz'];
-/** Shown where a host is not known. */
+/** The address that is shown where a host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();
@@ -261,7 +261,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
     failures.push(error);
     res.status(500).end();
   };
-  // Also for root, who may read every file: a folder cannot be read as a file.
+  // Even root, who may read every file, cannot read a folder as a file.
   for (const name of FILES) await mkdir(join(folder.path, name), { recursive: true });
   const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder.path}/`)) });
   await publication.prepare(EXAMPLE);
@@ -340,7 +340,7 @@ test('of many made-up hosts, only a few are shown', async () => {
   await using own = await listen(app);
   const addresses = new Set<string | undefined>();
   for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
-  // One more than are kept, because the first of them has been replaced once.
+  // This is one more than are kept, because the first of them has been replaced once.
   expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
 });
 
@@ -412,7 +412,7 @@ function shown(text: string): string | undefined {
     .join('');
 }
 
-/** With any Host header, which fetch does not send. */
+/** Sends a request with any Host header, which fetch does not send. */
 function sendTo(path: string, host: string, url = server.url): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     get(`${url}${path}`, { headers: { Host: host }, agent: false }, async (res) => {

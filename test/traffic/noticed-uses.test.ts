@@ -66,7 +66,7 @@ test('a new network after 30 days of one causes a notice, where the organization
   await use('192.0.2.2', 79);
   expect(await found()).toBe(0);
   await use('192.0.2.2', 100);
-  // Only 192.0.2.2 within the last 30 days, and since day 79.
+  // Only 192.0.2.2 was used within the last 30 days, since day 79.
   await use('2001:db8::/64', 111);
   expect(await found()).toBe(1);
   await use('2001:db8::/64', 112);

@@ -45,7 +45,7 @@ function setUp({
   return { limiter, leases, failures, clock };
 }
 
-/** Until every lease that was requested has been received. */
+/** Waits until every lease that was requested has been received. */
 async function settled(leases: readonly Leased[]): Promise<void> {
   for (let before = -1; before !== leases.length; ) {
     before = leases.length;
@@ -141,7 +141,7 @@ test('of one key or organization, a limited number of requests waits for a lease
   for (const id of ['a', 'b', 'c']) expect(() => limiter.admitKey(key(limits, id))).toThrow(OVERLOADED);
   // Another organization is not affected.
   waiting.push(limiter.admitKey({ ...key(limits, 'd'), organizationId: 'p' }));
-  // Nor are requests without a key.
+  // Requests without a key are not affected, either.
   const admission = limiter.admitAddress('192.0.2.1');
   lease.reject(new Error('The database is stopped.'));
   expect(await admission).toBe(true);

@@ -75,7 +75,7 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
     const { size } = await stat(file);
     const parser = parse({
       delimiter,
-      // By default, those of the first row, so that others would be part of a cell.
+      // The default is the line end of the first row, so that others would be part of a cell.
       record_delimiter: ['\r\n', '\n', '\r'],
       info: true,
       relax_column_count: true,
@@ -121,7 +121,7 @@ async function* textsOf(
   yield decoder.decode();
 }
 
-/** Spreadsheets write them at the start of "Unicode text" and "CSV UTF-8". */
+/** The byte order marks that spreadsheets write at the start of "Unicode text" and "CSV UTF-8". */
 const MARKS = { fffe: 'utf-16le', feff: 'utf-16be', efbbbf: 'utf-8' };
 const MARK_BYTES = 3;
 
@@ -161,7 +161,7 @@ const QUOTATION = 'A cell with a quotation mark is written in quotation marks, a
 function readableErrorOf(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
-    // Its lines are not the rows of a spreadsheet. Its type lacks what says how many rows come before.
+    // The lines of the error are not the rows of a spreadsheet. Its type lacks the number of the rows before.
     const problem =
       error.code === 'CSV_MAX_RECORD_SIZE'
         ? 'it has more than 1 MiB. Is a quotation mark missing?'

@@ -1,7 +1,7 @@
-/** The bytes of a text. Characters that the encoding does not have are written as their number, such as U+20AC. */
+/** Returns the bytes of a text. Characters that the encoding does not have are written as their number, such as U+20AC. */
 export type Encoder = (text: string) => Buffer;
 
-/** Node has decoders for these encodings, but no encoders. `encoding`: as `TextDecoder` names it. */
+/** Node has decoders for these encodings, but no encoders. `encoding` is a name of `TextDecoder`. */
 export function encoderOf(encoding: string): Encoder {
   if (encoding === 'utf-8') return (text) => Buffer.from(text, 'utf8');
   if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');

@@ -40,7 +40,7 @@ The API key is read from the environment variable CHARTER_API_KEY. It needs the 
 Exit status: 0 if every row was imported, 1 if rows were refused or the import failed, 2 for a wrong command line.
 `;
 
-/** For a report that would replace the file while it is read. */
+/** The refusal of a report that would replace the file while it is read. */
 export const SAME_FILE = '--refused must not be the file itself. Name another file.';
 
 export type Options = {
@@ -51,10 +51,10 @@ export type Options = {
   readonly map: ReadonlyMap<string, string>;
   readonly isDryRun: boolean;
   readonly refused: string;
-  /** If it is `undefined`, the file may name it. */
+  /** The file may name the delimiter if it is `undefined`. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
-  /** See `proxyAdvice`. */
+  /** The advice if no response arrives, from the function `proxyAdvice`. */
   readonly proxyAdvice: string;
 };
 
@@ -112,7 +112,7 @@ function parseParameters(parameters: readonly string[]) {
       },
     });
   } catch (error) {
-    // Without the advice that follows, which concerns arguments that begin with a hyphen.
+    // The advice that follows is left out: it concerns arguments that begin with a hyphen.
     throw misuseError(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
   }
 }

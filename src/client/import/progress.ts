@@ -61,7 +61,7 @@ export function createTellingFetch(
   };
 }
 
-/** What to do if no response arrives because Node does not use the proxy. Empty if there is nothing. Holds no value. */
+/** The advice if no response arrives because Node does not use the proxy; empty if there is none. It holds no value. */
 export function proxyAdvice(url: string, env: Readonly<NodeJS.ProcessEnv>): string {
   const name = /^https:/i.test(url) ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const isGiven = Boolean(env[name] || env[name.toLowerCase()]);

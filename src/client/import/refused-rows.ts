@@ -151,7 +151,7 @@ function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
   return [time, time];
 }
 
-/** From 1 to 997, because an edited file has none where the file system keeps whole seconds only. `size` in bytes. */
+/** A number from 1 to 997, because an edited file has 0 where the file system keeps whole seconds only. `size` in bytes. */
 function millisecondsOf(size: number): number {
   return 1 + (size % 997);
 }
