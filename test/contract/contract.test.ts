@@ -50,10 +50,6 @@ const schemas = nodes.filter(
     'type' in node,
 );
 
-function typesOf(node: Node): unknown[] {
-  return [node['type']].flat();
-}
-
 function placesOf(found: readonly Found[]): string[] {
   return found.map(({ place }) => place);
 }
@@ -152,15 +148,6 @@ test('every operation that writes requires a write permission, and every operati
   }
 });
 
-test('every request string with a pattern or a format has a remedy text', () => {
-  const ofRequests = schemas.filter(({ place }) =>
-    /parameters\/(?!Webhook)|(Create|Update)(\/|$)|components\/schemas\/Metadata/.test(place),
-  );
-  const ofText = ofRequests.filter(({ node }) => 'pattern' in node || 'format' in node);
-  expect(ofText.length).toBeGreaterThan(10);
-  expect(placesOf(ofText.filter(({ node }) => typeof node['x-remedy'] !== 'string'))).toEqual([]);
-});
-
 /** The schema without what differs by intent: descriptions, examples and remedies. */
 function constraintsOf(schema: unknown): Node {
   const entries = Object.entries(isNode(schema) ? schema : {});
@@ -195,37 +182,6 @@ test('each change of a batch has exactly the parameters and the body of its own 
   }
 });
 
-test('every string has a maxLength, every array a maxItems, and every object declares its fields or their bounds', () => {
-  const unbounded = schemas.filter(({ node }) => {
-    const types = typesOf(node);
-    if (types.includes('string') && !('maxLength' in node || 'enum' in node || 'const' in node)) return true;
-    if (types.includes('array') && !('maxItems' in node && isNode(node['items']))) return true;
-    if (types.includes('integer') && !('minimum' in node && 'maximum' in node)) return true;
-    return types.includes('object') && !('properties' in node) && !('maxProperties' in node && 'propertyNames' in node);
-  });
-  expect(placesOf(unbounded)).toEqual([]);
-});
-
-/** The objects with declared fields in a body. */
-function recordsIn(content: unknown): Found[] {
-  return collect(content, '#').filter(
-    ({ place, node }) => !/\/examples?(\/|$)/.test(place) && isNode(node['properties']),
-  );
-}
-
-// A closed response would make a client that validates it refuse the next minor version.
-test('requests refuse fields that are not declared, and responses may get new ones', () => {
-  for (const { requestBody, responses } of operations) {
-    const closed = ({ node }: Found) => node['additionalProperties'] === false;
-    expect(recordsIn(requestBody?.content).every(closed)).toBe(true);
-    expect(
-      Object.values(responses)
-        .flatMap(({ content }) => recordsIn(content))
-        .some(closed),
-    ).toBe(false);
-  }
-});
-
 /** The receiver needs no key, and generated code must not ask it for one. */
 test('every webhook is a POST without a key, with the headers of Standard Webhooks, and named after its type', () => {
   expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE]);
@@ -244,7 +200,7 @@ test('every webhook is a POST without a key, with the headers of Standard Webhoo
   }
 });
 
-test('an event of a webhook may get new fields, and is otherwise the event of the feed', () => {
+test('an event of a webhook is the event of the feed, but for its type', () => {
   const feed = operations.find(({ operationId }) => operationId === 'getEvent');
   const { schema, examples } = feed?.responses['200']?.content?.['application/json'] ?? {};
   const sent = webhooks.filter(({ name }) => name !== TEST_EVENT_TYPE);
@@ -264,7 +220,6 @@ test('an event of a webhook may get new fields, and is otherwise the event of th
     expect(Object.values(examples ?? {}).map(({ value }) => value)).toEqual(
       expect.arrayContaining(Object.values(shown ?? {}).map(({ value }) => value)),
     );
-    expect(recordsIn(requestBody?.content).filter(({ node }) => node['additionalProperties'] === false)).toEqual([]);
   }
 });
 
@@ -285,20 +240,4 @@ test('enumerations that grow with the resources announce it', () => {
   const permissions = nodes.filter(({ node }) => JSON.stringify(node['enum'] ?? '').includes('parent_programs:read'));
   expect(permissions.length).toBeGreaterThanOrEqual(2);
   expect(placesOf(permissions.filter(({ node }) => node['x-extensible'] !== true))).toEqual([]);
-});
-
-test('every parameter, header, response and schema has a description', () => {
-  const named = nodes.filter(({ place }) =>
-    /^#\/components\/(parameters|headers|responses|schemas)\/[^/]+$/.test(place),
-  );
-  expect(named.length).toBeGreaterThan(20);
-  expect(placesOf(named.filter(({ node }) => typeof node['description'] !== 'string'))).toEqual([]);
-});
-
-// orval 7 checks the document against a JSON Schema of OpenAPI 3.1 that misspells the description of a server variable.
-test('the server variables have only the members that every version of the schema of OpenAPI 3.1 knows', () => {
-  const servers = Array.isArray(document['servers']) ? document['servers'] : [];
-  const variables = servers.flatMap(({ variables = {} }) => Object.values<object>(variables));
-  expect(variables.length).toBeGreaterThan(0);
-  expect(variables.flatMap(Object.keys).filter((name) => !['default', 'enum'].includes(name))).toEqual([]);
 });

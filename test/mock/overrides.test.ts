@@ -172,6 +172,39 @@ test('a body of one’s own keeps the headers of the response, and a list its li
   expect(headers['etag']).toMatch(/^"/);
 });
 
+test('a request with another value of a parameter is handled as ever', async () => {
+  await add({ operation: 'listParentPrograms', match: { query: { limit: 3 } }, status: 503 });
+  expect([await statusOf(), await statusOf(`${LIST}?limit=3`)]).toEqual([200, 503]);
+});
+
+test('the requests are known with what was wrong with them, even if their response was forced', async () => {
+  mock.log.clear();
+  await mock.client.get(`${LIST}?limit=2&x=1&x=2`);
+  await add({ operation: 'createParentProgram', status: 503 });
+  await mock.client.post(LIST, { name: 'x', colour: 'green' });
+  await mock.client.get('/api/key');
+  expect(mock.log.all).toEqual([
+    expect.objectContaining({
+      method: 'GET',
+      path: LIST,
+      query: { limit: '2', x: ['1', '2'] },
+      headers: expect.objectContaining({ authorization: expect.stringMatching(/^Bearer charter_live_\w{4}…$/) }),
+      operation: 'listParentPrograms',
+      status: 422,
+      problems: expect.arrayContaining([expect.stringMatching(/^x is not a parameter of this operation/)]),
+    }),
+    expect.objectContaining({
+      operation: 'createParentProgram',
+      body: { name: 'x', colour: 'green' },
+      status: 503,
+      problems: [expect.stringMatching(/^colour is not a field of this request/)],
+    }),
+    expect.objectContaining({ operation: 'getKey', body: null, status: 200, problems: [] }),
+  ]);
+  expect((await control('DELETE', '/requests')).body).toEqual({ cleared: 3 });
+  expect(mock.log.all).toEqual([]);
+});
+
 test('a request whose body decides about its response is handled as ever, if none matches', async () => {
   await add({ operation: 'createParentProgram', status: 503, match: { body: { metadata: { a: 'b' } } }, times: null });
   const created = await mock.client.post(LIST, { name: 'x', metadata: { a: 'c' } });

@@ -126,32 +126,6 @@ test('it begins with the seed, keeps what is written, and begins again at a rese
   ]);
 });
 
-test('each mistake in a seed is named, and the data stay as they were', async () => {
-  const [problems, left] = await outputOf<[string[], string[]]>(
-    'mistakes.js',
-    `${START}
-    const items = [{ nam: 'x' }, { name: ' ', external_id: 3 }, { name: 'x', external_id: 'a' }, { name: 'y', external_id: 'a' }, { name: '\\ud800' }];
-    let problems;
-    try {
-      mock.reset({ parent_programs: items, programs: [] });
-    } catch (error) {
-      problems = error instanceof MockError && error.problems;
-    }
-    console.log(JSON.stringify([problems, await names()]));
-    await mock.close();`,
-  );
-  expect(problems).toEqual([
-    'parent_programs[0].name is required.',
-    expect.stringMatching(/^parent_programs\[0\]\.nam is not a field of parent_programs\. Allowed fields: id, name, /),
-    'parent_programs[1].external_id must be a string or null.',
-    'parent_programs[1].name must not be blank.',
-    'parent_programs[3].external_id must be unique; parent_programs[2] has the same.',
-    'parent_programs[4].name is not valid. Remove NUL characters and unpaired surrogates.',
-    expect.stringMatching(/^programs is not a list of this API\. Lists: parent_programs, /),
-  ]);
-  expect(left).toEqual(['First', 'Second']);
-});
-
 test('each wrong option of startMock is named, and a port that is in use', async () => {
   const mistakes = await outputOf(
     'options.js',
@@ -183,49 +157,6 @@ test('each wrong option of startMock is named, and a port that is in use', async
   ]);
 });
 
-test('an example that does not exist is one problem, which names those that exist', async () => {
-  const problems = await outputOf(
-    'example.js',
-    `${START}
-    try {
-      mock.respond({ operation: 'createParentProgram', example: 'zzz' });
-    } catch (error) {
-      console.log(JSON.stringify(error.problems));
-    }
-    await mock.close();`,
-  );
-  expect(problems).toEqual([
-    expect.stringMatching(
-      /^example is zzz, which createParentProgram does not have\. It has with 201: .*; with 409: external_id_taken;/,
-    ),
-  ]);
-});
-
-test('a response of one’s own is sent to the requests that match, and in sequence', async () => {
-  const steps = await outputOf(
-    'responses.js',
-    `${START}
-    const steps = [];
-    const key = (await send('GET', '/api/key')).body;
-    mock.respond({ operation: 'getKey', body: { ...key, name: 'Mine' } });
-    steps.push((await send('GET', '/api/key')).body.name, (await send('GET', '/api/key')).body.name);
-
-    mock.respond({ match: { path: '/api/parent_programs', query: { limit: 3 } }, status: 503, times: null });
-    steps.push((await send('GET', LIST)).status, (await send('GET', LIST + '?limit=3')).status);
-    mock.respond({ operation: 'getKey', match: { header: { 'X-Team': 'b' } }, status: 401 });
-    steps.push((await send('GET', '/api/key')).status, (await send('GET', '/api/key', undefined, { 'X-Team': 'b' })).status);
-    mock.respond({ operation: 'createParentProgram', match: { body: { name: 'Third' } }, example: 'external_id_taken' });
-    steps.push((await send('POST', LIST, { name: 'Other' })).status, (await send('POST', LIST, { name: 'Third' })).status);
-    steps.push(...mock.requests().slice(-2).map(({ headers }) => 'host' in headers));
-
-    mock.respond({ operation: 'getKey', sequence: [{ status: 503, times: 2 }, { status: 429 }, { delay_ms: 1 }] });
-    for (let i = 0; i < 5; i += 1) steps.push((await send('GET', '/api/key')).status);
-    console.log(JSON.stringify(steps));
-    await mock.close();`,
-  );
-  expect(steps).toEqual(['Mine', 'Nightly sync', 200, 503, 200, 401, 201, 409, true, true, 503, 503, 429, 200, 200]);
-});
-
 test('a body that the contract forbids is refused, unless allowInvalid is true', async () => {
   const [problems, message, first, second, third] = await outputOf<[string[], string, unknown, unknown, unknown]>(
     'invalid.js',
@@ -249,39 +180,6 @@ test('a body that the contract forbids is refused, unless allowInvalid is true',
   expect(first).toEqual({ status: 200, text: '{"name":3}' });
   expect(second).toEqual({ status: 502, text: '<h1>Bad gateway</h1>', body: null });
   expect(third).toBe(200);
-});
-
-test('the requests are known with what was wrong with them, even if their response was forced', async () => {
-  const requests = await outputOf(
-    'requests.js',
-    `${START}
-    await send('GET', LIST + '?limit=2&x=1&x=2');
-    mock.respond({ operation: 'createParentProgram', status: 503 });
-    await send('POST', LIST, { name: 'x', colour: 'green' });
-    await send('GET', '/api/key');
-    console.log(JSON.stringify(mock.requests()));
-    mock.reset();
-    if (mock.requests().length > 0) throw new Error('They were not forgotten.');
-    await mock.close();`,
-  );
-  expect(requests).toEqual([
-    expect.objectContaining({
-      method: 'GET',
-      path: '/api/parent_programs',
-      query: { limit: '2', x: ['1', '2'] },
-      headers: expect.objectContaining({ authorization: expect.stringMatching(/^Bearer charter_live_\w{4}…$/) }),
-      operation: 'listParentPrograms',
-      status: 422,
-      problems: expect.arrayContaining([expect.stringMatching(/^x is not a parameter of this operation/)]),
-    }),
-    expect.objectContaining({
-      operation: 'createParentProgram',
-      body: { name: 'x', colour: 'green' },
-      status: 503,
-      problems: [expect.stringMatching(/^colour is not a field of this request/)],
-    }),
-    expect.objectContaining({ operation: 'getKey', body: null, status: 200, problems: [] }),
-  ]);
 });
 
 test('require works', async () => {

@@ -258,6 +258,33 @@ test('a reset forgets idempotency keys, events, forced responses, requests and t
   expect(again.id).toBe(seeded.id);
 });
 
+test('each mistake in a seed is named, and the data stay as they were', async () => {
+  await reset(mock, { data: { parent_programs: [{ name: 'First' }] } });
+  const items = [
+    { nam: 'x' },
+    { name: ' ', external_id: 3 },
+    { name: 'x', external_id: 'a' },
+    { name: 'y', external_id: 'a' },
+    { name: '\ud800' },
+  ];
+  const refused = await reset(mock, { data: { parent_programs: items, programs: [] } });
+  expect([refused.status, Object(await refused.json()).errors]).toEqual([
+    422,
+    {
+      'parent_programs[0].name': ['is required.'],
+      'parent_programs[0].nam': [
+        expect.stringMatching(/^is not a field of parent_programs\. Allowed fields: id, name, /),
+      ],
+      'parent_programs[1].external_id': ['must be a string or null.'],
+      'parent_programs[1].name': ['must not be blank.'],
+      'parent_programs[3].external_id': ['must be unique; parent_programs[2] has the same.'],
+      'parent_programs[4].name': ['is not valid. Remove NUL characters and unpaired surrogates.'],
+      programs: [expect.stringMatching(/^is not a list of this API\. Lists: parent_programs, /)],
+    },
+  ]);
+  expect((await mock.client.get(LIST)).body.data.map(({ name }: { name: string }) => name)).toEqual(['First']);
+});
+
 test('a refused batch leaves no item, event or idempotency key; a repeated one adds no event', async () => {
   await reset(mock, { empty: true });
   const send = (changes: readonly object[], others: object = {}) =>

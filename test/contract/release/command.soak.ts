@@ -8,8 +8,6 @@ import { useFolder } from '../../support/folder.ts';
 const WORDS = set('info summary', 'Programs');
 const ADDITIVE = set('components parameters Limit schema maximum', 200);
 const BREAKING = set('components parameters Limit schema maximum', 50);
-const REMOVAL = set('components parameters Search', undefined);
-const UNUSED = set('paths /api/parent_programs get parameters', [{ $ref: '#/components/parameters/Limit' }]);
 
 const folder = await useReleaseFolder();
 const { files, path, release } = folder;
@@ -61,24 +59,6 @@ test('each release replaces the previous version and adds its changes, grouped, 
     '## 1.0.1 - TODAY\n\n### Wording\n\nDescriptions or examples changed in one place.\n\n',
     '## 1.0.0 - TODAY\n\nThe first version.\n',
   ]);
-});
-
-test('a version number that does not match the changes is refused, and the message gives the right one', async () => {
-  await publishFirst();
-  await refuses(['1.0.0', [ADDITIVE]], /1\.0\.0 is published[\s\S]*Write 1\.1\.0 in openapi\/openapi\.yaml/);
-  await refuses(['1.1.0', [BREAKING]], /1\.1\.0 is too small[\s\S]*Within \/api only additive changes are promised/);
-});
-
-test('a removal requires an earlier version with the deprecation', async () => {
-  await publishFirst();
-  await refuses(
-    ['2.0.0', [UNUSED, REMOVAL]],
-    /These were removed without having been deprecated[\s\S]*parameter search: removed[\s\S]*Publish that \(as 1\.1\.0\)/,
-  );
-  const names = ['Sort', 'Search', 'ExternalId', 'IfNoneMatch'];
-  const deprecated = names.map((name) => set(`components parameters ${name} deprecated`, true));
-  expect(await release('1.1.0', deprecated)).toMatchObject({ code: 0 });
-  expect(await release('2.0.0', [...deprecated, UNUSED])).toMatchObject({ code: 0 });
 });
 
 test('a dry run lists every change and writes nothing', async () => {
