@@ -15,8 +15,8 @@ import {
 } from '../../src/service/operator/moves.ts';
 import { type ArchiveKind, damagedError, readHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
+import { listOperatorActions } from '../../src/store/audit/audit.ts';
 import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
-import { listOperatorActions } from '../../src/store/organizations/operator-actions.ts';
 import { type Context, readUuid } from './context.ts';
 
 const STILL_STOPPED =

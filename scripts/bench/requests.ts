@@ -69,13 +69,13 @@ export async function writes(server: RunningServer, organization: Organization, 
   };
 }
 
-const BATCH_ROWS = 100;
+const CHUNK_ROWS = 100;
 
 /** One connection creates rows, one or a hundred with each request. */
 export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
   const headers = { ...authorized(organization), 'content-type': 'application/json' };
   const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };
-  const changes = Array<object>(BATCH_ROWS).fill({ action: 'create', body });
+  const changes = Array<object>(CHUNK_ROWS).fill({ action: 'create', body });
   const post = (path: string, content: object): Load => ({
     server,
     connections: 1,
@@ -83,7 +83,7 @@ export function creations(server: RunningServer, organization: Organization): { 
   });
   return {
     single: post(PATH, body),
-    batches: { ...post(`${PATH}/batch`, { changes }), rowsPerRequest: BATCH_ROWS },
+    batches: { ...post(`${PATH}/batch`, { changes }), rowsPerRequest: CHUNK_ROWS },
   };
 }
 

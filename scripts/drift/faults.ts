@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'an audit event contains a key from a request',
-    file: 'src/store/sql/storable.ts',
+    file: 'src/store/sql/values.ts',
     find: 'isWholePrefix(found) ? found : `charter_${environment}_…`',
     replace: "environment === '' ? '' : found",
     caughtBy: 'test/service/audit/audit.test.ts',

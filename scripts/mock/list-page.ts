@@ -8,7 +8,7 @@ import {
   sealCursor,
 } from '../../src/api/list-page.ts';
 import type { Json } from '../../src/contract/document.ts';
-import { positionBefore } from '../../src/store/resources/event-position.ts';
+import { positionBefore } from '../../src/domain/resources/event-position.ts';
 import type { Collection } from './data-set.ts';
 
 type Query = Readonly<Record<string, unknown>>;

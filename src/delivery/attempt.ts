@@ -3,8 +3,7 @@ import type { Keyring } from '../domain/keyring.ts';
 import { signatureOf } from '../domain/webhooks/webhook-message.ts';
 import type { SpanEnd, SpanStart, Tracing } from '../observability/instruments/tracing.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../store/sql/secrets.ts';
-import type { ClaimedDelivery, EndpointKey } from '../store/webhooks/webhook-deliveries.ts';
-import type { AttemptResult } from '../store/webhooks/webhook-results.ts';
+import type { AttemptResult, ClaimedDelivery, EndpointKey } from '../store/webhooks/webhook-deliveries.ts';
 import { EVENT_NOT_KEPT, type Reply, type Sender } from './sender.ts';
 
 const WARN_MS = 60_000;

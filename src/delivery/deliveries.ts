@@ -7,16 +7,18 @@ import { disableEndpoint, type OwnReason } from '../service/webhooks/disabling.t
 import type { Database } from '../store/sql/database.ts';
 import { isOutage } from '../store/sql/database-errors.ts';
 import {
+  type AttemptResult,
   type ClaimedDelivery,
   claimDeliveries,
   countPendingDeliveries,
   type DeliveryClaim,
+  type EndpointAtUrl,
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
   type PendingEndpoint,
+  recordAttempts,
 } from '../store/webhooks/webhook-deliveries.ts';
-import { type AttemptResult, type EndpointAtUrl, recordAttempts } from '../store/webhooks/webhook-results.ts';
 import { Attempter, type AttempterOptions, isSuccessful } from './attempt.ts';
 import { TIMEOUT_SECONDS } from './sender.ts';
 

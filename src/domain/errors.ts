@@ -17,7 +17,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 /** An expected refusal. Its message is public: no SQL, no foreign id, no cause. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** Only with the code "invalid", or for a batch. */
+  /** Given only with the code "invalid", or for a batch. */
   readonly fields: FieldErrors | undefined;
 
   constructor(code: ErrorCode, message: string, fields?: FieldErrors) {
@@ -52,7 +52,7 @@ export function isOfOneChange(error: unknown): error is DomainError {
 
 /** Changes of an atomic batch were refused, so none was made. */
 export class RefusedChangesError extends Error {
-  /** By the place of the change in the batch, from 0. At least one, the first change first. */
+  /** The refusals by the place of the change in the batch, from 0. There is at least one; the first change comes first. */
   readonly refusals: ReadonlyMap<number, DomainError>;
 
   constructor(refusals: ReadonlyMap<number, DomainError>) {
@@ -174,7 +174,7 @@ export class StartUpError extends Error {
 
 /** The `code` of an error from Node, pg or Prisma: "ECONNREFUSED", "57P01", "P2024". Empty if it has none or is not an error. */
 export function codeOf(error: unknown): string {
-  // Not instanceof: in a test, Node's own errors are of another realm.
+  // In a test, Node's own errors are of another realm, so instanceof does not recognize them.
   const code = isNativeError(error) ? memberOf(error, 'code') : undefined;
   return typeof code === 'string' ? code : '';
 }

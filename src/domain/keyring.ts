@@ -18,7 +18,7 @@ type EncryptionKey = { readonly id: string; readonly key: KeyObject };
 
 /** A secret is encrypted with a key that this process does not have. */
 export class MissingEncryptionKeyError extends DomainError {
-  /** `keyId`: in hexadecimal. */
+  /** `keyId` is in hexadecimal. */
   constructor(keyId: string, { column }: SecretPlace) {
     super(
       'unavailable',
@@ -34,7 +34,7 @@ export class Keyring {
   readonly #current: EncryptionKey;
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
-  /** 32 bytes each. The first key encrypts; all decrypt. */
+  /** Each key has 32 bytes. The first key encrypts; all decrypt. */
   constructor([first, ...others]: readonly [Uint8Array, ...Uint8Array[]]) {
     this.#current = derive(first);
     this.#keys = new Map([this.#current, ...others.map(derive)].map(({ id, key }) => [id, key]));
@@ -56,7 +56,7 @@ export class Keyring {
     return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws if the secret is damaged or belongs to another place; a MissingEncryptionKeyError if its key is missing here. */
+  /** Throws if the secret is damaged or belongs to another place. Throws a MissingEncryptionKeyError if its key is not in the keyring. */
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);
     const header = bytes.subarray(0, HEADER_BYTES);
@@ -87,7 +87,7 @@ export function mintEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString('base64');
 }
 
-/** The id of the key with which a secret is encrypted, in hexadecimal. */
+/** The id of the key that encrypted a secret, in hexadecimal. */
 export function encryptionKeyIdOf(encrypted: Uint8Array): string {
   return Buffer.from(encrypted.subarray(1, HEADER_BYTES)).toString('hex');
 }

@@ -3,7 +3,7 @@ import { invalidField } from './errors.ts';
 
 // The rule for every name that people enter and others read in lists, mails, the audit log and terminals.
 
-/** In code points, like the lengths of the columns. */
+/** The lengths of names in code points, like the lengths of the columns. */
 export const MAX_CHARACTERS = { person: 200, organization: 200, integration: 200, key: 100 };
 
 /** Line breaks, control characters (PostgreSQL refuses NUL, a terminal obeys ESC), lone surrogates and bidirectional controls. */
@@ -50,7 +50,7 @@ export function parseText(text: string, { field, maxCharacters }: { field: strin
   return stored;
 }
 
-/** Without invisible characters, and with one kind of blank. */
+/** The text without invisible characters, and with one kind of blank. */
 function lookOf(name: string): string {
   return name.normalize('NFC').replace(BLANK, ' ').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim();
 }

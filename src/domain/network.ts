@@ -5,7 +5,7 @@ import { isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
  * "::ffff:192.0.2.7:1234".
  */
 const WITH_PORT = /^(?:\[([^\]]+)\]|((?:[\da-f:]*:)?[\d.]+\.\d+))(?::\d+)?$/i;
-/** In the first 96 bits of an IPv6 address that stands for one of IPv4 (RFC 4291 section 2.5.5.2). */
+/** The first 96 bits of an IPv6 address that stands for one of IPv4 (RFC 4291 section 2.5.5.2). */
 const MAPPED_GROUPS = [0, 0, 0, 0, 0, 0xffff];
 const MAPPED_BITS = 96;
 

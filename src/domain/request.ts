@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** No operation and no part of the server. */
+/** The value of `handledBy` if no operation and no part of the server handles the request. */
 export const NOBODY = 'none';
-/** /livez and /readyz. */
+/** The value of `handledBy` for /livez and /readyz. */
 export const HEALTH = 'health';
 
 type KeyOfRequest = {
@@ -13,11 +13,11 @@ type KeyOfRequest = {
 /** What the parts of the server know about a request while it is answered. Express keeps it as `res.locals`. */
 export class Exchange {
   readonly requestId: string;
-  /** For metrics and traces: the operation of the contract, or the part of the server, that handles the request. */
+  /** The operation of the contract, or the part of the server, that handles the request, as metrics and traces name it. */
   handledBy = NOBODY;
   /** The template of the operation's path, such as /api/parent_programs/{id}; `undefined` outside of the contract. */
   route: string | undefined = undefined;
-  /** For the log: the key that the request was sent with, accepted or not; `undefined` if it is not known. */
+  /** The key of the request, accepted or not, as the log names it; `undefined` if it is not known. */
   key: KeyOfRequest | undefined = undefined;
   /** `false` if the request was refused under load: such refusals are counted, and have no line in the log. */
   isLogged = true;
@@ -33,19 +33,19 @@ export class Exchange {
   }
 }
 
-/** A request that was not readable HTTP, or did not arrive in time. `code`: Node's, of the error. */
+/** A request that was not readable HTTP, or did not arrive in time. `code` is that of Node's error. */
 export type UnreadableRequest = {
   readonly requestId: string;
   readonly status: number;
   readonly code: string | undefined;
 };
 
-/** Of the URL and the headers of a request together. */
+/** The limit of the URL and the headers of a request together. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 /** What Node's parser accepts, so that a request above the limit can be told what is too large. */
 export const MAX_PARSED_HEAD_BYTES = 2 * MAX_HEAD_BYTES;
 
-/** ": " and the line break. */
+/** The bytes of ": " and of the line break. */
 const SEPARATORS = 4;
 
 export type HeadSize = {
@@ -54,7 +54,7 @@ export type HeadSize = {
   readonly largest: { readonly name: string; readonly bytes: number };
 };
 
-/** Null if the URL and the headers are within the limit. Node's parser has one character for each byte. */
+/** Returns `null` if the URL and the headers are within the limit. Node's parser has one character for each byte. */
 export function checkHeadSize({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): HeadSize | null {
   let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length;

@@ -10,7 +10,7 @@ export function daysUntil(at: Date, now: Date): number {
   return Math.max(0, dayOf(at) - dayOf(now));
 }
 
-// Not Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
+// Dates are not formatted by Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** "20 Sep 2026", in UTC. */

@@ -2,19 +2,19 @@ import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
 import { deleteOldKeyNetworks, deleteOldKeyUses } from '../store/keys/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
 import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
-import { deleteExpiredChallenges } from '../store/people/passkey-challenges.ts';
+import { deleteExpiredChallenges } from '../store/people/passkeys.ts';
 import { deleteExpiredSessions } from '../store/people/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/people/sign-in-failures.ts';
-import { deleteExpiredSsoSignIns } from '../store/people/sso-sign-ins.ts';
+import { deleteExpiredSsoSignIns } from '../store/people/single-sign-on.ts';
 import { deleteExpiredEvents } from '../store/resources/events.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/resources/idempotency-keys.ts';
+import type { Deletion } from '../store/sql/chunks.ts';
 import type { Database } from '../store/sql/database.ts';
-import type { Deletion } from '../store/sql/delete-in-batches.ts';
 import {
   deleteExpiredDeliveries,
   deleteOldWebhookDays,
   eraseExpiredPreviousSecrets,
-} from '../store/webhooks/webhook-expiry.ts';
+} from '../store/webhooks/webhook-history.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };

@@ -11,7 +11,7 @@ import {
 import { encryptSecrets } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
-/** Advisory lock: one process does this at a time. */
+/** The advisory lock that lets one process do this at a time. */
 const COMPLETION_LOCK = 7_240_114;
 
 /** Constraints that a migration adds as NOT VALID, and the tables whose rows have to be changed before they hold. */

@@ -61,7 +61,7 @@ export async function connect(
   }
 }
 
-/** Without the e-mail, because logs hold none. */
+/** A sentence without the e-mail, because logs hold none. */
 function problemOf({ userId, takenBy }: KeptEmail): string {
   const [why, which] =
     takenBy === null

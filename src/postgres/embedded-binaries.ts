@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { StartUpError } from '../domain/errors.ts';
 import { isRoot, type ProgramResult, run, type SystemUser } from './system-user.ts';
 
-/** For root: binaries and data that the system user `postgres` could not reach in the checkout. */
+/** The folder for binaries and data that the system user `postgres` could not reach in a checkout of root. */
 export const SYSTEM_DIR = '/var/lib/charter';
 
 export type Binaries = { initdb: string; pgCtl: string; majorVersion: string };

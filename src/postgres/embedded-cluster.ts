@@ -22,7 +22,7 @@ import { getPostgresUser, isRoot, run, type SystemUser } from './system-user.ts'
 export type Cluster = { dir: string; password: string; user: SystemUser };
 
 const STAGING_PREFIX = 'postgres-init-';
-/** Far longer than initdb takes; an older folder was left behind by a killed process. */
+/** A folder that is older was left behind by a killed process: initdb takes far less time. */
 const STAGING_LIFE_MS = 3_600_000;
 const ELSEWHERE = 'set DATA_DIR to another folder, or set DATABASE_URL to use your own PostgreSQL.';
 
@@ -48,7 +48,7 @@ export async function getCluster(dataDir: string, sync: boolean): Promise<Cluste
   return getCluster(dataDir, sync);
 }
 
-/** Null before the first start. */
+/** Returns `null` before the first start. */
 export async function findCluster(dataDir: string): Promise<Cluster | null> {
   const entry = join(dataDir, 'postgres');
   if ((await lstat(entry).catch(() => null)) === null) return null;
@@ -99,7 +99,7 @@ function passwordFile(dataDir: string): string {
   return join(dataDir, 'postgres-password');
 }
 
-/** The same password for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
+/** Concurrent processes get the same password: `link` succeeds for one of them, and the file is complete when it appears. */
 async function getPassword(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
   const draft = `${passwordFile(dataDir)}.${randomUUID()}`;
@@ -126,7 +126,7 @@ async function initialize({ dataDir, user, binaries, password, sync }: NewCluste
   }
 }
 
-/** Tested as that user, because parent folders, access lists and mounts matter. */
+/** The test runs as that user, because parent folders, access lists and mounts matter. */
 async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;
 }

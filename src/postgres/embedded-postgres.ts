@@ -6,7 +6,7 @@ import { type Cluster, findCluster, getCluster } from './embedded-cluster.ts';
 import { findPort, type Settings, START_SECONDS, startServer, stopServer } from './embedded-server.ts';
 
 export type EmbeddedPostgres = {
-  /** Contains the password; must not be logged. */
+  /** The URL contains the password, so it must not be logged. */
   url: string;
   /** Ends the use of the server by this process. The last process to leave stops the server. Never throws. */
   leave(): Promise<void>;
@@ -117,7 +117,7 @@ function disconnect(client: pg.Client): void {
   client.end().catch(() => undefined);
 }
 
-/** Without a connection that holds the lock, another process would stop the server. A crash in PostgreSQL ends all connections. */
+/** Locks again: without a connection that holds the lock, another process would stop the server. A crash ends all connections. */
 function rejoinWhenLost(membership: Membership): void {
   membership.client?.once('end', () => {
     membership.client = null;
@@ -155,7 +155,7 @@ async function leave(membership: Membership): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_unlock_shared($1)', [LIFETIME_LOCK]);
     const alone = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [LIFETIME_LOCK]);
-    // While the lock is held, so that no process joins a server that is about to stop.
+    // The server stops while the lock is held, so that no process joins it meanwhile.
     if (alone.rows[0]?.got === true) await stopServer(membership.cluster);
   } catch {
     // The server has stopped or is stopping, which is the goal.

@@ -7,7 +7,7 @@ import { type ProgramResult, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** Includes the time to recover from a crash during heavy writes. */
+/** How long a start may take, with the time to recover from a crash during heavy writes. */
 export const START_SECONDS = 120;
 
 const SETTINGS: Settings = {
@@ -15,7 +15,7 @@ const SETTINGS: Settings = {
   unix_socket_directories: '',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
-  // One file per weekday, overwritten after a week.
+  // The log has one file for each weekday, which is overwritten after a week.
   logging_collector: 'on',
   log_directory: 'log',
   log_filename: 'postgresql-%a.log',
@@ -24,7 +24,7 @@ const SETTINGS: Settings = {
   log_truncate_on_rotation: 'on',
 };
 
-/** The port of the server that runs, or is starting, on the folder; null if there is none. */
+/** The port of the server that runs, or is starting, on the folder; `null` if there is none. */
 export async function findPort(clusterDir: string): Promise<number | null> {
   const lines = (await readPidFile(clusterDir)).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
@@ -32,7 +32,7 @@ export async function findPort(clusterDir: string): Promise<number | null> {
   return port;
 }
 
-/** Of concurrent starts one succeeds, because of PostgreSQL's own lock file. */
+/** Only one of several concurrent starts succeeds, because of PostgreSQL's own lock file. */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<ProgramResult> {
   const { pgCtl } = await getBinariesFor(cluster);
   await deleteStalePidFile(cluster.dir);
@@ -98,7 +98,7 @@ async function deleteStalePidFile(clusterDir: string): Promise<void> {
   if (isUnchanged && !dirs.includes(clusterDir)) await rm(join(clusterDir, 'postmaster.pid'), { force: true });
 }
 
-/** With the previous port, the URLs of processes that outlive a restart stay valid. */
+/** The previous port is used again so that the URLs of processes that outlive a restart stay valid. */
 async function previousPortIfFree(clusterDir: string): Promise<number | null> {
   const lastStart = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
   const port = /port=(\d+)/.exec(lastStart)?.[1];

@@ -28,10 +28,10 @@ export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | 
   );
 }
 
-/** The same key for concurrent processes: `link` succeeds for one of them, and the file is complete when it appears. */
+/** Concurrent processes get the same key: `link` succeeds for one of them, and the file is complete when it appears. */
 export async function createEncryptionKeyFile(dataDir: string): Promise<Keyring> {
   const file = encryptionKeyFile(dataDir);
-  // Not named after the process id, which containers that share the folder may have in common.
+  // The name is random: containers that share the folder may have the same process id.
   const draft = `${file}.${randomUUID()}`;
   try {
     await mkdir(dataDir, { recursive: true });

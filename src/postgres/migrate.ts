@@ -4,7 +4,7 @@ import { StartUpError } from '../domain/errors.ts';
 import { connectOrExplain, refusePooler, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
-/** Advisory lock: one process migrates at a time. Not the number that Prisma's engine locks while this lock is held. */
+/** The advisory lock that lets one process migrate at a time. Prisma's engine locks another number while this lock is held. */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
 export const OLDEST_VERSION = 14;
@@ -138,7 +138,7 @@ async function untilNotBuilding(client: pg.Client, index: string): Promise<void>
   );
 }
 
-/** Requires the lock: without it, another process may be applying the migration now. */
+/** Call it with the lock: otherwise another process may be applying the migration now. */
 function refuseUnfinished(history: Applied[]): void {
   const unfinished = history.find(({ isFinished }) => !isFinished);
   if (unfinished === undefined) return;

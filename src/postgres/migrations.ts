@@ -17,7 +17,7 @@ export async function readMigrations(dir = MIGRATIONS_DIR): Promise<Migration[]>
   );
 }
 
-/** True for any line endings, which git may have changed. Prisma does the same. */
+/** Whether the checksum is that of the file with any line endings, which git may have changed. Prisma compares like this, too. */
 export function hasChecksum({ sql }: Migration, checksum: string): boolean {
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);

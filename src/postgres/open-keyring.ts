@@ -34,7 +34,7 @@ export async function openKeyring(
     const keyring = choice.keyring ?? (await readEncryptionKeyFile(choice.dataDir)) ?? (await create(client, choice));
     await client.query('begin');
     const isNew = !(await listEncryptionKeys(client)).includes(keyring.currentId);
-    // Of processes with different keys that start at once on an empty database, only one may add its key.
+    // Only one of several processes with different keys that start at once on an empty database may add its key.
     if (isNew) await client.query('lock table encryption_keys in exclusive mode');
     await refuseMissing(client, keyring, choice);
     if (isNew) await addEncryptionKey(client, keyring);

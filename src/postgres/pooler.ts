@@ -5,7 +5,7 @@ import type { Pooler } from '../store/sql/database.ts';
 import { SESSION_SETTINGS } from '../store/sql/session-settings.ts';
 import { connectOrExplain, isPooled } from './connection-problem.ts';
 
-/** `url`: of the pooler. `directUrl`: of PostgreSQL itself. */
+/** `url` is that of the pooler, and `directUrl` that of PostgreSQL itself. */
 type Urls = { readonly url: string; readonly directUrl: string };
 
 /**
@@ -24,7 +24,7 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
   }
 }
 
-/** Otherwise one database would be migrated and another one served. A standby counts as another database. */
+/** Throws if the URLs lead to different databases: one would be migrated and the other one served. A standby counts as another one. */
 async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
   try {
@@ -75,7 +75,7 @@ async function refuseOtherSettings(client: pg.Client): Promise<void> {
  */
 async function keepsStatements(client: pg.Client): Promise<boolean> {
   const name = `charter_${randomUUID()}`;
-  // In a transaction, all statements run in the same session.
+  // All statements of a transaction run in the same session.
   await client.query('BEGIN');
   const { rows } = await client.query<{ isPassedOn: boolean }>({
     name,

@@ -30,7 +30,7 @@ export async function withSchemaEngine<T>(
       engine.free();
     }
   } catch (error) {
-    // For an exception of the adapter, the engine's error has only its number.
+    // If the adapter has thrown an exception, the engine's error has only its number.
     const id = error instanceof Error ? /^External error id#(\d+)/.exec(error.message)?.[1] : undefined;
     throw (id === undefined ? undefined : adapter.errorRegistry.consumeError(Number(id))?.error) ?? error;
   } finally {

@@ -5,7 +5,7 @@ import { StartUpError } from '../domain/errors.ts';
 /** The user that runs a program; `null` for the user of this process. */
 export type SystemUser = { uid: number; gid: number } | null;
 
-/** Working directory. PostgreSQL's programs must be able to read it, and the other user may not have access to this one's. */
+/** The working directory. PostgreSQL's programs must be able to read it, and another user may have no access to that of this process. */
 const ROOT = parse(process.execPath).root;
 
 /** Root's PATH may lack the folders of id, flock, groupadd and useradd, or not be set, as in a minimal service. */
@@ -13,7 +13,7 @@ const PATH = [process.env.PATH ?? [], '/usr/sbin', '/usr/bin', '/sbin', '/bin'].
 
 export type ProgramResult = { ok: boolean; output: string };
 
-/** Runs a program until it ends; root may run it as another user. Never rejects: a failure is an outcome. */
+/** Runs a program until it ends; root may run it as another user. Never rejects: a failure is a result. */
 export function run(
   program: string,
   parameters: string[],
@@ -23,7 +23,7 @@ export function run(
   const options = {
     ...user,
     cwd,
-    // Without the operator's PG* and LC_* variables, which would affect PostgreSQL.
+    // The operator's PG* and LC_* variables are left out, because they would affect PostgreSQL.
     env: { PATH, SystemRoot: process.env.SystemRoot, LC_ALL: 'C', TZ: 'UTC' },
   };
   return new Promise((resolve) => {
@@ -46,7 +46,7 @@ const CREATE_USER =
 export async function getPostgresUser(): Promise<{ uid: number; gid: number }> {
   const existing = await findPostgresUser();
   if (existing !== null) return existing;
-  // Locked: a concurrent useradd would replace the user by one with another id.
+  // The lock prevents a concurrent useradd, which would replace the user by one with another id.
   const created = await run('flock', ['/etc', 'sh', '-c', CREATE_USER]);
   const user = await findPostgresUser();
   if (user !== null) return user;

@@ -1,5 +1,5 @@
 import { isId } from '../domain/text.ts';
-import type { Edge } from '../store/sql/list-edge.ts';
+import type { Edge } from '../store/sql/lists.ts';
 
 // A position is where a page of a list begins, encoded for the URL of the page. It is not secret: an edited position shows no more
 // than the list itself, and an invalid one shows the first page.

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import { listOf, sealCursor } from '../../src/api/list-page.ts';
+import { bytesOfPosition } from '../../src/domain/resources/event-position.ts';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
-import { bytesOfPosition } from '../../src/store/resources/event-position.ts';
 import { placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 import { createTestOrganization, SILENT, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { type FeedEvent, feedUrl, readFeed } from '../support/traffic/feed.ts';

@@ -1,9 +1,9 @@
 // Every change of a parent program is an event in the same transaction, raw SQL included, and ids are in the order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
+import { FEED_START, positionAt } from '../../src/domain/resources/event-position.ts';
 import { createRow, removeRow, updateRow } from '../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../src/service/resources/writing.ts';
-import { FEED_START, positionAt } from '../../src/store/resources/event-position.ts';
 import { listEvents } from '../../src/store/resources/events.ts';
 import { listRows } from '../../src/store/resources/list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';

@@ -1,4 +1,4 @@
-import { FEED_START } from '../../src/store/resources/event-position.ts';
+import { FEED_START } from '../../src/domain/resources/event-position.ts';
 import { deleteExpiredEvents, listEvents } from '../../src/store/resources/events.ts';
 import { positionOf, type SortField } from '../../src/store/resources/list.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';

@@ -1,5 +1,5 @@
 import { deleteExpiredSignInFailures } from '../../src/store/people/sign-in-failures.ts';
-import { BATCH_ROWS } from '../../src/store/sql/delete-in-batches.ts';
+import { CHUNK_ROWS } from '../../src/store/sql/chunks.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { writeRows } from '../support/postgres/rows.ts';
@@ -33,12 +33,12 @@ test('expired failures are deleted through the index of their end, in bounded ba
   const plans = await planned.plansOf(async () =>
     expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(OLD),
   );
-  expect(plans).toHaveLength(Math.ceil(OLD / BATCH_ROWS));
+  expect(plans).toHaveLength(Math.ceil(OLD / CHUNK_ROWS));
   for (const { text, blocks } of plans) {
     expect(text).toContain('sign_in_failures_expire_idx');
     expect(text).not.toContain('Seq Scan');
     // Each row takes one index look-up to find it and one to delete it.
-    expect(blocks).toBeLessThan(BATCH_ROWS * 10);
+    expect(blocks).toBeLessThan(CHUNK_ROWS * 10);
   }
   expect(await left()).toBe(COUNTED);
   expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(0);

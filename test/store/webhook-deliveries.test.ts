@@ -1,12 +1,13 @@
 import {
+  type AttemptResult,
   type ClaimedDelivery,
   claimDeliveries,
   countPendingDeliveries,
   type EndpointKey,
   FIRST_ENDPOINT,
   listPendingEndpoints,
+  recordAttempts,
 } from '../../src/store/webhooks/webhook-deliveries.ts';
-import { type AttemptResult, recordAttempts } from '../../src/store/webhooks/webhook-results.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';

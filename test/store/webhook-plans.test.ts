@@ -6,8 +6,11 @@ import {
   insertWebhookEndpoint,
   listWebhookEndpoints,
 } from '../../src/store/webhooks/webhook-endpoints.ts';
-import { deleteExpiredDeliveries } from '../../src/store/webhooks/webhook-expiry.ts';
-import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhooks/webhook-history.ts';
+import {
+  deleteExpiredDeliveries,
+  findWebhookDelivery,
+  listWebhookDeliveries,
+} from '../../src/store/webhooks/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
 import { writeRows } from '../support/postgres/rows.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';

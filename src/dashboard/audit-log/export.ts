@@ -1,5 +1,5 @@
 import { exportAudit } from '../../service/audit/audit-log.ts';
-import type { AuditRecord } from '../../store/audit/audit-log.ts';
+import type { AuditRecord } from '../../store/audit/audit.ts';
 import { typedIn } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';

@@ -10,8 +10,8 @@ import {
   MAX_AUDITED_KEYS,
   MAX_AUDITED_USERS,
 } from '../../service/audit/audit-log.ts';
+import type { AuditFilters } from '../../store/audit/audit.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
-import type { AuditFilters } from '../../store/audit/audit-log.ts';
 import { normalized, readDay, select, text } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';
-import type { AuditRecord } from '../../store/audit/audit-log.ts';
+import type { AuditRecord } from '../../store/audit/audit.ts';
 import { type Form, fieldsOf, problemSummary, typedIn } from '../forms/form.ts';
 import { AUDIT_LOG_URL, urlOf } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';

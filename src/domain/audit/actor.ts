@@ -25,7 +25,7 @@ export type SessionRecord = JudgedSession & {
   readonly endpointsDisabledByCharter: number;
   /** The user owns an integration of the organization. */
   readonly ownsIntegrations: boolean;
-  /** For an administrator: an active integration of the organization has no active owner. */
+  /** The user is an administrator, and an active integration of the organization has no active owner. */
   readonly lacksOwners: boolean;
   /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
   readonly keyNotices: readonly KeyNotice[];
@@ -34,8 +34,8 @@ export type SessionRecord = JudgedSession & {
 };
 
 /**
- * The signed-in user, as read when the request began. Good enough for showing a page; an action reads and locks the user's
- * row in its own transaction and decides from that.
+ * The signed-in user, as read when the request began. That is enough to show a page; an action locks the user's row in its own
+ * transaction, and decides from that.
  */
 export type Actor = Pick<
   SessionRecord,
@@ -73,7 +73,7 @@ export type Caller = {
   readonly organizationName: string;
   /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
   readonly cursorKey: string;
-  /** As read with the key. It changes with every change of the organization's data. */
+  /** The version that was read with the key. It changes with every change of the organization's data. */
   readonly organizationVersion: string;
   readonly keyId: string;
   readonly keyName: string;

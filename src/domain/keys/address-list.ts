@@ -7,7 +7,7 @@ import { formatNumber } from '../text.ts';
 export type AddressList = readonly string[];
 
 export const MAX_ALLOWED_ADDRESSES = 50;
-/** Of the longest subnet of IPv6. */
+/** The length of the longest subnet of IPv6. */
 export const MAX_ADDRESS_CHARACTERS = 43;
 const MAX_SHOWN_MISTAKES = 5;
 const MAX_SHOWN_CHARACTERS = 60;
@@ -48,11 +48,11 @@ function mistakeIn(entry: string): string {
   return `${shown} is no IP address or subnet. Write one such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`;
 }
 
-/** A list that was looked up often is parsed once. */
+/** The sets of lists, so that each request with a key need not parse its list. */
 const parsed = new Map<string, AddressSet>();
 const MAX_PARSED = 1000;
 
-/** `list`: its entries, separated by blanks. `address`: as addressIn returns it. */
+/** `list` has the entries, separated by blanks. `address` is a result of `addressIn`. */
 export function isInList(list: string, address: string | null): boolean {
   if (address === null) return false;
   let set = parsed.get(list);
@@ -64,7 +64,7 @@ export function isInList(list: string, address: string | null): boolean {
   return set.has(address);
 }
 
-/** Of the networks, those that no entry of the list contains as a whole. An empty list contains all of them. */
+/** The networks that no entry of the list contains as a whole. An empty list contains all networks. */
 export function networksOutside(list: AddressList, networks: readonly string[]): string[] {
   if (list.length === 0) return [];
   return networks.filter((network) => {

@@ -24,7 +24,7 @@ export const CELL = /^[a-z][a-z0-9]{0,11}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
-/** Without a cell. */
+/** The length of a key that names no cell. */
 export const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
@@ -38,7 +38,7 @@ export type MintedKey = {
   readonly prefix: string;
 };
 
-/** `cell`: null if the installation is none. */
+/** `cell` is `null` if the installation is no cell. */
 export function mintKey(environment: Environment, cell: string | null = null): MintedKey {
   let random = '';
   for (let i = 0; i < RANDOM_CHARACTERS; i += 1) random += ALPHABET.charAt(randomInt(ALPHABET.length));
@@ -64,9 +64,9 @@ export function hashKey(key: string): string {
 export type KeyFormat =
   | { kind: 'well-formed'; environment: Environment; cell: string | null }
   | { kind: 'mistyped' }
-  /** `characters`: the length of the text. `of`: that of the whole key. */
+  /** `characters` is the length of the text, and `of` that of the whole key. */
   | { kind: 'incomplete'; characters: number; of: number }
-  /** The text contains a key. `extra`: the number of other characters. */
+  /** The text contains a key. `extra` is the number of other characters. */
   | { kind: 'too-long'; extra: number }
   | { kind: 'not-a-key' };
 
@@ -185,7 +185,7 @@ export type KeyRecord = Pick<ApiKey, 'id' | 'name' | 'permissions' | 'requestsPe
   KeyEndTimes & {
     readonly organizationId: string;
     readonly organizationName: string;
-    /** Also set while it is moving. */
+    /** Also set while the organization is moving. */
     readonly organizationSuspendedAt: Date | null;
     readonly organizationIsMoving: boolean;
     /** 64-bit integer in decimal. */
@@ -259,7 +259,7 @@ export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null 
 }
 
 /**
- * True within the last fifth of the key's life, and within its last 30 days: a key that was just made for 30 days needs no
+ * Whether the key is in the last fifth of its life, and in the last 30 days: a key that was just created for 30 days needs no
  * attention yet.
  */
 export function isExpiringSoon({ createdAt, expiresAt }: Pick<ApiKey, 'createdAt' | 'expiresAt'>, now: Date): boolean {

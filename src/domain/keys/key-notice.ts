@@ -1,21 +1,22 @@
 import type { Holder } from './api-key.ts';
+
 /** The days before the end of a key on which its holder gets a notice. */
 export const NOTICE_DAYS = [30, 7, 1] as const;
 
-/** Only a key that was used within so many days gets notices of its expiry. */
+/** A key gets notices of its expiry only if it was used within this number of days. */
 export const USED_WITHIN_DAYS = 30;
 
 /** The bounds of the days without a use after which an organization lets Charter end a key. */
 export const MIN_UNUSED_DAYS = 7;
 export const MAX_UNUSED_DAYS = 3650;
 
-/** No key is ended within so many days after its organization has switched that on, or has shortened the time. */
+/** The days after an organization has switched the end of unused keys on, or has shortened the time, in which no key is ended. */
 export const UNUSED_GRACE_DAYS = 7;
 
 /** More refusals by a rate limit than this in an hour (UTC) are worth a notice, once a day. */
 export const LIMITED_PER_HOUR = 100;
 
-/** A network is new to a key after so many days of one other network. */
+/** The days of uses from one network after which another network is new to a key. */
 export const ONE_NETWORK_DAYS = 30;
 
 /** What an organization has decided about keys in use and keys that are not. */
@@ -45,5 +46,5 @@ export type KeyNotice = {
   readonly createdAt: Date;
 };
 
-/** At most so many of a user's notices are read for a page. */
+/** The most notices of a user that are read for a page. */
 export const MAX_SHOWN_NOTICES = 20;

@@ -2,7 +2,7 @@
 export type RequestLimits = {
   readonly perKey: number;
   readonly perOrganization: number;
-  /** For requests without a valid key, from one network address. */
+  /** The limit of requests without a valid key from one network address. */
   readonly perAddress: number;
 };
 
@@ -12,7 +12,7 @@ export type OrganizationLimits = {
   readonly perOrganization: number | null;
 };
 
-/** No correct integration reaches them, and they stop a flood. */
+/** These limits stop a flood, and no correct integration reaches them. */
 export const DEFAULT_LIMITS: RequestLimits = { perKey: 500, perOrganization: 1000, perAddress: 50 };
 export const NO_LIMITS: RequestLimits = { perKey: 0, perOrganization: 0, perAddress: 0 };
 export const MAX_REQUESTS_PER_SECOND = 1_000_000;

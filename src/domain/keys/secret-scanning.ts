@@ -29,7 +29,7 @@ function readKey(encoded: string): KeyObject | null {
   }
 }
 
-/** Of the headers Github-Public-Key-Identifier and Github-Public-Key-Signature. */
+/** The values of the headers Github-Public-Key-Identifier and Github-Public-Key-Signature. */
 export type ScannerSignature = { readonly identifier: string; readonly signature: string };
 
 export function isSignedByScanner(

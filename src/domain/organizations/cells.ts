@@ -2,7 +2,7 @@ import { CELL } from '../keys/api-key.ts';
 
 /** One of several whole installations that serve one address, as CHARTER_CELLS describes it. */
 export type Cell = {
-  /** As in the keys that it issues. */
+  /** The name that the keys of the cell contain. */
   readonly name: string;
   /** What people call it, such as "United States". */
   readonly title: string;
@@ -45,10 +45,10 @@ function originOf(text: string): string | null {
 
 /** The address that several cells share, as a server of one of them knows it. Requests to it reach any of them. */
 export type CommonAddress = {
-  /** Its origin. */
+  /** The origin of the address. */
   readonly url: string;
   readonly cells: readonly Cell[];
-  /** The one of this server. */
+  /** The cell of this server. */
   readonly own: Cell;
   /** The path of the file that says which e-mail domains are in which cell; `null` if there is none. */
   readonly domainsFile: string | null;

@@ -27,7 +27,7 @@ export function isLongEnough(password: string, { hasSecondFactor }: Pick<Passwor
   return charactersOf(password) >= passwordCharacters(hasSecondFactor);
 }
 
-/** Why the password is refused, as the end of a sentence about it; null if it is accepted. */
+/** Why the password is refused, as the end of a sentence about it; `null` if it is accepted. */
 export function checkPasswordStrength(password: string, owner: PasswordOwner): string | null {
   const characters = charactersOf(password);
   const least = passwordCharacters(owner.hasSecondFactor);
@@ -86,10 +86,10 @@ function withoutRuns(text: string): string {
     .join('');
 }
 
-// What guessing programs try first: common words, neighbouring keys, counting. A password made of these is weak at any length,
-// so they are removed before its strength is measured.
-
-/** Lower case, letters and digits only. */
+/**
+ * What guessing programs try first: common words, neighbouring keys and sequences of digits, in lower case. A password made of these
+ * is weak at any length, so they are removed before its strength is measured.
+ */
 const COMMON_WORDS: readonly string[] = `
   passwords password passwort passphrase motdepasse contrasena passwd wachtwoord welcome letmein changeme default
   temporary temp secret access login signin administrator admin root user guest test testing master system manager

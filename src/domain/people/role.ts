@@ -53,20 +53,20 @@ export function isAbove(role: Role, other: Role): boolean {
   return RANK[role] > RANK[other];
 }
 
-/** Create, rotate and rename one's own keys. */
+/** Whether a user with this role may create, rotate and rename their own keys. */
 export function mayCreateOwnKeys(role: Role, { membersMayCreateKeys }: Pick<KeyPolicy, 'membersMayCreateKeys'>) {
   return role === 'member' ? membersMayCreateKeys : role !== 'viewer';
 }
 
 /**
- * Create, rotate and rename keys of another user. The person who creates a key sees it and gets its user's permissions, so these
- * must not exceed their own.
+ * Whether the actor may create, rotate and rename keys of another user. Who creates a key sees it and gets the permissions of its
+ * user, so these must not exceed the actor's own.
  */
 export function mayTakeKeysOf(actor: Role, target: Role): boolean {
   return maySeeKeysOfOthers(actor) && RANK[target] <= RANK[actor];
 }
 
-/** See the keys of other users, never their secrets. */
+/** Whether a user with this role may see the keys of other users, but never their secrets. */
 export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
@@ -79,14 +79,17 @@ export function isIntegrationRole(text: string): text is IntegrationRole {
   return INTEGRATION_ROLES.some((role) => role === text);
 }
 
-/** See, create, change and suspend every integration of the organization. Its owner, with any role, may see it. */
+/**
+ * Whether a user with this role may see, create, change and suspend every integration of the organization. The owner of an integration
+ * may see it with any role.
+ */
 export function mayManageIntegrations(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
 /**
- * Create, rotate and rename keys of an integration that one owns. It takes as much as for one's own keys, and the integration's
- * permissions must not exceed one's own.
+ * Whether the owner of an integration may create, rotate and rename its keys. Owners need the same rights as for their own keys, and
+ * the permissions of the integration must not exceed theirs.
  */
 export function mayTakeKeysOfOwned(
   role: Role,
@@ -96,27 +99,30 @@ export function mayTakeKeysOfOwned(
   return mayCreateOwnKeys(role, policy) && RANK[integration] <= RANK[role];
 }
 
-/** See the organization's users. */
+/** Whether a user with this role may see the organization's users. */
 export function maySeePeople(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Revoke any user's keys, including an administrator's: that gives nobody permissions. */
+/** Whether a user with this role may revoke any user's keys, including an administrator's: that gives nobody permissions. */
 export function mayRevokeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Invite a user with the target role, change a role to or from it, deactivate, reactivate, and make links that set a password. */
+/**
+ * Whether the actor may invite users with the target role, change a role to or from it, and deactivate, reactivate and create access
+ * links for such users.
+ */
 export function mayManage(actor: Role, target: Role): boolean {
   return actor === 'administrator' || (actor === 'manager' && RANK[target] < RANK.manager);
 }
 
-/** See the webhook endpoints and what was sent to them, but not what their receivers responded. */
+/** Whether a user with this role may see the webhook endpoints and what was sent to them, but not what their receivers responded. */
 export function maySeeWebhooks(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Change the organization's policy and its webhook endpoints, and read its audit log. */
+/** Whether a user with this role may change the organization's policy and its webhook endpoints, and read its audit log. */
 export function mayGovern(role: Role): boolean {
   return role === 'administrator';
 }

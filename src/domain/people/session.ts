@@ -44,7 +44,7 @@ export function judgeSession(session: JudgedSession, now: Date): SessionVerdict 
   return age < SESSION_HOURS * 60 ? 'idle' : 'too-old';
 }
 
-/** `provedAt` in the future, from before the clock was set back, counts by its distance, too. */
+/** If the clock was set back since, `provedAt` is in the future, and its distance counts as well. */
 export function isProofFresh(provedAt: Date | null, now: Date): boolean {
   return provedAt !== null && Math.abs(minutes(provedAt, now)) < PROOF_MINUTES;
 }

@@ -12,7 +12,7 @@ export const MAX_DOMAINS = 20;
 export const MAX_GROUP_ROLES = 50;
 const MAX_ISSUER_CHARACTERS = 500;
 const MAX_CLIENT_ID_CHARACTERS = 255;
-/** In UTF-8. */
+/** The limit of a client secret in UTF-8. */
 const MAX_SECRET_BYTES = 2048;
 
 /** Roles that single sign-on may give: to new people, and by groups. */
@@ -54,7 +54,7 @@ export function parseClientSecret(text: string): string {
   return secret;
 }
 
-/** Without spaces and control characters. */
+/** Whether the text has neither spaces nor control characters. */
 function isPrintable(text: string): boolean {
   return /^[^\s\p{C}]+$/u.test(text);
 }

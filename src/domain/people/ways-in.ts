@@ -5,13 +5,13 @@ import { isIP } from 'node:net';
 export type WaysIn = {
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
-  /** How many. */
+  /** The number of passkeys. */
   readonly passkeys: number;
-  /** By single sign-on. */
+  /** Whether the person can sign in by single sign-on. */
   readonly isLinked: boolean;
 };
 
-/** Whether somebody has a way to sign in. Somebody without any, such as after an invitation, needs a link. */
+/** Whether a person has a way to sign in. A person who has none, such as after an invitation, needs a link. */
 export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
   return hasPassword || passkeys > 0 || isLinked;
 }
@@ -71,7 +71,7 @@ export type RelyingParty = {
   readonly origin: string;
 };
 
-/** Why there are no passkeys at an address; `instead`: an address where there are, if it is known. */
+/** Why there are no passkeys at an address. `instead` is an address where there are, or `null`. */
 export type NoRelyingParty = {
   readonly kind: 'none';
   readonly why: 'ip-address' | 'insecure' | 'not-configured';
@@ -81,8 +81,8 @@ export type NoRelyingParty = {
 export type RelyingPartyCheck = { readonly kind: 'usable'; readonly relyingParty: RelyingParty } | NoRelyingParty;
 
 /**
- * The site at `origin`. `isConfigured`: the operator has set the origin. Otherwise a client has named it, and only "localhost"
- * is accepted, for a demonstration.
+ * The site at `origin`. `isConfigured` is `true` if the operator has set the origin. Otherwise a client has named it, and only
+ * "localhost" is accepted, for a demonstration.
  */
 export function relyingPartyAt(origin: string, { isConfigured }: { isConfigured: boolean }): RelyingPartyCheck {
   if (!URL.canParse(origin)) return { kind: 'none', why: 'not-configured', instead: null };

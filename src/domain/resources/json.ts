@@ -7,7 +7,7 @@ const STRING = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/gs;
  * ("#0", "#1"), and the keys are parsed separately, as strings.
  */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
-  // First, to throw for a text that is not JSON, for which STRING could take quadratic time.
+  // This comes first, because STRING could take quadratic time for a text that is not JSON.
   const value = JSON.parse(text);
   if (!text.includes('\\')) return value;
   const keys: string[] = [];
@@ -18,13 +18,13 @@ export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   return keys.some((key) => key.includes('\\')) ? renamed(JSON.parse(numbered), keys) : value;
 }
 
-/** An open object or array. `names` counts an object's names; undefined: an array. `at`: the present name or index. */
+/** An open object or array. `names` counts the names of an object, and is `undefined` for an array. `at` is the present name or index. */
 type Level = { readonly names: Map<string, number> | undefined; at: string | number };
 
 /**
  * The paths, such as "metadata.colour", of names that an object has more than once: the first `most`. RFC 8259 section 4
- * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Without recursion, and in
- * time proportional to its length, `most` times at worst.
+ * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Takes time proportional to its
+ * length, or at worst `most` times as long, and no recursion.
  */
 export function repeatedNamesIn(text: string, most: number): readonly string[] {
   const found: string[] = [];
@@ -58,7 +58,7 @@ export function repeatedNamesIn(text: string, most: number): readonly string[] {
           level.at = stringIn(text, i, end);
           const times = (level.names.get(level.at) ?? 0) + 1;
           level.names.set(level.at, times);
-          // Only once for each name of an object, because a path can be as long as the text.
+          // Each name of an object is added once, because a path can be as long as the text.
           if (times === 2) found.push(path.map(({ at }) => at).join('.'));
         }
         isName = false;
@@ -91,7 +91,7 @@ function stringIn(text: string, start: number, end: number): string {
 function renamed(numbered: unknown, keys: readonly string[]): unknown {
   const whole = { value: numbered };
   const nameOf = (name: string): string => JSON.parse(keys[Number(name.slice(1))] ?? '');
-  // Without recursion: a body of 100 KiB can be nested deeper than the stack allows.
+  // This is no recursion: a body of 100 KiB can be nested deeper than the stack allows.
   const holders: object[] = [whole];
   for (let holder = holders.pop(); holder !== undefined; holder = holders.pop()) {
     for (const [place, value] of Object.entries(holder)) {
@@ -99,7 +99,7 @@ function renamed(numbered: unknown, keys: readonly string[]): unknown {
       const named = Array.isArray(value)
         ? value
         : Object.fromEntries(Object.entries(value).map(([name, member]) => [nameOf(name), member]));
-      // Not by assignment, which would lose a member named "__proto__".
+      // An assignment would lose a member named "__proto__".
       Object.defineProperty(holder, place, { value: named });
       holders.push(named);
     }

@@ -10,7 +10,7 @@ export const MAX_URL_CHARACTERS = 2000;
 export const PREVIOUS_SECRET_HOURS = 24;
 /** An endpoint is disabled after this number of days without a successful attempt. */
 export const MAX_FAILING_DAYS = 5;
-/** Beyond this, the body of a receiver's response is neither read nor stored. */
+/** The bytes of a receiver's response that are read and stored. */
 export const MAX_RECEIVER_BODY_BYTES = 1024;
 
 /** The resources whose changes are events: those that a migration names with "record_events_of". */

@@ -1,11 +1,11 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { isId } from '../../domain/text.ts';
-import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../../store/audit/audit-log.ts';
+import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../../store/audit/audit.ts';
 import { findMatchingKeys } from '../../store/keys/key-lists.ts';
 import { findMatchingUsers } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
-import type { Edge } from '../../store/sql/list-edge.ts';
+import type { Edge } from '../../store/sql/lists.ts';
 import { requireRight } from '../authority/rights.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
 

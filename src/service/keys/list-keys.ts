@@ -17,7 +17,7 @@ import {
 } from '../../store/keys/key-lists.ts';
 import type { ListedKey } from '../../store/keys/key-row.ts';
 import type { Database } from '../../store/sql/database.ts';
-import type { Edge } from '../../store/sql/list-edge.ts';
+import type { Edge } from '../../store/sql/lists.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';

@@ -8,7 +8,7 @@ import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
-import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
+import { deleteSsoIdentity } from '../../store/people/single-sign-on.ts';
 import {
   changeUser,
   deleteUser,

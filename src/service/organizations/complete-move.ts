@@ -1,21 +1,18 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
+import { recordAudit, recordOperatorAction } from '../../store/audit/audit.ts';
 import { changeIntegration, findActivePerson, setOwner } from '../../store/integrations/integrations.ts';
 import { revokeApiKey } from '../../store/keys/api-keys.ts';
-import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
 import {
+  type CarriedEvent,
   endMove,
   findMove,
   hasComeWith,
+  insertRevocations,
+  listRevocationsOfMove,
   lockOrganizationAlone,
   setStage,
 } from '../../store/organizations/organization-moves.ts';
-import {
-  type CarriedEvent,
-  insertRevocations,
-  listRevocationsOfMove,
-} from '../../store/organizations/revocations-of-move.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser, lockHolders } from '../../store/people/users.ts';

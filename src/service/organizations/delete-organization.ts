@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
+import { recordOperatorAction } from '../../store/audit/audit.ts';
 import {
   findMove,
   lockOrganizationAlone,
@@ -11,9 +11,9 @@ import {
   takeTurn,
 } from '../../store/organizations/organization-moves.ts';
 import { deleteRows } from '../../store/organizations/organization-rows.ts';
+import { deleteInChunks } from '../../store/sql/chunks.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { lacksPrivilege } from '../../store/sql/database-errors.ts';
-import { deleteInBatches } from '../../store/sql/delete-in-batches.ts';
 import {
   listTenantTables,
   silenceTriggers,
@@ -94,7 +94,7 @@ async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<
     for (;;) {
       const before = deleted;
       for (const table of tables.filter((each) => !isLast(each)))
-        deleted += await deleteInBatches({}, () => deleteRows(query, scope, table));
+        deleted += await deleteInChunks({}, () => deleteRows(query, scope, table));
       await query('begin');
       for (const table of tables.filter(isLast)) deleted += await deleteRows(query, scope, table);
       await query('commit');

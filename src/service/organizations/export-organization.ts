@@ -1,7 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
-import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
+import { recordAudit, recordOperatorAction } from '../../store/audit/audit.ts';
 import {
   endMove,
   findMove,

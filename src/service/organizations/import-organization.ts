@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { type Keyring, MissingEncryptionKeyError } from '../../domain/keyring.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { recordOperatorAction } from '../../store/organizations/operator-actions.ts';
+import { recordOperatorAction } from '../../store/audit/audit.ts';
 import {
   findMove,
   findRecordSince,

@@ -2,8 +2,6 @@ import { v7 as newId } from 'uuid';
 import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
 import { applyPatch, type PatchOf } from '../../domain/resources/merge-patch.ts';
 import { type Checked, checkKeyOfWrite } from '../../store/resources/key-of-write.ts';
-import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
-import { type Transaction, transaction } from '../../store/sql/database.ts';
 import {
   type ChangedRow,
   deleteRows,
@@ -12,7 +10,9 @@ import {
   replaceRows,
   type Sought,
   type TimesById,
-} from '../../store/sql/row-batches.ts';
+} from '../../store/resources/row-batches.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
+import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
 import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
 

@@ -6,7 +6,7 @@ import {
   positionAt,
   positionBefore,
   positionIn,
-} from '../../store/resources/event-position.ts';
+} from '../../domain/resources/event-position.ts';
 import { type EventList, findEvent, listEvents } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
 

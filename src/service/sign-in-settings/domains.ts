@@ -8,7 +8,7 @@ import {
   insertSsoDomain,
   listSsoDomains,
   verifySsoDomain,
-} from '../../store/people/sso-domains.ts';
+} from '../../store/people/single-sign-on.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import {

@@ -6,9 +6,12 @@ import { formatInstant } from '../../domain/time.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { getOrganization, lockOrganization } from '../../store/organizations/organizations.ts';
 import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/people/sessions.ts';
-import { lockSsoConnection, setSsoEnforced } from '../../store/people/sso-connections.ts';
-import { listSsoDomains } from '../../store/people/sso-domains.ts';
-import { deleteSsoIdentity } from '../../store/people/sso-identities.ts';
+import {
+  deleteSsoIdentity,
+  listSsoDomains,
+  lockSsoConnection,
+  setSsoEnforced,
+} from '../../store/people/single-sign-on.ts';
 import { findWaysIn } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { checkUnlinking, lockToGovern, lockToManage } from '../authority/people.ts';

@@ -14,16 +14,17 @@ import { recordAudit } from '../../store/audit/audit.ts';
 import { endSessionsByWay } from '../../store/people/sessions.ts';
 import {
   deleteSsoConnection,
+  deleteSsoIdentities,
+  deleteSsoSignIns,
   findSsoConnection,
+  listSsoDomains,
   lockSsoConnection,
   type SsoConnectionRecord,
+  type SsoDomainRecord,
   type SsoRules,
   saveSsoConnection,
   setSsoRules,
-} from '../../store/people/sso-connections.ts';
-import { listSsoDomains, type SsoDomainRecord } from '../../store/people/sso-domains.ts';
-import { deleteSsoIdentities } from '../../store/people/sso-identities.ts';
-import { deleteSsoSignIns } from '../../store/people/sso-sign-ins.ts';
+} from '../../store/people/single-sign-on.ts';
 import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../store/sql/secrets.ts';

@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { AuditSource } from '../../domain/audit/actor.ts';
+import type { HolderKind } from '../../domain/keys/api-key.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import type { Transaction } from '../sql/database.ts';
-import { storable, storableClient } from '../sql/storable.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+import { storable, storableClient } from '../sql/values.ts';
 
 export const ACTIONS = [
   'key.created',
@@ -33,7 +34,7 @@ export const ACTIONS = [
   'user.passkey_added',
   'user.passkey_renamed',
   'user.passkey_removed',
-  // Of version 1.0, in whose forms some actions asked for the password.
+  // Only version 1.0 recorded this action: some of its forms asked for the password.
   'user.password_check_failed',
   'user.proof_failed',
   'user.created_by_sso',
@@ -84,9 +85,6 @@ export type AuditEvent = {
   readonly auditSource: AuditSource | null;
 };
 
-/** Room for the longest list of allowed addresses. */
-const MAX_DETAIL_CHARACTERS = 2500;
-
 type KeyEvents = {
   readonly action: AuditAction;
   /** A table or sub-query with the columns organization_id, event_id, user_id (the holder of the key) and key_id. */
@@ -103,6 +101,9 @@ export function insertKeyEvents({ action, from, detail, client = "'', '', ''" }:
     insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
     select organization_id, event_id, '${action}', user_id, key_id, jsonb_build_object(${detail}), ${client} from ${from}`;
 }
+
+/** The longest list of allowed addresses has fewer characters. */
+const MAX_DETAIL_CHARACTERS = 2500;
 
 /** Writes the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
@@ -123,4 +124,217 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
     },
     select: { id: true },
   });
+}
+
+export type AuditFilters = {
+  readonly action?: string | undefined;
+  /** One of these users is the actor or the target. */
+  readonly userIds?: readonly string[] | undefined;
+  readonly keyIds?: readonly string[] | undefined;
+  /** The first instant. */
+  readonly from?: Date | undefined;
+  /** The first instant after the period. */
+  readonly to?: Date | undefined;
+};
+
+export type AuditQuery = AuditFilters & {
+  /** The page starts with the next older event after this id, or with the newest one if it is `null`. */
+  readonly after: string | null;
+  /** The page ends before the event with this id, with the next newer one. */
+  readonly before?: string | null;
+  /** Maximum number of rows. The caller asks for one more than it shows. */
+  readonly limit: number;
+};
+
+/** An event, with the present names of its users and its key. */
+export type AuditRecord = {
+  /** UUIDv7, so ids sort by time. */
+  readonly id: string;
+  readonly at: Date;
+  readonly action: string;
+  /** `null` for an operator, and if nobody was signed in. */
+  readonly actorId: string | null;
+  readonly actorName: string | null;
+  readonly actorEmail: string | null;
+  readonly targetId: string | null;
+  readonly targetKind: HolderKind | null;
+  readonly targetName: string | null;
+  readonly targetEmail: string | null;
+  readonly keyId: string | null;
+  readonly keyName: string | null;
+  readonly keyPrefix: string | null;
+  /** The user or the integration that has the key now. */
+  readonly keyHolderId: string | null;
+  readonly keyHolderKind: HolderKind | null;
+  readonly detail: Readonly<Record<string, string>>;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+};
+
+/** Lists the newest events first. An event's id begins with its time, so each filter is an index range and every page costs the same. */
+export async function listAuditEvents(
+  db: Database,
+  scope: OrganizationScope,
+  query: AuditQuery,
+): Promise<AuditRecord[]> {
+  const { rows } = await db.pool.query<AuditRecord>(auditStatement(scope, query));
+  return rows;
+}
+
+/** The number of events that match, or `most` if there are more. */
+export async function countAuditEvents(
+  db: Database,
+  scope: OrganizationScope,
+  query: AuditFilters & { readonly most: number },
+): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(auditCountStatement(scope, query));
+  return rows[0]?.count ?? 0;
+}
+
+/** Exported so that a test can look at its query plan. */
+export function auditStatement(scope: OrganizationScope, { after, before = null, limit, ...filters }: AuditQuery) {
+  const { conditions, bind, values, ...subjects } = filterBy(scope, limit, filters);
+  if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
+  if (before !== null) conditions.push(`id > ${bind(before)}::uuid`);
+  const direction = before === null ? 'desc' : 'asc';
+  return { text: withNames(matchingEvents({ conditions, ...subjects, direction })), values };
+}
+
+/** The statement reads at most twice as many ids as it counts, because an event may be found by its actor and by its target. */
+function auditCountStatement(scope: OrganizationScope, { most, ...filters }: AuditFilters & { readonly most: number }) {
+  const { conditions, values, users, keys } = filterBy(scope, 2 * most, filters);
+  const ranges = rangesOf({ conditions, users, keys, direction: 'desc' });
+  const found =
+    ranges === null
+      ? page(conditions, { columns: 'id', direction: 'desc' })
+      : `select found.id from ${lateral(ranges)} limit $2`;
+  return { text: `select least(count(distinct id), ${most})::int as count from (${found}) found`, values };
+}
+
+type Filtered = {
+  readonly conditions: string[];
+  readonly bind: (value: unknown) => string;
+  /** The values of the parameters: the organization, the limit, and those that `bind` added. */
+  readonly values: unknown[];
+} & Pick<Matching, 'users' | 'keys'>;
+
+function filterBy(
+  scope: OrganizationScope,
+  limit: number,
+  { action, userIds, keyIds, from, to }: AuditFilters,
+): Filtered {
+  const values: unknown[] = [scope.organizationId, limit];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ['organization_id = $1'];
+  if (action !== undefined) conditions.push(`act = ${bind(action)}`);
+  if (from !== undefined) conditions.push(`id >= ${bind(firstIdAt(from))}::uuid`);
+  if (to !== undefined) conditions.push(`id < ${bind(firstIdAt(to))}::uuid`);
+  const users = userIds === undefined ? null : `${bind(userIds)}::uuid[]`;
+  const keys = keyIds === undefined ? null : `${bind(keyIds)}::uuid[]`;
+  return { conditions, bind, values, users, keys };
+}
+
+type Matching = {
+  readonly conditions: readonly string[];
+  /** Arrays of ids, in SQL; `null` for all. */
+  readonly users: string | null;
+  readonly keys: string | null;
+  /** The order in which rows are read from the position. */
+  readonly direction: 'asc' | 'desc';
+};
+
+function matchingEvents(matching: Matching): string {
+  const ranges = rangesOf(matching);
+  return ranges === null ? page(matching.conditions, { columns: '*', ...matching }) : pageOfRanges(ranges, matching);
+}
+
+/** Index ranges of ids, for each subject. `subjects`: an array of ids, in SQL. */
+type Ranges = { readonly subjects: string; readonly ranges: readonly string[] };
+
+/**
+ * A key has few events, so with a filter for keys they are read by key, and those of other users are left out. Returns
+ * `null` if there is no filter for users or keys.
+ */
+function rangesOf({ conditions, users, keys, direction }: Matching): Ranges | null {
+  const idsOf = (...more: readonly string[]) => page([...conditions, ...more], { columns: 'id', direction });
+  if (keys !== null) {
+    const ofUsers = users === null ? [] : [`(actor_user_id = any(${users}) or target_user_id = any(${users}))`];
+    return { subjects: keys, ranges: [idsOf(...ofUsers, 'key_id = subject.id')] };
+  }
+  if (users === null) return null;
+  return { subjects: users, ranges: [idsOf('actor_user_id = subject.id'), idsOf('target_user_id = subject.id')] };
+}
+
+function page(
+  conditions: readonly string[],
+  { columns, direction }: Pick<Matching, 'direction'> & { readonly columns: '*' | 'id' },
+): string {
+  return `select ${columns} from audit_events where ${conditions.join(' and ')} order by id ${direction} limit $2`;
+}
+
+/**
+ * Combines one index range for each subject and each of `ranges`, each at most as long as the page: an "or" over several columns
+ * would read the whole log. An event is found twice if its actor is also its target. The page's ids are found before its events
+ * are read, so that PostgreSQL cannot walk through the log to find them.
+ */
+function pageOfRanges(ranges: Ranges, { direction }: Pick<Matching, 'direction'>): string {
+  const ids = `select distinct found.id from ${lateral(ranges)} order by found.id ${direction} limit $2`;
+  return `select event.* from (${ids}) matching join audit_events event on event.organization_id = $1 and event.id = matching.id`;
+}
+
+function lateral({ subjects, ranges }: Ranges): string {
+  const found = ranges.map((range) => `(${range})`).join(' union all ');
+  return `unnest(${subjects}) subject (id), lateral (${found}) found`;
+}
+
+function withNames(events: string): string {
+  return `
+    select e.id, e.at, e.act as action, e.detail, e.ip, e.user_agent as "userAgent", e.request_id as "requestId",
+           e.actor_user_id as "actorId", a.name as "actorName", a.email as "actorEmail",
+           e.target_user_id as "targetId", t.kind as "targetKind", t.name as "targetName", t.email as "targetEmail",
+           e.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix",
+           h.id as "keyHolderId", h.kind as "keyHolderKind"
+    from (${events}) e
+    left join users a on a.organization_id = $1 and a.id = e.actor_user_id
+    left join users t on t.organization_id = $1 and t.id = e.target_user_id
+    left join api_keys k on k.organization_id = $1 and k.id = e.key_id
+    left join users h on h.organization_id = $1 and h.id = k.user_id
+    order by e.id desc`;
+}
+
+/** The smallest UUIDv7 of this instant (RFC 9562 section 5.7: the first 48 bits are milliseconds). */
+function firstIdAt(at: Date): string {
+  const milliseconds = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-0000-0000-000000000000`;
+}
+
+export type OperatorAction = {
+  readonly action:
+    | 'organization.exported'
+    | 'organization.move_started'
+    | 'organization.move_completed'
+    | 'organization.move_cancelled'
+    | 'organization.imported'
+    | 'organization.moved'
+    | 'organization.deletion_started'
+    | 'organization.deleted';
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly detail?: Readonly<Record<string, string>>;
+};
+
+/** Writes the action of an operator in its transaction. Unlike an audit event, it is kept without the organization. */
+export async function recordOperatorAction(
+  tx: Transaction,
+  { action, organization, detail = {} }: OperatorAction,
+): Promise<void> {
+  const { id: aboutId, name: aboutName } = organization;
+  await tx.operatorAction.create({ data: { id: newId(), action, aboutId, aboutName, detail }, select: { id: true } });
+}
+
+const MAX_LISTED = 1000;
+
+/** Lists the newest actions first, at most 1,000. */
+export async function listOperatorActions({ prisma }: Database) {
+  return prisma.operatorAction.findMany({ orderBy: { id: 'desc' }, take: MAX_LISTED });
 }

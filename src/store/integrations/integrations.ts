@@ -2,17 +2,17 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import type { IntegrationRole, Role } from '../../domain/people/role.ts';
 import { isActive } from '../keys/key-row.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import type { Edge } from '../sql/list-edge.ts';
+import type { Edge } from '../sql/lists.ts';
 
 // An integration is a row of users without an e-mail, a password and sessions. Its keys are in api_keys, like those of people.
 
-/** What people enter about an integration. */
+/** The fields of the form of an integration. */
 export type IntegrationContent = {
   readonly name: string;
   readonly description: string;
   readonly role: IntegrationRole;
   readonly ownerUserId: string;
-  /** Lower case; empty if there is none. */
+  /** An address in lower case; empty if there is none. */
   readonly noticeEmail: string;
 };
 
@@ -69,7 +69,7 @@ export async function listActiveIntegrations(
   });
 }
 
-/** Gives integrations to another owner. The caller has locked all of them. */
+/** Gives integrations to another owner. Lock all of them first. */
 export async function setOwner(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -133,7 +133,7 @@ export type IntegrationQuery = {
   readonly limit: number;
 };
 
-/** By name, whatever the letter case. */
+/** Lists integrations by name, whatever the letter case. */
 export async function listIntegrations(
   db: Database,
   { organizationId }: OrganizationScope,

@@ -8,8 +8,8 @@ import { nameKeyOf } from '../../domain/name.ts';
 import { canonicalNetwork } from '../../domain/network.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Permission } from '../../domain/people/role.ts';
+import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { BATCH_ROWS } from '../sql/delete-in-batches.ts';
 import { isActiveAt, isCurrent, keyColumns } from './key-row.ts';
 
 // What the actions on a key read and write.
@@ -54,7 +54,7 @@ export type KeyChange = {
   readonly byUserId: string | null;
 };
 
-/** Returns null if the user has no such key, or it is already rotated or revoked. An expired key can be revoked. */
+/** Returns `null` if the user has no such key, or it is already rotated or revoked. An expired key can be revoked. */
 export async function revokeApiKey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -98,7 +98,7 @@ const SUCCESSOR_COLUMNS = Prisma.raw(
 
 /**
  * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
- * null if the user has no such key or the key is not active. `expiresAt` and `addresses` of the successor are by default those of
+ * `null` if the user has no such key or the key is not active. `expiresAt` and `addresses` of the successor are by default those of
  * the old key, and its limit always is.
  */
 export async function replaceApiKey(
@@ -187,7 +187,7 @@ export async function moveApiKey(
   return moved === 1;
 }
 
-/** Returns the previous name, or null if the user has no such key or the key is not active. */
+/** Returns the previous name, or `null` if the user has no such key or the key is not active. */
 export async function renameApiKey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -249,7 +249,7 @@ export async function restrictApiKey(
   });
 }
 
-/** A proxy can name a client by something that is no address, which is left out. */
+/** Leaves out entries that are no address: a proxy can send any text as the address of a client. */
 function networksFrom(column: Prisma.JsonValue): UsedNetwork[] {
   const days = Object.entries(Object(column)).flatMap(([text, day]) => {
     const network = canonicalNetwork(text);
@@ -315,7 +315,7 @@ export async function fillNameKeys(client: pg.ClientBase): Promise<void> {
       is_current: boolean;
     }>(
       `select organization_id, user_id, id, name, ${isCurrent('api_keys')} as is_current
-       from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${BATCH_ROWS}`,
+       from api_keys where name_key is null order by organization_id, user_id, created_at, id limit ${CHUNK_ROWS}`,
     );
     if (rows.length === 0) return;
     const forms = rows.map(({ organization_id, user_id, id, name, is_current }) => {

@@ -17,20 +17,20 @@ function textOfEnd(end: string): string {
   return `to_char(${end} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')`;
 }
 
-/** Distinguishes the notices of one end and a number of days before it. */
+/** SQL: a text that distinguishes the notices of one end and a number of days before it. */
 function occasionOf(end: string, days: string): string {
   return `${textOfEnd(end)} || ', ' || ${days}`;
 }
 
-/** When a key ends unless it is used; null if the policy does not end it. Of `k` with its organization `o` and its holder `h`. */
+/** SQL: when the key `k` of the organization `o` and the holder `h` ends unless it is used; null if the policy does not end it. */
 const UNUSED_END = `
   case when o.ends_unused_after_days is not null and o.suspended_at is null and h.deactivated_at is null
   then greatest(coalesce(k.last_used_at, k.created_at) + o.ends_unused_after_days * ${DAY},
                 o.ends_unused_since + ${UNUSED_GRACE_DAYS} * ${DAY}) end`;
 
 /**
- * Processes keep uses in memory for a minute. A key is ended this much later, and not before a day after its last notice, whether
- * or not a server was running when that was due.
+ * Processes keep uses in memory for a minute, so a key is ended this much later. It is not ended before a day after its last
+ * notice, which may be late because no server was running.
  */
 const UNWRITTEN = "interval '1 hour'";
 const AFTER_LAST_NOTICE = DAY;
@@ -116,7 +116,7 @@ export async function checkDueKeys(
   return (await db.pool.query<CheckedKey>({ ...CHECK, values: [limit] })).rows;
 }
 
-/** The reason in the audit log. */
+/** Why a key was revoked, in the audit log. */
 export const UNUSED = 'not used';
 
 const END_UNUSED = {

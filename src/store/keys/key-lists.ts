@@ -3,8 +3,8 @@ import type { KeyUsage } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Permission } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
-import { likeInSearchForm, partPattern } from '../sql/like.ts';
-import type { Edge } from '../sql/list-edge.ts';
+import type { Edge } from '../sql/lists.ts';
+import { likeInSearchForm, partPattern } from '../sql/lists.ts';
 import {
   expiresSoon,
   isActive,
@@ -140,7 +140,7 @@ export async function listKeysMovedFrom(
   return (await db.pool.query<ListedKey>({ ...MOVED, values: [organizationId, userId, limit] })).rows;
 }
 
-/** How many keys there are in each state. */
+/** The numbers of keys. */
 export type KeyCounts = { readonly active: number; readonly ended: number };
 /** `hasMoved`: keys were moved from the user to integrations. */
 export type KeyCountsOfHolder = KeyCounts & { readonly hasMoved: boolean };
@@ -176,11 +176,11 @@ export type KeyFilters = {
   readonly holder: string;
   /** `null` for all keys. */
   readonly permission: Permission | null;
-  /** Only keys without a recorded use. */
+  /** Whether only keys without a recorded use are listed. */
   readonly isUnused: boolean;
-  /** Only keys that expire soon (isExpiringSoon). */
+  /** Whether only keys that expire soon are listed. */
   readonly isExpiringSoon: boolean;
-  /** Only keys that may write from any address. */
+  /** Whether only keys that may write from any address are listed. */
   readonly lacksAddresses: boolean;
 };
 
@@ -238,7 +238,6 @@ function matching({ organizationId }: OrganizationScope, now: Date, filters: Key
   return { values, bind, conditions };
 }
 
-/** In the order of the list. */
 export async function listOrganizationKeys(
   db: Database,
   scope: OrganizationScope,

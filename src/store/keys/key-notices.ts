@@ -8,8 +8,8 @@ import {
 } from '../../domain/keys/key-notice.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { isActive } from './key-row.ts';
 
 // Notices about keys. A row is what one recipient is told once; it is written in the transaction of its cause. All times are
@@ -44,7 +44,7 @@ export type ActionNotice = {
   readonly detail: string;
 };
 
-/** A notice of what somebody did with a key of somebody else. */
+/** Inserts a notice about an action of a user on a key of another holder. */
 export async function insertActionNotice(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -64,21 +64,21 @@ export async function insertActionNotice(
   );
 }
 
-/** The row `d` is not of an organization that moves: the database to which it moves tells the holders of its keys. */
+/** The SQL condition that the organization of the row `d` does not move: the other database tells the holders of its keys. */
 export const STAYS = 'not exists (select from organization_moves m where m.organization_id = d.organization_id)';
 
-/** Longer than any notice is of use. */
+/** No notice is of use for so long. */
 const DAYS_KEPT = 90;
 
-/** Deletes notices of all organizations that are older than 90 days, in batches. Returns how many. */
+/** Deletes notices of all organizations that are older than 90 days, in chunks. Returns how many. */
 export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from key_notices where (organization_id, id) in (
         select organization_id, id from key_notices where created_at < ${before}
-        limit ${BATCH_ROWS}::int for update skip locked)`,
+        limit ${CHUNK_ROWS}::int for update skip locked)`,
   );
 }
 
@@ -161,11 +161,11 @@ export async function dismissKeyNotice(
   return (await db.pool.query({ ...DISMISS, values: [organizationId, id, userId] })).rowCount !== 0;
 }
 
-/** After the first attempt to send a mail, the second and so on: how many minutes later another one is made. */
+/** The minutes from each attempt to send a mail until the next one. */
 export const RETRY_MINUTES: readonly number[] = [5, 15, 60, 240, 720];
-/** The attempts to send one mail, at most. */
+/** The most attempts to send one mail. */
 export const MAIL_ATTEMPTS = RETRY_MINUTES.length + 1;
-/** A mail that could not be sent for so long, or for which there was no mail server, would only confuse. */
+/** An older mail, which could not be sent until now, would only confuse. */
 const MAIL_DAYS = 3;
 
 const CLAIM_MAILS = {
@@ -250,7 +250,7 @@ const MARK_MAILED = {
   text: 'update key_notices set mail_due_at = null where organization_id = $1 and id = $2',
 };
 
-/** The mail of the notice is sent, or will not be. */
+/** Records that the mail of the notice was sent, or that nobody has to be told any more. */
 export async function markMailed(
   db: Database,
   { organizationId, id }: Pick<ClaimedNotice, 'organizationId' | 'id'>,

@@ -12,8 +12,8 @@ import {
 } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 import { insertNoticesOf } from './key-notices.ts';
 
 /** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
@@ -198,24 +198,24 @@ export async function findOrganizationUse(
   return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
 }
 
-/** Deletes the counts of hours and days that are no longer shown, of all organizations, in batches. Returns how many. */
+/** Deletes the counts of hours and days that are no longer shown, of all organizations, in chunks. Returns how many. */
 export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promise<number> {
   let deleted = 0;
   for (const period of USE_PERIODS) {
     const before = firstShown(period, deletion.now);
-    deleted += await deleteInBatches(
+    deleted += await deleteInChunks(
       deletion,
       () => db.prisma.$executeRaw`
         delete from key_uses where (organization_id, key_id, period, starts_at) in (
           select organization_id, key_id, period, starts_at from key_uses
           where period = ${period}::use_period and starts_at < ${before}
-          limit ${BATCH_ROWS}::int for update skip locked)`,
+          limit ${CHUNK_ROWS}::int for update skip locked)`,
     );
   }
   return deleted;
 }
 
-/** Only "one network" or "several" matters, so five rows for each key are enough. */
+/** Only "one network" or "several" matters, so five networks for each key are enough. */
 const MAX_NETWORKS = 5;
 const NETWORK_DAYS_KEPT = 2 * ONE_NETWORK_DAYS;
 
@@ -273,14 +273,14 @@ export async function noteNetworks(db: Database, uses: readonly KeyUse[]): Promi
   await db.pool.query({ ...NOTE, values });
 }
 
-/** Deletes the networks of all organizations from which a key was not used for 60 days, in batches. Returns how many. */
+/** Deletes the networks of all organizations from which a key was not used for 60 days, in chunks. Returns how many. */
 export async function deleteOldKeyNetworks(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - NETWORK_DAYS_KEPT * DAY_MS);
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from key_networks where (organization_id, key_id, network) in (
         select organization_id, key_id, network from key_networks where last_seen_at < ${before}
-        limit ${BATCH_ROWS}::int for update skip locked)`,
+        limit ${CHUNK_ROWS}::int for update skip locked)`,
   );
 }

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 
 /** A bucket holds the requests of so many seconds. */
 const BURST_SECONDS = 0.2;
@@ -76,11 +76,11 @@ export async function leaseTokens(
 /** Deletes the buckets that were not used for an hour, which are full. Returns how many. */
 export async function deleteIdleRateLimits(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_HOURS * HOUR_MS);
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from rate_limits where subject = any(array(
         select subject from rate_limits where updated_at < ${before}
-        limit ${BATCH_ROWS}::int for update skip locked))`,
+        limit ${CHUNK_ROWS}::int for update skip locked))`,
   );
 }

@@ -6,7 +6,7 @@ import { insertKeyEvents } from '../audit/audit.ts';
 import { MAX_ADMINISTRATORS } from '../people/user-lists.ts';
 import type { Database } from '../sql/database.ts';
 import { isRefusedByMove } from '../sql/database-errors.ts';
-import { storable, storableClient } from '../sql/storable.ts';
+import { storable, storableClient } from '../sql/values.ts';
 import { isCurrent, keyColumns } from './key-row.ts';
 
 export type RevokedKey = Pick<ApiKey, 'id' | 'name' | 'prefix'> & {
@@ -17,7 +17,7 @@ export type RevokedKey = Pick<ApiKey, 'id' | 'name' | 'prefix'> & {
   readonly holderName: string;
   /** The owner of an integration; `null` for a user's key. */
   readonly ownerId: string | null;
-  /** Of an integration; empty if there is none. */
+  /** The address for notices of an integration; empty if there is none. */
   readonly noticeEmail: string;
 };
 

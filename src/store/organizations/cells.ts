@@ -1,6 +1,6 @@
 import { NIL } from 'uuid';
+import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
-import { BATCH_ROWS } from '../sql/delete-in-batches.ts';
 
 // What an installation that is a cell knows of all its organizations.
 
@@ -11,7 +11,7 @@ const LIST_DOMAINS = {
     where domain > $1 and verified_at is not null
       and exists (select from sso_connections c where c.organization_id = d.organization_id)
       and not exists (select from organization_moves m where m.organization_id = d.organization_id)
-    order by domain limit ${BATCH_ROWS}`,
+    order by domain limit ${CHUNK_ROWS}`,
 };
 
 /**
@@ -23,7 +23,7 @@ export async function* listDomainsOfCell({ pool }: Database): AsyncGenerator<str
     const { rows } = await pool.query<{ domain: string }>({ ...LIST_DOMAINS, values: [after] });
     yield rows.map(({ domain }) => domain);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < BATCH_ROWS) return;
+    if (last === undefined || rows.length < CHUNK_ROWS) return;
     after = last.domain;
   }
 }
@@ -35,7 +35,7 @@ const LIST_KEYS = {
     from api_keys k
     where (organization_id, id) > ($1::uuid, $2::uuid)
       and not exists (select from organization_moves m where m.organization_id = k.organization_id)
-    order by organization_id, id limit ${BATCH_ROWS}`,
+    order by organization_id, id limit ${CHUNK_ROWS}`,
 };
 
 type KeyOfCell = {
@@ -55,7 +55,7 @@ export async function* listKeysOfOtherCells({ pool }: Database, cell: string): A
     const { rows } = await pool.query<KeyOfCell>({ ...LIST_KEYS, values });
     yield rows.filter(({ isOfAnother }) => isOfAnother).map(({ hash }) => hash);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < BATCH_ROWS) return;
+    if (last === undefined || rows.length < CHUNK_ROWS) return;
     [organizationId, id] = [last.organizationId, last.id];
   }
 }

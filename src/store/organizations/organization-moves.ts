@@ -1,8 +1,9 @@
 import { v7 as newId } from 'uuid';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { AuditAction } from '../audit/audit.ts';
 import type { Transaction } from '../sql/database.ts';
 import { isLockTimeout } from '../sql/database-errors.ts';
-import type { Query } from '../sql/tenant-tables.ts';
+import { type Query, queryIn } from '../sql/tenant-tables.ts';
 
 export type MoveStage = 'leaving' | 'completed' | 'arriving' | 'deleting';
 export type Move = { readonly id: string; readonly startedAt: Date; readonly stage: MoveStage };
@@ -14,7 +15,7 @@ export async function findMove(tx: Transaction, { organizationId }: Organization
   });
 }
 
-/** The same in a snapshot; `null` if the organization does not move. */
+/** The id of the organization's move, read in a snapshot; `null` if it does not move. */
 export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
   const text = 'select id from organization_moves where organization_id = $1::uuid';
   return (await query<{ id: string }>(text, [organizationId]))[0]?.id ?? null;
@@ -51,7 +52,7 @@ export async function setStage(
   return (await tx.organizationMove.updateMany({ where: { organizationId, id }, data: { stage } })).count === 1;
 }
 
-/** Deletions that an earlier version has begun, which had no stages: some of the rows may be gone. */
+/** Sets the stage of deletions that an earlier version has begun, which had no stages: some of the rows may be gone. */
 export async function markDeletions(query: Query): Promise<void> {
   await query(`
     update organization_moves m set stage = 'deleting'
@@ -155,4 +156,70 @@ export async function takeTurn(
   }
   await query(`set ${inTransaction ? 'local ' : ''}lock_timeout = 0`);
   return true;
+}
+
+/** SQL: whether the organization `o` is moving. Only suspended ones are looked up, because a moving one is suspended. */
+export const IS_MOVING =
+  'o.suspended_at is not null and exists (select from organization_moves m where m.organization_id = o.id)';
+
+/**
+ * The actions that are possible while an organization leaves. A trigger adds the move to their audit events, and refuses all other
+ * actions (see the migration revocations_during_a_move).
+ */
+export const CARRIED = [
+  'key.revoked',
+  'user.deactivated',
+  'integration.suspended',
+  'integration.owner_changed',
+  'user.signed_out',
+  'user.session_ended',
+  'user.signed_out_everywhere',
+] as const satisfies readonly AuditAction[];
+
+export type CarriedEvent = {
+  readonly action: (typeof CARRIED)[number];
+  readonly at: Date;
+  readonly actorUserId: string | null;
+  readonly targetUserId: string | null;
+  readonly keyId: string | null;
+  readonly detail: Readonly<Record<string, string>>;
+};
+
+/** The audit events of these actions during the move, the first one first, as JSON. */
+export async function listRevocationsOfMove(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  moveId: string,
+): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ row: string }[]>`
+    select translate(row_to_json(e)::text, E'\\r\\n', '  ') as row from audit_events e
+    where organization_id = ${organizationId}::uuid and act = any(${[...CARRIED]}::varchar[])
+      and detail ->> 'during_move' = ${moveId}
+    order by at, id`;
+  return rows.map(({ row }) => row);
+}
+
+/**
+ * Inserts those events that are not here yet, and returns them, the first one first; `null` if a row is not of the
+ * organization, or has another action. `rows` are JSON, as `listRevocationsOfMove` returns them.
+ */
+export async function insertRevocations(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  rows: readonly string[],
+): Promise<CarriedEvent[] | null> {
+  const [result] = await queryIn(tx)<{ sent: number; inserted: CarriedEvent[] }>(
+    `with sent as (
+       select * from json_populate_recordset(null::audit_events, $1::json)
+       where organization_id = $2::uuid and act = any($3::varchar[])),
+     inserted as (insert into audit_events select * from sent on conflict do nothing returning *)
+     select (select count(*)::int from sent) as sent,
+            coalesce(json_agg(json_build_object(
+              'action', act, 'at', at, 'actorUserId', actor_user_id, 'targetUserId', target_user_id, 'keyId', key_id,
+              'detail', detail) order by at, id), '[]') as inserted
+     from inserted`,
+    [`[${rows.join(',')}]`, organizationId, [...CARRIED]],
+  );
+  if (result === undefined || result.sent !== rows.length) return null;
+  return result.inserted.map((event) => ({ ...event, at: new Date(event.at) }));
 }

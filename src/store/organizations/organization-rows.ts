@@ -1,16 +1,16 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { BATCH_ROWS } from '../sql/delete-in-batches.ts';
+import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Query, TenantTable } from '../sql/tenant-tables.ts';
 
 // All rows of an organization, whatever the table. A row is one line of JSON as PostgreSQL writes and reads it, which keeps
-// every value of every type. Nothing here is checked or noticed by most triggers: see `silenceTriggers` in tenant-tables.ts.
+// every value of every type. Most triggers are off meanwhile (`silenceTriggers`).
 
 /** Rows per statement, so that memory does not depend on the size of an organization. The largest rows have a megabyte. */
 const ROWS = 200;
 
 export type RowsOfTable = { readonly table: string; readonly rows: readonly string[] };
 
-/** In the transaction of `beginSnapshot`. Without secrets, the columns that hold one are left out. */
+/** Call it in the transaction of `beginSnapshot`. Unless it is `withSecrets`, the columns with secrets are left out. */
 export async function* readRows(
   query: Query,
   { organizationId }: OrganizationScope,
@@ -52,7 +52,7 @@ export async function insertRows(
   return inserted?.count ?? 0;
 }
 
-/** Deletes at most BATCH_ROWS rows of the organization. Returns how many. */
+/** Deletes at most CHUNK_ROWS rows of the organization. Returns how many. */
 export async function deleteRows(
   query: Query,
   { organizationId }: OrganizationScope,
@@ -62,7 +62,7 @@ export async function deleteRows(
   const [deleted] = await query<{ count: number }>(
     `with deleted as (
        delete from ${name} where ${owner} = $1::uuid
-         and ctid = any(array(select ctid from ${name} where ${owner} = $1::uuid limit ${BATCH_ROWS}))
+         and ctid = any(array(select ctid from ${name} where ${owner} = $1::uuid limit ${CHUNK_ROWS}))
        returning 1)
      select count(*)::int as count from deleted`,
     [organizationId],

@@ -7,7 +7,7 @@ import type { KeyPolicy } from '../../domain/people/role.ts';
 import type { Transaction } from '../sql/database.ts';
 import { placeOfCursorKey } from '../sql/secrets.ts';
 
-/** With a new cursor key, which the keyring encrypts. */
+/** Also creates the key that signs its page cursors, which the keyring encrypts. */
 export async function insertOrganization(
   tx: Transaction,
   scope: OrganizationScope,

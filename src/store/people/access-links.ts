@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { AccessLinkKind } from '../../domain/people/access-link.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 
 export type NewAccessLink = {
   readonly userId: string;
@@ -56,13 +56,13 @@ export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScop
   return (await tx.accessLink.deleteMany({ where })).count;
 }
 
-/** Deletes the expired links of all organizations, in batches. Returns how many. */
+/** Deletes the expired links of all organizations, in chunks. Returns how many. */
 export async function deleteExpiredAccessLinks(db: Database, deletion: Deletion): Promise<number> {
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from access_links where (organization_id, token_hash) in (
         select organization_id, token_hash from access_links where expires_at <= ${deletion.now}
-        limit ${BATCH_ROWS}::int for update skip locked)`,
+        limit ${CHUNK_ROWS}::int for update skip locked)`,
   );
 }

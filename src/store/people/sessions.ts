@@ -2,9 +2,9 @@ import type { AuditSource } from '../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { LAST_SEEN_SECONDS, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/people/session.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
-import { storableClient } from '../sql/storable.ts';
+import { storableClient } from '../sql/values.ts';
 
 export type NewSession = {
   readonly userId: string;
@@ -16,7 +16,7 @@ export type NewSession = {
   /** When the user last proved who they are; `null` while the second factor is missing. */
   readonly provedAt: Date | null;
   readonly auditSource: AuditSource;
-  /** By single sign-on: the provider's id of the session, empty if it gave none. `null` by a password. */
+  /** For a sign-in at the identity provider, its id of the session, which may be empty. `null` for a sign-in with a password. */
   readonly ssoSid?: string | null | undefined;
 };
 
@@ -40,7 +40,7 @@ export async function insertSession(
   });
 }
 
-/** Returns false if the session had already ended. */
+/** Returns `false` if the session had already ended. */
 export async function endSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<boolean> {
   const { count } = await tx.session.deleteMany({
     where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) },
@@ -138,12 +138,12 @@ export async function endSessionsByWay(
 export type ListedSession = {
   readonly id: string;
   readonly createdAt: Date;
-  /** To the minute. */
+  /** When the last request came, to the minute. */
   readonly lastSeenAt: Date;
   /** The address from which the request at `lastSeenAt` came. */
   readonly ip: string;
   readonly userAgent: string;
-  /** It has the token of the query. */
+  /** Whether it has the token of the query. */
   readonly isCurrent: boolean;
 };
 
@@ -228,15 +228,15 @@ function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore
   };
 }
 
-/** Deletes the expired sessions of all organizations, in batches. Returns how many. */
+/** Deletes the expired sessions of all organizations, in chunks. Returns how many. */
 export async function deleteExpiredSessions(db: Database, deletion: Deletion): Promise<number> {
   const { idleSince, createdBefore } = limitsAt(deletion.now);
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from sessions where (organization_id, token_hash) in (
         select organization_id, token_hash from sessions
         where last_seen_at <= ${idleSince} or created_at <= ${createdBefore}
-        limit ${BATCH_ROWS}::int for update skip locked)`,
+        limit ${CHUNK_ROWS}::int for update skip locked)`,
   );
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { HOUR_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 
-/** At most `attempts` in `seconds` from the first one. */
+/** Allows `attempts` in the `seconds` after the first one. */
 export type AttemptLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
 
 export type AttemptAdmission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };
@@ -76,15 +76,15 @@ export async function recordUnknownEmail(
   });
 }
 
-/** Deletes expired counts in batches; a flood of guesses leaves a row for each address. Returns how many. */
+/** Deletes expired counts, in chunks: a flood of guesses leaves a row for each address. Returns how many. */
 export async function deleteExpiredSignInFailures(db: Database, deletion: Deletion): Promise<number> {
   const at = BigInt(deletion.now.getTime());
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     // An array of keys uses the primary key; with "key in (select ...)" each batch may read the whole table.
     () => db.prisma.$executeRaw`
       delete from sign_in_failures where key = any(array(
         select key from sign_in_failures where expire < ${at}
-        order by expire limit ${BATCH_ROWS}::int for update skip locked))`,
+        order by expire limit ${CHUNK_ROWS}::int for update skip locked))`,
   );
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { normalEmail } from '../../domain/people/email.ts';
 
-// What an earlier version has stored about e-mails, of all organizations.
+// Corrects what an earlier version has stored about e-mails, in all organizations.
 
 /** Marks everybody who has never had a way to sign in: their invitation takes the e-mail from nobody. */
 export async function markInvited(client: pg.ClientBase): Promise<void> {
@@ -15,7 +15,7 @@ export async function markInvited(client: pg.ClientBase): Promise<void> {
                         and e.act in ('user.password_set', 'user.sso_linked', 'user.created_by_sso'))`);
 }
 
-/** By an index, which usually has no entry. */
+/** Reads an index, which usually has no entry. */
 export async function hasUnusualEmails(client: pg.ClientBase): Promise<boolean> {
   const text = `select exists (select from users where ${IS_UNUSUAL}) as "has"`;
   return (await client.query<{ has: boolean }>(text)).rows[0]?.has === true;
@@ -57,7 +57,7 @@ export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[
   return kept;
 }
 
-/** The same for the addresses of notices about integrations, which need not be unique. */
+/** Gives the addresses for notices about integrations the normal form. They need not be unique. */
 export async function normalizeNoticeEmails(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ organization_id: string; id: string; notice_email: string }>(
     "select organization_id, id, notice_email from users where kind = 'integration' and (notice_email ~ '@.*[^ -~]' or notice_email like '%.')",

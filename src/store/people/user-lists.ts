@@ -2,8 +2,8 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Role } from '../../domain/people/role.ts';
 import type { Database } from '../sql/database.ts';
-import { likeInSearchForm, partPattern, searchForm } from '../sql/like.ts';
-import type { Edge } from '../sql/list-edge.ts';
+import type { Edge } from '../sql/lists.ts';
+import { likeInSearchForm, partPattern, searchForm } from '../sql/lists.ts';
 
 export type UserDetails = {
   readonly id: string;

@@ -84,7 +84,6 @@ export async function lockHolders(
   return new Map(users.map((user) => [user.id, holderOf(user)]));
 }
 
-/** A person. */
 export type LockedUser = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
   readonly kind: 'person';
   readonly email: string;
@@ -98,7 +97,7 @@ export type LockedIntegration = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
 /** The user or the integration for which keys act. */
 export type LockedHolder = LockedUser | LockedIntegration;
 
-/** Checks of the table let no other row exist. */
+/** Checks of the table prevent other rows. */
 function holderOf({ kind, email, ownerUserId, ...user }: User): LockedHolder {
   if (kind === 'person' && email !== null) return { ...user, kind, email, ownerUserId: null };
   if (kind === 'integration' && ownerUserId !== null) return { ...user, kind, email: null, ownerUserId };
@@ -113,7 +112,7 @@ export type UserChange = {
   readonly passwordHash?: string | null;
   /** `null` reactivates the user. */
   readonly deactivatedAt?: Date | null;
-  /** Encrypted; `null` removes it. */
+  /** The encrypted secret; `null` removes it. */
   readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
   readonly totpSince?: Date | null;
   readonly totpLastStep?: number;
@@ -183,7 +182,7 @@ export async function countRecoveryCodes(db: Database, scope: OrganizationScope,
 export type HolderWithPolicy = Holder & {
   readonly role: Role;
   readonly deactivatedAt: Date | null;
-  /** Of an integration. */
+  /** The owner of an integration; `null` for a person. */
   readonly ownerUserId: string | null;
   readonly organizationSuspendedAt: Date | null;
   readonly membersMayCreateKeys: boolean;

@@ -1,15 +1,15 @@
 import { NIL } from 'uuid';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { positionBefore } from '../../domain/resources/event-position.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
-import { rfc3339 } from '../sql/timestamp.ts';
-import { positionBefore } from './event-position.ts';
+import { rfc3339 } from '../sql/values.ts';
 import { AS_TEXT, MAX_ROWS } from './list.ts';
 import { ORGANIZATION_VERSION } from './table.ts';
 
 export type EventQuery = {
-  /** Only events after this position (event-position.ts). */
+  /** The list has only events after this position (event-position.ts). */
   readonly after: string;
   /** Every type if it is omitted. */
   readonly type: string | undefined;
@@ -23,11 +23,11 @@ export type ListedEvent = {
   readonly json: string;
 };
 
-/** All from one snapshot. */
+/** All members are read from one snapshot. */
 export type EventList = {
-  /** In the order of the commits. */
+  /** The events in the order of the commits. */
   readonly events: readonly ListedEvent[];
-  /** The organization's. Every later event has a higher one. */
+  /** The version of the organization. Every later event has a higher one. */
   readonly version: string;
   /** The last event that is no longer kept; `null` if all are kept. */
   readonly deletedTo: string | null;
@@ -56,8 +56,8 @@ export async function listEvents(
 }
 
 /**
- * One row for each event, or one without an event. The constant limit keeps the plan of the prepared statement good, as in
- * list.ts.
+ * The result has one row for each event, or one row without an event. The constant limit keeps the plan of the prepared statement
+ * good, as `MAX_ROWS` explains.
  */
 function listText({ conditions, order }: { conditions: string; order: string }): string {
   return `
@@ -110,7 +110,7 @@ export function eventWithRfc3339(json: string): string {
   return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;
 }
 
-/** Deletes events older than so many days of all organizations, in batches. Returns how many. */
+/** Deletes events older than so many days of all organizations, in chunks. Returns how many. */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
@@ -118,16 +118,16 @@ export async function deleteExpiredEvents(db: Database, deletion: Deletion, rete
   // counts too, because the demonstration has a new event with an old id. A batch goes on with the last organization of the
   // batch before it, which may have more.
   let from: string = NIL;
-  return deleteInBatches(deletion, async () => {
+  return deleteInChunks(deletion, async () => {
     const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
       with expired as materialized (
         select oldest.organization_id, oldest.id from organizations cross join lateral (
           select organization_id, id from events
           where organization_id = organizations.id and id <= ${end}::uuid and "timestamp" < ${cutoff}
-          order by id limit ${BATCH_ROWS}::int
+          order by id limit ${CHUNK_ROWS}::int
           for update skip locked
         ) oldest
-        where organizations.id >= ${from}::uuid order by organizations.id limit ${BATCH_ROWS}::int),
+        where organizations.id >= ${from}::uuid order by organizations.id limit ${CHUNK_ROWS}::int),
       deleted as (
         delete from events using expired
         where events.organization_id = expired.organization_id and events.id = expired.id

@@ -1,6 +1,6 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import { type Database, PREPARED, type Transaction } from '../sql/database.ts';
-import { BATCH_ROWS, type Deletion, deleteInBatches } from '../sql/delete-in-batches.ts';
 
 export const IDEMPOTENCY_HOURS = 24;
 
@@ -42,15 +42,15 @@ export async function recordResult(
     where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
 }
 
-/** Deletes keys older than 24 hours of all organizations, in batches. Returns how many. */
+/** Deletes keys older than 24 hours of all organizations, in chunks. Returns how many. */
 export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
-  return deleteInBatches(
+  return deleteInChunks(
     deletion,
     () => db.prisma.$executeRaw`
       delete from idempotency_keys where (organization_id, key) in (
         select organization_id, key from idempotency_keys
         where created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int)
-        order by created_at limit ${BATCH_ROWS}::int
+        order by created_at limit ${CHUNK_ROWS}::int
         for update skip locked)`,
   );
 }

@@ -4,22 +4,22 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { type Permission, rolesWith } from '../../domain/people/role.ts';
 import { isActive } from '../keys/key-row.ts';
 import { PREPARED, type Transaction } from '../sql/database.ts';
-import { dateOf } from '../sql/timestamp.ts';
+import { dateOf } from '../sql/values.ts';
 
 /** The key that writes, and what the write needs: a permission, and the client's address, as addressIn returns it. */
 export type Writer = { readonly keyId: string; readonly permission: Permission; readonly address: string | null };
 
-/** A key that may not write; `key` is null if it does not exist. */
+/** A key that may not write; `key` is `null` if it does not exist. */
 export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | null; readonly at: Date };
 
 export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | RefusedKey;
 
 /**
- * A query of one row, which marks its statement as prepared. "refused": null if the key may write, else its state as JSON. "time_of_write": the present time, but
- * later than every write of the organization before, even if PostgreSQL's clock was set back since. No row: there is no such
- * key.
+ * A query of one row, or of none if there is no such key. It marks its statement as prepared. "refused" is null if the key may
+ * write, and its state as JSON otherwise. "time_of_write" is the present time, but later than every write of the organization
+ * before, even if PostgreSQL's clock was set back since.
  *
- * `isLocked`: locks the organization first, until the end of the transaction. Every change that ends or limits a key takes the
+ * `isLocked`: the organization is locked first, until the end of the transaction. Every change that ends or limits a key takes the
  * same lock, so the key may still write at the commit. Take it before the lock of any other row, as all other code does.
  */
 export function keyOfWrite(
@@ -67,7 +67,7 @@ export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
   return { kind: 'refused', key, at: new Date(at) };
 }
 
-/** `isLocked` as above: false for a request that repeats the response of an earlier write. */
+/** `isLocked` is `false` for a request that repeats the response of an earlier write. */
 export async function checkKeyOfWrite(
   tx: Transaction,
   scope: OrganizationScope,

@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { parseJson } from '../../domain/resources/json.ts';
 import type { Database } from '../sql/database.ts';
-import { bytesOfInstant, rfc3339 } from '../sql/timestamp.ts';
+import { bytesOfInstant, rfc3339 } from '../sql/values.ts';
 import { type ContentOf, columnOf, ORGANIZATION_VERSION, type Stored, type Table } from './table.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
@@ -18,11 +18,11 @@ export type PageQuery = {
 };
 
 export type RowsQuery<Row extends Stored> = PageQuery & {
-  /** Only rows with these values. A field that is undefined may have any. */
+  /** The page has only rows with these values. A field that is `undefined` may have any value. */
   readonly equals?: { readonly [Field in keyof ContentOf<Row>]?: string | number | boolean | undefined };
 };
 
-/** `version`: the organization's, from the same snapshot as the rows; undefined if there is no row. */
+/** `version` is that of the organization, from the same snapshot as the rows; `undefined` if there is no row. */
 export type ListPage = { readonly rows: readonly ListedRow[]; readonly version: string | undefined };
 
 class ListedRow {
@@ -45,7 +45,7 @@ class ListedRow {
   }
 }
 
-/** Has node-postgres return each value as PostgreSQL's text. */
+/** Makes node-postgres return each value as PostgreSQL's text. */
 export const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
@@ -66,7 +66,7 @@ export type ListStatement = {
 /** Adds a value to those of a statement, and returns its SQL. */
 export type Bind = (value: unknown) => string;
 
-/** A list page of a table. */
+/** A page of the rows of a table. */
 export async function listRows<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,

@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../sql/database.ts';
-import { likeInSearchForm, partPattern } from '../sql/like.ts';
-import { bytesBefore } from '../sql/timestamp.ts';
+import { likeInSearchForm, partPattern } from '../sql/lists.ts';
+import { bytesBefore } from '../sql/values.ts';
 import {
   type Bind,
   ID_BYTES,
@@ -13,7 +13,7 @@ import {
   pageStatement,
   readPage,
 } from './list.ts';
-import { changesSql } from './parent-program-changes.ts';
+import { ORGANIZATION_VERSION } from './table.ts';
 import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
@@ -45,7 +45,7 @@ async function filteredPage(db: Database, scope: OrganizationScope, query: ListQ
     const isBounded = updatedSince !== undefined && (sortField !== 'updated_at' || descending);
     if (isBounded) {
       const since = `${bind(updatedSince.toISOString())}::timestamptz`;
-      // In a prepared statement, a value that PostgreSQL knows when it plans could make it plan each time.
+      // The sub-query hides the value from the planner, which otherwise could make a new plan for each execution.
       conditions.push(`updated_at >= ${isPrepared ? `(select ${since})` : since}`);
     }
     const source = areFew ? changesFirst(bind(updatedSince)) : PARENT_PROGRAMS.name;
@@ -54,8 +54,8 @@ async function filteredPage(db: Database, scope: OrganizationScope, query: ListQ
 }
 
 /**
- * In ascending order of `updated_at`, `updatedSince` is nothing but the start of the first page, which is then found like any
- * other. A later page starts after it anyway.
+ * In ascending order of `updated_at`, `updatedSince` is only the start of the first page, which is then found like any other
+ * page. Later pages start after it anyway.
  */
 function startOf({ after, sortField, descending, updatedSince }: ListQuery): Buffer | null {
   if (after !== null || updatedSince === undefined || sortField !== 'updated_at' || descending) return after;
@@ -69,13 +69,6 @@ function isOfChanges(query: ListQuery): query is ChangesQuery {
   const { sortField, updatedSince, search, externalId } = query;
   return sortField === 'created_at' && updatedSince !== undefined && search === undefined && externalId === undefined;
 }
-
-/** Built once, because they are long and only their parameters vary. */
-const changesSqlOf = (descending: boolean) => ({
-  first: changesSql({ columns: PARENT_PROGRAMS.shown, maxRows: MAX_ROWS, descending, isFirst: true }),
-  next: changesSql({ columns: PARENT_PROGRAMS.shown, maxRows: MAX_ROWS, descending, isFirst: false }),
-});
-const CHANGES = { asc: changesSqlOf(false), desc: changesSqlOf(true) };
 
 function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery): ListStatement {
   const { after, descending, updatedSince, limit } = query;
@@ -115,3 +108,80 @@ async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSi
 function changesFirst(since: string): string {
   return `(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0) changed`;
 }
+
+// List pages of the parent programs that have changed since an instant, in order of creation. Changed rows are found period by
+// period of their creation, until there are enough for a list page. A scan of all rows in order of creation could read a million
+// to find the few that changed; a sort of all changed rows could sort nearly as many.
+
+/** A period is 90 days, in hours because a day can have 23 hours in the time zone of a session. */
+const PERIOD = `interval '2160 hours'`;
+
+/** SQL for the start of an instant's period, as in the index parent_programs_changes_idx. */
+const periodOf = (instant: string) => `date_bin(${PERIOD}, ${instant}, timestamptz '2000-01-01T00:00:00Z')`;
+
+/**
+ * A period with more changed rows is read in order of creation, row by row, because many of its rows have changed. With fewer,
+ * sorting them is faster.
+ */
+const MOST_SORTED = 2000;
+
+/**
+ * PostgreSQL does not know a value in a subquery when it plans. Knowing the instant, PostgreSQL would expect few rows, find a new
+ * plan cheaper than the prepared one, and plan at every execution.
+ */
+const SINCE = '(select $3::timestamptz)';
+
+/**
+ * SQL for a list page. Its parameters are the organization, the limit (at most MAX_ROWS), the instant, and for later pages the
+ * `created_at` and the id of the row before.
+ */
+function changesSql({ descending, isFirst }: { readonly descending: boolean; readonly isFirst: boolean }): string {
+  const direction = descending ? 'desc' : 'asc';
+  const order = `created_at ${direction}, id ${direction}`;
+  const after = isFirst ? '' : `and (created_at, id) ${descending ? '<' : '>'} ($4::timestamptz, $5::uuid)`;
+  const start = isFirst ? creationAtEnd(direction) : '$4::timestamptz';
+  const end = creationAtEnd(descending ? 'asc' : 'desc');
+  const changed = `organization_id = $1 and ${periodOf('created_at')} = start and updated_at >= ${SINCE}`;
+  // "offset 0" and the innermost limit keep PostgreSQL from other plans: it assumes that any third of the rows has changed.
+  return `
+    select row_to_json(program) as json, ${ORGANIZATION_VERSION} as version from (
+      select period, created_at, id from (
+        select start, period,
+               exists (select from parent_programs where ${changed} offset ${MOST_SORTED}) as has_many
+        from generate_series(${periodOf(start)}, ${periodOf(end)}, ${descending ? '-' : ''}${PERIOD})
+          with ordinality as series (start, period)
+        order by period offset 0
+      ) periods
+      cross join lateral (
+        (select created_at, id from (
+           select created_at, id from parent_programs where ${changed} order by updated_at limit ${MOST_SORTED}
+         ) few
+         where not has_many ${after} order by ${order} limit ${MAX_ROWS})
+        union all
+        (select created_at, id from (
+           select created_at, id, updated_at from parent_programs
+           where organization_id = $1 and created_at >= start and created_at < start + ${PERIOD} ${after}
+           order by ${order} offset 0
+         ) listed
+         where has_many and updated_at >= ${SINCE} order by ${order} limit ${MAX_ROWS})
+      ) found
+      order by period, ${order} limit ${MAX_ROWS}
+    ) changes
+    cross join lateral (
+      select ${PARENT_PROGRAMS.shown} from parent_programs where organization_id = $1 and id = changes.id offset 0
+    ) program
+    order by period, changes.created_at ${direction}, changes.id ${direction} limit $2`;
+}
+
+/** SQL for the creation of the oldest or the newest row. */
+function creationAtEnd(direction: 'asc' | 'desc'): string {
+  const order = `order by created_at ${direction}, id ${direction}`;
+  return `(select created_at from parent_programs where organization_id = $1 ${order} limit 1)`;
+}
+
+/** The statements are built once, because they are long and only their parameters vary. */
+const changesSqlOf = (descending: boolean) => ({
+  first: changesSql({ descending, isFirst: true }),
+  next: changesSql({ descending, isFirst: false }),
+});
+const CHANGES = { asc: changesSqlOf(false), desc: changesSqlOf(true) };

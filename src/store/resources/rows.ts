@@ -3,13 +3,13 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { parseJson } from '../../domain/resources/json.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { rfc3339 } from '../sql/timestamp.ts';
+import { rfc3339 } from '../sql/values.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
 import { type ContentOf, columnOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
 
 // The statements on one row of a table of any resource.
 
-/** `version`: the organization's, from the same snapshot as the row. */
+/** `version` is that of the organization, from the same snapshot as the row. */
 export type Found<Row> = { readonly row: Row; readonly version: string };
 
 export async function findRow<Row extends Stored>(
@@ -23,7 +23,7 @@ export async function findRow<Row extends Stored>(
   const [found] = rows;
   if (found === undefined) return null;
   const { version, ...row } = found;
-  // Only the version is removed, and no row of the API has a field of that name.
+  // This removes only the version, and no row of the API has a field of that name.
   return { row: row as unknown as Row, version };
 }
 
@@ -40,7 +40,7 @@ export async function findIdByUnique<Row extends Stored>(
   return row?.id ?? null;
 }
 
-/** Throws a unique or a foreign key violation. */
+/** Throws a violation of a unique index or a foreign key. */
 export async function insertRow<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -56,7 +56,7 @@ export async function insertRow<Row extends Stored>(
   return { kind: 'accepted', value: inserted.value };
 }
 
-/** Its other columns are the fields of the row. */
+/** A row as PostgreSQL returns it. Its other columns are the fields of the table. */
 export type RawRow = Times & { readonly id: string };
 
 type RowAsText = { readonly row_as_text: string };
@@ -65,7 +65,7 @@ type RowAsText = { readonly row_as_text: string };
 export type RowToChange<Row> = { readonly row: Row; readonly text: string };
 
 /**
- * Null if there is no such row. `isLocked`: locks the organization and the row until the end of the transaction, so it needs one.
+ * The value is `null` if there is no such row. `isLocked`: the organization and the row are locked until the end of the transaction.
  */
 export async function readRowToChange<Row extends Stored>(
   tx: Transaction,
@@ -91,8 +91,8 @@ export async function readRowToChange<Row extends Stored>(
 type Change<Row> = { readonly before: RowToChange<Row>; readonly writer: Writer };
 
 /**
- * Null if the row has changed since it was read. `updatedAt` becomes the time of the write, but at least a millisecond later
- * than before. Throws a unique or a foreign key violation.
+ * The value is `null` if the row has changed since it was read. `updatedAt` becomes the time of the write, but at least a
+ * millisecond later than before. Throws a unique or a foreign key violation.
  */
 export async function replaceRow<Row extends Stored>(
   tx: Transaction,
@@ -118,7 +118,7 @@ export async function replaceRow<Row extends Stored>(
   return checked(replaced, (times) => storedRow(table, { id: row.id, content, times }));
 }
 
-/** Null if the row has changed since it was read. */
+/** The value is `null` if the row has changed since it was read. */
 export async function deleteRow<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -155,7 +155,7 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
 /** The key that writes, left-joined with a row: without one, all its columns are null. */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
-/** The result of `use` for the row, or null without a row. A refusal if the key may not write. */
+/** The result of `use` for the row, or `null` if there is no row; or the refusal of the key. */
 function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
   const refused = refusedKey(row);
   if (refused !== null) return refused;

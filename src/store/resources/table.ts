@@ -15,9 +15,9 @@ export type ContentOf<Row extends Stored> = Omit<Row, keyof Stored>;
 export type ColumnType = 'boolean' | 'integer' | 'jsonb' | 'text' | 'uuid';
 
 type Definition<Row extends Stored> = {
-  /** As in the contract's path: "parent_programs". */
+  /** The name of the table, which is that in the contract's path: "parent_programs". */
   readonly name: string;
-  /** One row, in messages: "parent program". */
+  /** What messages call one row: "parent program". */
   readonly noun: string;
   readonly writePermission: Permission;
   /** The type of the column of each field, in the contract's order. The column is named like the field, in snake case. */
@@ -113,7 +113,7 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * SQL for the version of the organization $1. Part of the statement that reads the organization's data, so both come from one
+ * SQL for the version of the organization $1. The statement that reads the organization's data contains it, so both come from one
  * snapshot, whatever was committed since the API key was looked up.
  */
 export const ORGANIZATION_VERSION = '(select version::text from organizations where organizations.id = $1)';

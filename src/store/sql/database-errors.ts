@@ -13,7 +13,7 @@ const OUTAGE_CODES = [
   /^40(001|P01)$/, // serialization failure, deadlock
   /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
 ];
-/** How Prisma's adapter reports a reset connection or a silent PostgreSQL: without a code. */
+/** Prisma's adapter reports a reset connection or a silent PostgreSQL by these kinds of errors, without a code. */
 const OUTAGE_KINDS = ['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable'];
 const OUTAGE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|is a standby|Can't reach database/i;
@@ -25,7 +25,7 @@ export function isOutage(error: unknown): boolean {
   if (OUTAGE_CODES.some((pattern) => codes.some((code) => pattern.test(code)))) return true;
   if (OUTAGE_MESSAGE.test(error.message) || OUTAGE_KINDS.includes(String(memberOf(error.cause, 'kind')))) return true;
   const several = memberOf(error, 'errors');
-  // For a raw statement, Prisma's own code is P2010, and PostgreSQL's error is inside.
+  // The error of a raw statement has Prisma's code P2010, and contains PostgreSQL's error.
   const inner = [error.cause, adapterErrorOf(error), ...(Array.isArray(several) ? several : [])];
   return inner.some((each) => each !== error && isOutage(each));
 }
@@ -35,10 +35,10 @@ export function isUniqueViolation(error: unknown): boolean {
   return violatedUnique(error) !== undefined;
 }
 
-/** PostgreSQL's message for the unique index that a write violated, which names it. Undefined for any other error. */
+/** PostgreSQL's message about a violated unique index, which names the index; `undefined` for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
-  // PostgreSQL's code, because Prisma's differs for raw statements.
+  // This is PostgreSQL's code: that of Prisma differs for raw statements.
   return memberOf(cause, 'originalCode') === '23505' ? String(memberOf(cause, 'originalMessage')) : undefined;
 }
 
@@ -62,7 +62,7 @@ export function lacksPrivilege(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');
 }
 
-/** The foreign key that a write violated; undefined for any other error. */
+/** The name of the foreign key that a write violated; `undefined` for any other error. */
 export function violatedReference(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
   if (memberOf(cause, 'originalCode') !== '23503') return undefined;

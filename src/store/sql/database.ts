@@ -5,7 +5,6 @@ import { Prisma, PrismaClient } from '../../../generated/prisma/client.ts';
 import { MovingError } from '../../domain/errors.ts';
 import type { Keyring } from '../../domain/keyring.ts';
 import { isRefusedByMove } from './database-errors.ts';
-import { PrimaryClient } from './primary-client.ts';
 import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS, STATEMENT_SECONDS, withSettings } from './session-settings.ts';
 
 export type Transaction = Prisma.TransactionClient;
@@ -32,7 +31,7 @@ export type Pooler = {
 
 export type DatabaseOptions = {
   url: string;
-  /** Null, the default: `url` is PostgreSQL itself. */
+  /** `null`, the default, if `url` is PostgreSQL itself. */
   pooler?: Pooler | null;
   /** Maximum number of connections, 1 to 1000. */
   poolSize: number;
@@ -127,7 +126,7 @@ export async function isReachable({ pool }: Database): Promise<boolean> {
  */
 export const PREPARED = Prisma.raw('/* prepared */');
 
-/** Names the statements that are marked. */
+/** Returns a function that gives each marked statement a name, and all others an empty one. */
 function createNames(): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
@@ -140,7 +139,7 @@ function createNames(): (statement: { sql: string }) => string {
   };
 }
 
-/** Has each statement prepared anew, because the next one may get another session of PostgreSQL from the pooler. */
+/** Removes the names of statements, because the next one may get another session from the pooler, which has not prepared them. */
 function sendUnnamed(client: pg.PoolClient): void {
   client.query = new Proxy(client.query, {
     apply: (query, self, [statement, ...others]: unknown[]) =>
@@ -171,3 +170,27 @@ function limitSilence(pool: pg.Pool): void {
     });
   });
 }
+
+/** A connection that is refused if its PostgreSQL is a standby. */
+export class PrimaryClient extends pg.Client {
+  #isStandby = false;
+
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    // Reported by PostgreSQL 14 and newer while they accept the connection, so it takes no statement. PgBouncer does not report it,
+    // and has a query of its own for it (deploy/pgbouncer.ini).
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }: Status) => {
+      if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
+    });
+  }
+
+  /**
+   * A standby can be behind its primary. During a failover, a load balancer may choose the new primary before it has applied
+   * all changes, and a read would miss some of them.
+   */
+  refuseStandby(): void {
+    if (this.#isStandby) throw new Error('The PostgreSQL is a standby');
+  }
+}
+
+type Status = { readonly parameterName: string; readonly parameterValue: string };

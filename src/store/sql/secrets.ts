@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { DomainError } from '../../domain/errors.ts';
 import { encryptionKeyIdOf, type Keyring, MissingEncryptionKeyError, type SecretPlace } from '../../domain/keyring.ts';
 import { SECRET_BYTES } from '../../domain/webhooks/webhook-message.ts';
+import { CHUNK_ROWS } from './chunks.ts';
 import type { Database } from './database.ts';
-import { BATCH_ROWS } from './delete-in-batches.ts';
 import type { Query } from './tenant-tables.ts';
 
 /** A pool, or one client within a transaction. */
@@ -33,13 +33,13 @@ export function placeOfClientSecret(organizationId: string): SecretPlace {
   return { column: 'sso_connections.client_secret', ids: [organizationId] };
 }
 
-/** Advisory lock: one process at a time changes the encryption key. */
+/** The advisory lock that lets one process at a time change the encryption key. */
 const RETIREMENT_LOCK = 7_240_115;
 
 type SecretTable = {
   readonly table: string;
   readonly column: string;
-  /** Identify a row: the organization first. */
+  /** The columns that identify a row, the organization first. */
   readonly ids: readonly [string, ...string[]];
   /** The length of a secret that a version without encryption stored; 0 if none did. */
   readonly plainBytes: number;
@@ -61,7 +61,7 @@ export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<
   let encrypted = 0;
   for (const table of TABLES) {
     for (;;) {
-      const count = await encryptBatch(sql, keyring, table);
+      const count = await encryptChunk(sql, keyring, table);
       if (count === 0) break;
       encrypted += count;
     }
@@ -71,11 +71,11 @@ export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<
 
 type SecretRow = { readonly ids: string[]; readonly secret: Buffer };
 
-async function encryptBatch(sql: Queryable, keyring: Keyring, secretTable: SecretTable): Promise<number> {
+async function encryptChunk(sql: Queryable, keyring: Keyring, secretTable: SecretTable): Promise<number> {
   const { table, column, ids, plainBytes } = secretTable;
   const { rows } = await sql.query<SecretRow>(
     `select array[${ids.join('::text, ')}::text] as ids, ${column} as secret from ${table}
-     where ${isOutdated(secretTable)} order by ${ids.join(', ')} limit ${BATCH_ROWS}`,
+     where ${isOutdated(secretTable)} order by ${ids.join(', ')} limit ${CHUNK_ROWS}`,
     [keyring.currentId],
   );
   const values = rows.map((row) => {
@@ -123,12 +123,13 @@ export function encryptAnew(
     const place = { column: `${table}.${column}`, ids: ids.map((id) => String(values[id])) };
     const keyring = from.find((each) => each.has(encryptionKeyIdOf(secret)));
     if (keyring === undefined) throw new MissingEncryptionKeyError(encryptionKeyIdOf(secret), place);
-    // As text, because a number of the row may have more digits than JavaScript keeps. A nonce makes each secret unique.
+    // The text is changed instead of the parsed row, because numbers may have more digits than JavaScript keeps. A nonce makes
+    // each secret unique, so it occurs only once in the text.
     return text.replace(hex, to.encrypt(keyring.decrypt(secret, place), place).toString('hex'));
   }, row);
 }
 
-/** A condition of SQL: the secret is not encrypted with the key whose id is $1. */
+/** The SQL condition that a secret is not encrypted with the key whose id is $1. */
 function isOutdated({ column, plainBytes }: SecretTable): string {
   return `(octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex'))`;
 }
@@ -140,8 +141,8 @@ export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
 }
 
 /**
- * Those of these keys with which a secret is encrypted. Waits for writes in progress that use one of them. In a transaction, none
- * begins until its end.
+ * Which of these keys encrypt a secret. Waits for writes in progress that use one of them. In a transaction, no such write begins
+ * until its end.
  */
 export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const given = `select decode(unnest($1::text[]), 'hex')`;
@@ -201,10 +202,10 @@ export async function retireOtherKeys({ pool, keyring }: Database): Promise<numb
   }
 }
 
-/** Removes all keys but the current one, unless they encrypt a secret that was written meanwhile. Returns whether it did. */
+/** Removes all keys but the current one, and returns true, unless they encrypt a secret that was written meanwhile. */
 async function removeOtherKeys(sql: Queryable, keyring: Keyring): Promise<boolean> {
   await sql.query('begin');
-  // First, because a write that uses another key has either been committed before this, or is refused after it.
+  // This comes first: a write that uses another key has either been committed before it, or is refused after it.
   await sql.query(`delete from encryption_keys where id <> decode($1, 'hex')`, [keyring.currentId]);
   const outdated = TABLES.map((each) => `exists (select from ${each.table} where ${isOutdated(each)})`).join(' or ');
   const { rows } = await sql.query<{ needed: boolean }>(`select ${outdated} as needed`, [keyring.currentId]);

@@ -3,7 +3,7 @@ export const STATEMENT_SECONDS = 15;
 
 /** The settings of every session, as PostgreSQL shows them. */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
-  // Timestamps and whole rows are read as text (instant.ts, parent-programs.ts), so their format must not depend on the server.
+  // Timestamps and whole rows are read as text, so their format must not depend on the server.
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   statement_timeout: `${STATEMENT_SECONDS}s`,
@@ -12,7 +12,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
   // Windows, where the embedded PostgreSQL may run.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '500ms' }),
-  // For SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
+  // The value for SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
   random_page_cost: '1.1',
 };
 
@@ -22,7 +22,7 @@ export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
     ? {}
     : { tcp_keepalives_idle: '60', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' };
 
-/** For migrations, which may take long. If a pooler is used, the database user has the settings above by default. */
+/** The settings of migrations, which may take long. They replace those above, which the database user has if a pooler is used. */
 export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',

@@ -15,13 +15,13 @@ export type TenantTable = {
   /** The column that names the organization. */
   readonly owner: 'id' | 'organization_id';
   readonly columns: readonly string[];
-  /** Those of `columns` that hold a secret or the hash of one: all that are binary or named so. */
+  /** The columns that hold a secret or the hash of one, which their types or names tell: all binary columns are among them. */
   readonly secretColumns: readonly string[];
 };
 
 type TableRow = Omit<TenantTable, 'owner'> & { readonly references: readonly string[] };
 
-// From the catalogue, so that no table is forgotten that a later migration adds.
+// The tables are read from PostgreSQL's catalogue, so that this list has those of later migrations, too.
 const LIST = `
   select t.relname::text as name,
          (select array_agg(quote_ident(attname) order by attnum) from pg_attribute
@@ -38,7 +38,7 @@ const LIST = `
       or exists (select from pg_attribute where attrelid = t.oid and attname = 'organization_id' and not attisdropped))
   order by t.relname`;
 
-/** Every table after those that it references. */
+/** Returns every table after the tables that it references. */
 export async function listTenantTables(query: Query): Promise<TenantTable[]> {
   const waiting = await query<TableRow>(LIST);
   const ordered: TableRow[] = [];
@@ -62,12 +62,12 @@ export async function listMigrations(query: Query): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Lets no migration begin until the end of the transaction. */
+/** Prevents migrations until the end of the transaction. */
 export async function lockMigrations(query: Query): Promise<void> {
   await query('lock table _prisma_migrations in share mode');
 }
 
-/** A connection for work that may take long. It is closed afterwards, with its settings. */
+/** Runs work that may take long on a connection without timeouts, which is closed afterwards. */
 export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
@@ -84,14 +84,14 @@ export async function beginSnapshot(query: Query): Promise<void> {
 }
 
 /**
- * For tools that copy data: rows are written as they are, without events, deliveries or checks of foreign keys, and audit events
- * can be deleted. Organizations still get new versions. `isLocal`: for the transaction only.
+ * Switches most triggers off, for tools that copy data: rows are written as they are, without events, deliveries or checks of
+ * foreign keys, and audit events can be deleted. Organizations still get new versions. `isLocal`: until the end of the transaction.
  */
 export async function silenceTriggers(query: Query, { isLocal = false } = {}): Promise<void> {
   await query(`set ${isLocal ? 'local ' : ''}session_replication_role = replica`);
 }
 
-/** For the rest of a transaction that may take long. */
+/** Lets the rest of the transaction take as long as it needs. */
 export async function removeTimeouts(query: Query): Promise<void> {
   await query('set local statement_timeout = 0');
   await query('set local idle_in_transaction_session_timeout = 0');

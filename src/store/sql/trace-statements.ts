@@ -45,11 +45,11 @@ function measure(tracing: Tracing, parameters: unknown[], send: (parameters: unk
   return result;
 }
 
-/** As Prisma names the statements that it prepares. */
+/** The names of the statements that Prisma prepares (`createNames`). */
 const NUMBERED = /^prisma_\d+$/;
 const TABLE = '\\s+(?:"?\\w+"?\\.)?"?(\\w+)';
 const READ = new RegExp(`\\bfrom${TABLE}`, 'i');
-/** Neither "for update" nor "do update". */
+/** The "update" of "for update" and of "do update" begins no statement. */
 const WRITE = new RegExp(`\\b(insert\\s+into|(?<!\\b(?:for|key|do)\\s+)update|delete\\s+from)${TABLE}`, 'i');
 
 function stepOf(statement: unknown): SpanStart {

@@ -1,8 +1,8 @@
 import type { KeyRecord } from '../../domain/keys/api-key.ts';
 import type { Role } from '../../domain/people/role.ts';
+import { IS_MOVING } from '../organizations/organization-moves.ts';
 import type { Database } from '../sql/database.ts';
-import { dateOf } from '../sql/timestamp.ts';
-import { IS_MOVING } from './is-moving.ts';
+import { dateOf } from '../sql/values.ts';
 
 /**
  * The result is one column, because pg parses the description of each column with every result. The hashes are one text, which
@@ -26,7 +26,7 @@ const FIND_KEYS = {
     where k.key_hash = any(array(select decode(unnest(string_to_array($1, ' ')), 'hex')))`,
 };
 
-/** In the order of the statement. */
+/** The values in the order of the statement. */
 type FoundKey = readonly [
   keyHash: string,
   organizationId: string,

@@ -4,7 +4,7 @@ import type { Database } from '../sql/database.ts';
 
 // The look-ups of the operator's commands.
 
-/** Several only if nobody with the e-mail has accepted an invitation. */
+/** Returns several users only if none with the e-mail has accepted an invitation. */
 export async function findUsersByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return [];
@@ -12,7 +12,7 @@ export async function findUsersByEmail(db: Database, email: string) {
   return accepted.length > 0 ? accepted : findPeople(db, { email: address });
 }
 
-/** At most one. */
+/** Returns at most one user. */
 export async function findUsersById(db: Database, id: string) {
   return findPeople(db, { id });
 }
@@ -89,7 +89,7 @@ export async function findKeysByPrefix(db: Database, keyPrefix: string) {
   });
 }
 
-/** By table: what only one organization of an installation can have. `rows` are those of an archive. */
+/** Statements that find values of the rows of an archive that only one organization of an installation can have, by table. */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [
     'users',

@@ -3,8 +3,8 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import type { AccessLinkKind, AccessLinkRecord } from '../../domain/people/access-link.ts';
 import type { Role } from '../../domain/people/role.ts';
 import { type NoticeJson, noticesFrom, OPEN_NOTICES } from '../keys/key-notices.ts';
+import { IS_MOVING } from '../organizations/organization-moves.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import { IS_MOVING } from './is-moving.ts';
 
 const FIND_SESSION = {
   name: 'find_session_by_hash',
@@ -17,7 +17,7 @@ const FIND_SESSION = {
            s.proved_at as "provedAt",
            (select count(*)::int from webhook_endpoints w
             where w.organization_id = s.organization_id and w.disabled_reason <> 'user') as "endpointsDisabledByCharter",
-           -- Of an EXISTS, PostgreSQL may hash all rows of the table.
+           -- For EXISTS, PostgreSQL may hash all rows of the table.
            coalesce((select true from users i
                      where i.organization_id = s.organization_id and i.owner_user_id = s.user_id limit 1), false) as "ownsIntegrations",
            u.role = 'administrator' and exists (
@@ -32,7 +32,7 @@ const FIND_SESSION = {
     where s.token_hash = $1 and u.kind = 'person'`,
 };
 
-/** A session with its user and its organization, in one indexed statement; null if there is none. */
+/** A session with its user and its organization, in one indexed statement; `null` if there is none. */
 export async function findSessionByHash(db: Database, tokenHash: Buffer): Promise<SessionRecord | null> {
   type Row = Omit<SessionRecord, 'keyNotices'> & { notices: readonly NoticeJson[] | null };
   const { rows } = await db.pool.query<Row>({ ...FIND_SESSION, values: [tokenHash] });
@@ -58,13 +58,13 @@ const FIND_CREDENTIALS = {
     where u.email = $1 and u.kind = 'person' and u.has_accepted`,
 };
 
-/** For sign-in: one statement, whether the user exists or not. Somebody who has never accepted an invitation cannot sign in. */
+/** Takes one statement, whether the user exists or not. Users who have never accepted an invitation cannot sign in. */
 export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
   const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
   return rows[0] ?? null;
 }
 
-/** Somebody who was invited and has never accepted. */
+/** A user who was invited and has never accepted. */
 export type Invited = { readonly organizationId: string; readonly userId: string };
 
 const MAX_INVITATIONS = 5;
@@ -90,7 +90,7 @@ const FIND_INVITED_AT = {
     where split_part(email, '@', 2) = $1 and not has_accepted and organization_id <> $2`,
 };
 
-/** Those whom other organizations have invited by an e-mail of this domain, and who have never accepted. */
+/** The people whom other organizations have invited by an e-mail of this domain, and who have never accepted. */
 export async function findInvitedElsewhere(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -105,7 +105,7 @@ const FIND_PASSKEY = {
   text: `select organization_id as "organizationId", user_id as "userId" from passkeys where credential_id = $1`,
 };
 
-/** For sign-in: whose passkey has this credential id. */
+/** The user whose passkey has this credential id; `null` if there is none. */
 export async function findPasskeyUser(
   db: Database,
   credentialId: Uint8Array,
@@ -136,7 +136,7 @@ const FIND_LINK = {
     where l.token_hash = $1 and u.kind = 'person'`,
 };
 
-/** A link with its user and its maker, in one indexed statement; null if there is none. */
+/** A link with its user and its maker, in one indexed statement; `null` if there is none. */
 export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Promise<AccessLinkRecord | null> {
   const { rows } = await db.pool.query<LinkRow>({ ...FIND_LINK, values: [tokenHash] });
   const [row] = rows;
@@ -157,7 +157,7 @@ const FIND_SSO_ORGANIZATION = {
     where d.domain = $1 and d.verified_at is not null`,
 };
 
-/** For sign-in: the organization whose people with an e-mail of this domain may sign in at its identity provider. */
+/** The organization whose people with an e-mail of this domain may sign in at its identity provider; `null` if there is none. */
 export async function findSsoOrganization(db: Database, domain: string): Promise<string | null> {
   const { rows } = await db.pool.query<{ organizationId: string }>({ ...FIND_SSO_ORGANIZATION, values: [domain] });
   return rows[0]?.organizationId ?? null;
@@ -171,7 +171,7 @@ const HAS_SSO = {
       join sso_domains d on d.organization_id = c.organization_id and d.verified_at is not null) as has`,
 };
 
-/** For sign-in: whether the people of any organization can sign in at an identity provider. */
+/** Whether the people of any organization can sign in at an identity provider. */
 export async function hasSso(db: Database): Promise<boolean> {
   const { rows } = await db.pool.query<{ has: boolean }>(HAS_SSO);
   return rows[0]?.has === true;

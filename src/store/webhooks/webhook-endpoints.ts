@@ -23,12 +23,12 @@ export async function insertWebhookEndpoint(
   });
 }
 
-/** Under the lock of the organization, the limit holds for endpoints that are added at the same time. */
+/** Lock the organization before, so that concurrent additions cannot exceed the limit. */
 export async function countWebhookEndpoints(tx: Transaction, scope: OrganizationScope): Promise<number> {
   return tx.webhookEndpoint.count({ where: { organizationId: scope.organizationId } });
 }
 
-/** The endpoint, locked until the transaction ends; null if there is none. Deliveries for it can still be written. */
+/** Locks the endpoint until the transaction ends; `null` if there is none. Deliveries for it can still be written. */
 export async function lockWebhookEndpoint(tx: Transaction, scope: OrganizationScope, id: string) {
   const { organizationId } = scope;
   await tx.$queryRaw`
@@ -63,7 +63,7 @@ export async function changeWebhookEndpoint(
   await tx.webhookEndpoint.update({ where, data: change, select: { id: true } });
 }
 
-/** Returns the URL, or null if there is no such endpoint, it was disabled before, or its URL is another than `url`. */
+/** Returns the URL, or `null` if there is no such endpoint, it was disabled before, or its URL is another than `url`. */
 export async function disableWebhookEndpoint(
   tx: Transaction,
   scope: OrganizationScope,
@@ -100,7 +100,7 @@ export async function deleteDeliveriesOf(
 }
 
 /**
- * Deletes the endpoint with everything that belongs to it; returns its URL, or null if there is none. Lock the organization
+ * Deletes the endpoint with everything that belongs to it, and returns its URL; `null` if there is no such endpoint. Lock the organization
  * before, so that no event writes a delivery meanwhile. The deliveries are locked before the endpoint, as when the result of an
  * attempt is written.
  */
@@ -164,7 +164,7 @@ const SELECT_DETAILS = `
 const LIST = { name: 'list_webhook_endpoints', text: `${SELECT_DETAILS} order by w.created_at, w.id` };
 const FIND = { name: 'find_webhook_endpoint', text: `${SELECT_DETAILS} and w.id = $2` };
 
-/** Oldest first; there are at most 10. */
+/** Lists the oldest endpoints first; there are at most 10. */
 export async function listWebhookEndpoints(
   db: Database,
   scope: OrganizationScope,

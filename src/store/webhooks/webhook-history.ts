@@ -1,9 +1,13 @@
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { positionBefore } from '../resources/event-position.ts';
+import { positionBefore } from '../../domain/resources/event-position.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
-import type { Edge } from '../sql/list-edge.ts';
+import type { Edge } from '../sql/lists.ts';
+import { type EndpointKey, FIRST_ENDPOINT } from './webhook-deliveries.ts';
 
-// The deliveries of an organization, for the dashboard. webhook-deliveries.ts has the statements that send them.
+// The deliveries of an organization as the dashboard shows them, and their deletion. webhook-deliveries.ts has the statements that
+// send them.
 
 export type WebhookDeliveryState = 'pending' | 'succeeded' | 'failed';
 
@@ -41,7 +45,7 @@ type DeliveryQuery = {
   readonly limit: number;
 };
 
-/** Latest first: a message id begins with its time. */
+/** Lists the latest deliveries first: a message id begins with its time. */
 export async function listWebhookDeliveries(
   db: Database,
   scope: OrganizationScope,
@@ -88,7 +92,7 @@ export const MAX_READ_ATTEMPTS = 50;
 export type WebhookDeliveryWithAttempts = WebhookDelivery & {
   readonly url: string;
   readonly isDisabled: boolean;
-  /** Latest first. */
+  /** The attempts, the latest first. */
   readonly log: readonly WebhookAttempt[];
 };
 
@@ -121,7 +125,7 @@ const FIND = {
 
 export type DeliveryId = { readonly endpointId: string; readonly messageId: string };
 
-/** Without `withBodies`, what the receiver responded is not read. */
+/** Unless it is `withBodies`, the receiver's responses are not read. */
 export async function findWebhookDelivery(
   db: Database,
   scope: OrganizationScope,
@@ -145,7 +149,7 @@ export type LockedWebhookDelivery = {
   readonly isInProgress: boolean;
 };
 
-/** Locks the delivery until the transaction ends; null if there is none. */
+/** Locks the delivery until the transaction ends; `null` if there is none. */
 export async function lockWebhookDelivery(
   tx: Transaction,
   scope: OrganizationScope,
@@ -195,7 +199,73 @@ export async function countTestDeliveries(
   { endpointId, since }: { readonly endpointId: string; readonly since: Date },
 ): Promise<number> {
   const { organizationId } = scope;
-  // Along the primary key: the ids of test events, too, are in the order of time.
+  // The ids of test events are in the order of time, too, so this is a range of the primary key.
   const messageId = { gt: positionBefore(since) };
   return tx.webhookDelivery.count({ where: { organizationId, endpointId, messageId, isTest: true } });
+}
+
+/** The dashboard shows a week. */
+const DAYS_KEPT = 30;
+
+/** Deletes deliveries older than so many days of all organizations, with their attempts, in chunks. Returns how many. */
+export async function deleteExpiredDeliveries(
+  db: Database,
+  deletion: Deletion,
+  retentionDays: number,
+): Promise<number> {
+  const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
+  const end = positionBefore(cutoff);
+  // Endpoint by endpoint, along the primary key, as in deleteExpiredEvents.
+  let from = FIRST_ENDPOINT;
+  return deleteInChunks(deletion, async () => {
+    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: EndpointKey | null }[]>`
+      with expired as materialized (
+        select oldest.* from webhook_endpoints w cross join lateral (
+          select organization_id, endpoint_id, message_id from webhook_deliveries
+          where organization_id = w.organization_id and endpoint_id = w.id and message_id <= ${end}::uuid
+            and created_at < ${cutoff}
+          order by message_id limit ${CHUNK_ROWS}::int
+          for update skip locked
+        ) oldest
+        where (w.organization_id, w.id) >= (${from.organizationId}::uuid, ${from.endpointId}::uuid)
+        order by w.organization_id, w.id limit ${CHUNK_ROWS}::int),
+      deleted as (
+        delete from webhook_deliveries d using expired
+        where d.organization_id = expired.organization_id and d.endpoint_id = expired.endpoint_id
+          and d.message_id = expired.message_id
+        returning d.organization_id, d.endpoint_id)
+      select count(*)::int as deleted,
+        (select json_build_object('organizationId', organization_id, 'endpointId', endpoint_id)
+         from deleted order by organization_id desc, endpoint_id desc limit 1) as last
+      from deleted`;
+    from = batch?.last ?? from;
+    return batch?.deleted ?? 0;
+  });
+}
+
+/** Deletes the counts of days of all organizations that are older than 30 days, in chunks. Returns how many. */
+export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Promise<number> {
+  const cutoff = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
+  return deleteInChunks(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from webhook_days where (organization_id, endpoint_id, day) in (
+        select old.* from webhook_endpoints w cross join lateral (
+          select organization_id, endpoint_id, day from webhook_days
+          where organization_id = w.organization_id and endpoint_id = w.id and day < ${cutoff}::date
+          for update skip locked
+        ) old limit ${CHUNK_ROWS}::int)`,
+  );
+}
+
+/** Erases previous secrets of all organizations that no longer sign, in chunks. Returns how many. */
+export async function eraseExpiredPreviousSecrets(db: Database, deletion: Deletion): Promise<number> {
+  return deleteInChunks(
+    deletion,
+    () => db.prisma.$executeRaw`
+      update webhook_endpoints set previous_secret = null, previous_secret_until = null
+      where (organization_id, id) in (
+        select organization_id, id from webhook_endpoints where previous_secret_until <= ${deletion.now}
+        limit ${CHUNK_ROWS}::int for no key update skip locked)`,
+  );
 }

@@ -8,8 +8,8 @@ import {
   MAX_AUDITED_USERS,
   MAX_COUNTED_EVENTS,
 } from '../../../src/service/audit/audit-log.ts';
-import type { AuditFilters, AuditRecord } from '../../../src/store/audit/audit-log.ts';
-import { auditStatement } from '../../../src/store/audit/audit-log.ts';
+import type { AuditFilters, AuditRecord } from '../../../src/store/audit/audit.ts';
+import { auditStatement } from '../../../src/store/audit/audit.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { codeOf, giveKey } from '../../support/data/actors.ts';
 import { openWithAutoExplain } from '../../support/postgres/auto-explain.ts';

@@ -3,7 +3,7 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { checkDueKeys } from '../../../src/store/keys/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/keys/key-notices.ts';
-import { CARRIED } from '../../../src/store/organizations/revocations-of-move.ts';
+import { CARRIED } from '../../../src/store/organizations/organization-moves.ts';
 import type { Client } from '../../support/clients/client.ts';
 import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { reportAsProgram } from '../../support/dashboard/reports.ts';

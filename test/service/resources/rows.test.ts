@@ -1,7 +1,7 @@
+import { FEED_START } from '../../../src/domain/resources/event-position.ts';
 import { listRows } from '../../../src/service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
-import { FEED_START } from '../../../src/store/resources/event-position.ts';
 import { listEvents } from '../../../src/store/resources/events.ts';
 import { defineTable, type Stored } from '../../../src/store/resources/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/resources/tables/parent-programs.ts';

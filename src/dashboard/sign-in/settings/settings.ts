@@ -15,7 +15,7 @@ import {
   saveRules,
   tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
-import type { SsoDomainRecord } from '../../../store/people/sso-domains.ts';
+import type { SsoDomainRecord } from '../../../store/people/single-sign-on.ts';
 import { added, hidden, lines, password, select, text } from '../../forms/fields.ts';
 import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
 import {

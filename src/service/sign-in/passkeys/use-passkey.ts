@@ -4,8 +4,13 @@ import { hashToken } from '../../../domain/people/session.ts';
 import type { RelyingParty } from '../../../domain/people/ways-in.ts';
 import { CHALLENGE_MINUTES, judgeUse, type PasskeyPurpose } from '../../../domain/people/ways-in.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
-import { insertChallenge, takeChallenge } from '../../../store/people/passkey-challenges.ts';
-import { listPasskeysOf, recordPasskeyUse, type StoredPasskey } from '../../../store/people/passkeys.ts';
+import {
+  insertChallenge,
+  listPasskeysOf,
+  recordPasskeyUse,
+  type StoredPasskey,
+  takeChallenge,
+} from '../../../store/people/passkeys.ts';
 import type { Database, Transaction } from '../../../store/sql/database.ts';
 import type { Invalid, RateLimited } from '../../outcome.ts';
 import { admitChallenge } from '../attempt-limits.ts';

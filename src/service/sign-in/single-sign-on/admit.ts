@@ -9,14 +9,15 @@ import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockOrganization } from '../../../store/organizations/organizations.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../../store/people/access-links.ts';
 import { endSessionsOf } from '../../../store/people/sessions.ts';
-import { hasVerifiedSsoDomain } from '../../../store/people/sso-domains.ts';
 import {
   findSsoUser,
   findUserIdByEmail,
   hasSsoIdentity,
+  hasVerifiedSsoDomain,
   insertSsoIdentity,
-} from '../../../store/people/sso-identities.ts';
-import { insertSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
+  insertSsoSignIn,
+  type SsoSignInRecord,
+} from '../../../store/people/single-sign-on.ts';
 import { changeUser, insertUser, type LockedUser, lockUser } from '../../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';

@@ -1,7 +1,7 @@
 import type { AuditSource } from '../../../domain/audit/actor.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret, SIGN_IN_MINUTES } from '../../../domain/people/single-sign-on.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
-import { insertSsoSignIn } from '../../../store/people/sso-sign-ins.ts';
+import { insertSsoSignIn } from '../../../store/people/single-sign-on.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import type { RateLimited } from '../../outcome.ts';
 import { type Attempt, consumeAttempt } from '../attempt-limits.ts';

@@ -3,7 +3,7 @@ import { normalEmail } from '../../../domain/people/email.ts';
 import { ROLES, type Role } from '../../../domain/people/role.ts';
 import type { GroupRole } from '../../../domain/people/single-sign-on.ts';
 import { isText } from '../../../domain/text.ts';
-import type { SsoRules } from '../../../store/people/sso-connections.ts';
+import type { SsoRules } from '../../../store/people/single-sign-on.ts';
 import type { Claims, WantedClaim } from './provider.ts';
 
 /** A person, as the claims of the provider describe them. */

@@ -4,8 +4,12 @@ import { hashToken } from '../../../domain/people/session.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
 import { recordProof } from '../../../store/people/sessions.ts';
-import { findSsoUser } from '../../../store/people/sso-identities.ts';
-import { deleteSsoSignIn, findSsoSignIn, type SsoSignInRecord } from '../../../store/people/sso-sign-ins.ts';
+import {
+  deleteSsoSignIn,
+  findSsoSignIn,
+  findSsoUser,
+  type SsoSignInRecord,
+} from '../../../store/people/single-sign-on.ts';
 import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findSessionByHash } from '../../../store/unscoped/people.ts';

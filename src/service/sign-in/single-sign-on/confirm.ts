@@ -6,13 +6,13 @@ import { hashToken } from '../../../domain/people/session.ts';
 import { hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockOrganization } from '../../../store/organizations/organizations.ts';
-import { hasVerifiedSsoDomain } from '../../../store/people/sso-domains.ts';
 import {
   deleteSsoSignIn,
   findSsoSignIn,
+  hasVerifiedSsoDomain,
   type SsoSignInRecord,
   type UnconfirmedPerson,
-} from '../../../store/people/sso-sign-ins.ts';
+} from '../../../store/people/single-sign-on.ts';
 import { changeUser, findWaysIn, type LockedUser, lockUser } from '../../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';

@@ -5,7 +5,7 @@ import {
   findSsoConnection,
   type SsoConnectionRecord,
   shareSsoConnection,
-} from '../../../store/people/sso-connections.ts';
+} from '../../../store/people/single-sign-on.ts';
 import type { Database, Transaction } from '../../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../../store/sql/secrets.ts';
 import { findSsoOrganization } from '../../../store/unscoped/people.ts';

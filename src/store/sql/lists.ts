@@ -1,3 +1,6 @@
+/** A position in a list, and the side of it on which the requested page lies. */
+export type Edge<Position> = Position & { readonly side: 'after' | 'before' };
+
 /** A LIKE pattern for values that contain the text; "%", "_" and "\" in the text match themselves. */
 export function partPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;

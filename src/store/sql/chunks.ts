@@ -1,5 +1,5 @@
 /** Maximum number of rows per statement, so that none holds many locks or runs long. */
-export const BATCH_ROWS = 1000;
+export const CHUNK_ROWS = 1000;
 
 export type Deletion = {
   /** Rows that are expired at this instant are deleted. */
@@ -9,18 +9,18 @@ export type Deletion = {
 };
 
 /**
- * Repeats `deleteBatch`, which deletes at most BATCH_ROWS rows, until none is left or the signal is aborted. Returns the number
+ * Repeats `deleteChunk`, which deletes at most CHUNK_ROWS rows, until none is left or the signal is aborted. Returns the number
  * of deleted rows.
  */
-export async function deleteInBatches(
+export async function deleteInChunks(
   { signal }: Pick<Deletion, 'signal'>,
-  deleteBatch: () => Promise<number>,
+  deleteChunk: () => Promise<number>,
 ): Promise<number> {
   let deleted = 0;
   while (signal?.aborted !== true) {
-    const count = await deleteBatch();
+    const count = await deleteChunk();
     deleted += count;
-    if (count < BATCH_ROWS) break;
+    if (count < CHUNK_ROWS) break;
   }
   return deleted;
 }

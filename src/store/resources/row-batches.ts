@@ -1,13 +1,13 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { type Checked, keyOfWrite, refusedKey, type Writer } from '../resources/key-of-write.ts';
-import { contentFrom, type RawRow, type WriterAnd } from '../resources/rows.ts';
-import { type ContentOf, columnOf, type Stored, storedRow, type Table, type Times } from '../resources/table.ts';
-import type { Transaction } from './database.ts';
+import type { Transaction } from '../sql/database.ts';
+import { type Checked, keyOfWrite, refusedKey, type Writer } from './key-of-write.ts';
+import { contentFrom, type RawRow, type WriterAnd } from './rows.ts';
+import { type ContentOf, columnOf, type Stored, storedRow, type Table, type Times } from './table.ts';
 
 // The statements on many rows of a table of any resource. A transaction with several of them locks the organization first.
 
-/** Rows by their ids and by values of unique fields. */
+/** Which rows to find: those with these ids, and those with these values of unique fields. */
 export type Sought = { readonly ids: readonly string[]; readonly unique: ReadonlyMap<string, readonly string[]> };
 
 /** Locks the rows until the end of the transaction, in the order of their ids. */
@@ -28,7 +28,7 @@ export async function readRowsToChange<Row extends Stored>(
 /** A row that a batch changes. `place`: of the change in the batch; the events are in this order. */
 export type ChangedRow = { readonly id: string; readonly place: number };
 
-/** A row as it will be. */
+/** A row as it will be after the batch. */
 export type Written<Row extends Stored> = ChangedRow & { readonly content: ContentOf<Row> };
 
 type Writing<T> = { readonly rows: readonly T[]; readonly writer: Writer };
@@ -100,7 +100,7 @@ export function deleteRows<Row extends Stored>(
 const TIME_OF_BATCH = Prisma.sql`coalesce(
   to_timestamp(nullif(current_setting('charter.version_of_batch', true), '')::bigint / 1000000.0), time_of_write)`;
 
-/** For the triggers that write the events. */
+/** The place of each row's change, from which the triggers order the events. */
 function placesOf(rows: readonly ChangedRow[]): string {
   return JSON.stringify(Object.fromEntries(rows.map(({ id, place }) => [id, place])));
 }
@@ -124,7 +124,7 @@ async function write(
   return { kind: 'accepted', value: new Map(times) };
 }
 
-/** All rows in one parameter, so that the statement is the same for any number of them. */
+/** SQL for the rows. All of them are one parameter, so that the statement is the same for any number of rows. */
 function recordsOf<Row extends Stored>(table: Table<Row>, rows: readonly Written<Row>[]): Prisma.Sql {
   const records = rows.map(({ id, content }) => ({
     id,

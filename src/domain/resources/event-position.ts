@@ -2,10 +2,8 @@
 // events has the SQL that makes their ids. The first 48 bits of an id are the milliseconds and the 12 bits after the UUID's
 // version are the microseconds of the organization's version after the change.
 
-import { NIL } from 'uuid';
-
 /** Before every event. */
-export const FEED_START: string = NIL;
+export const FEED_START = '00000000-0000-0000-0000-000000000000';
 
 /** After every event up to this version (decimal digits), and before every later event. */
 export function positionAt(version: string): string {

@@ -1,0 +1,382 @@
+import { memberOf } from '../../domain/errors.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import {
+  GROUP_ROLES,
+  type GroupRole,
+  type GroupRoleRule,
+  NEW_PEOPLE_ROLES,
+  type NewPeopleRole,
+  SIGN_IN_MINUTES,
+} from '../../domain/people/single-sign-on.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
+import type { Database, Transaction } from '../sql/database.ts';
+
+export type SsoConnectionRecord = {
+  readonly organizationId: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The encrypted secret. */
+  readonly clientSecret: Uint8Array;
+  /** `null` if new people get no account. */
+  readonly newPeopleRole: NewPeopleRole | null;
+  /** The claim with the groups of a person; empty if roles do not follow groups. */
+  readonly groupsClaim: string;
+  readonly groupRoles: readonly GroupRoleRule[];
+  /** `null` if passwords work, too. */
+  readonly enforcedAt: Date | null;
+  readonly breakGlassUserId: string | null;
+};
+
+/** Returns `null` if the organization has no connection. */
+export async function findSsoConnection(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<SsoConnectionRecord | null> {
+  const row = await tx.ssoConnection.findUnique({
+    where: { organizationId },
+    include: { groupRoles: { orderBy: { groupName: 'asc' } } },
+  });
+  if (row === null) return null;
+  // Checks of the tables let no other role exist.
+  const newPeopleRole = NEW_PEOPLE_ROLES.find((role) => role === row.newPeopleRole) ?? null;
+  const groupRoles = row.groupRoles.flatMap(({ groupName, role }) => {
+    const groupRole = groupRoleOf(role);
+    return groupRole === null ? [] : [{ groupName, role: groupRole }];
+  });
+  return { ...row, newPeopleRole, groupRoles };
+}
+
+export function groupRoleOf(role: string | null): GroupRole | null {
+  return GROUP_ROLES.find((each) => each === role) ?? null;
+}
+
+/** Locks the connection until the transaction ends. `null` if the organization has none. */
+export async function lockSsoConnection(
+  tx: Transaction,
+  scope: OrganizationScope,
+): Promise<SsoConnectionRecord | null> {
+  await tx.$queryRaw`select 1 from sso_connections where organization_id = ${scope.organizationId}::uuid for update`;
+  return findSsoConnection(tx, scope);
+}
+
+/** Keeps the connection as it is until the transaction ends. `null` if the organization has none. */
+export async function shareSsoConnection(
+  tx: Transaction,
+  scope: OrganizationScope,
+): Promise<SsoConnectionRecord | null> {
+  await tx.$queryRaw`select 1 from sso_connections where organization_id = ${scope.organizationId}::uuid for share`;
+  return findSsoConnection(tx, scope);
+}
+
+/** `clientSecret`: encrypted. */
+export type NewSsoConnection = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: Uint8Array<ArrayBuffer>;
+};
+
+export async function saveSsoConnection(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { issuer, clientId, clientSecret }: NewSsoConnection,
+): Promise<void> {
+  const data = { issuer, clientId, clientSecret };
+  await tx.ssoConnection.upsert({
+    where: { organizationId },
+    create: { organizationId, ...data },
+    update: data,
+    select: { organizationId: true },
+  });
+}
+
+/** Also forgets who the people are at the provider. Returns false if there was no connection. */
+export async function deleteSsoConnection(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
+  return (await tx.ssoConnection.deleteMany({ where: { organizationId } })).count === 1;
+}
+
+export type SsoRules = Pick<SsoConnectionRecord, 'newPeopleRole' | 'groupsClaim' | 'groupRoles'>;
+
+/** Throws if there is no connection. */
+export async function setSsoRules(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { newPeopleRole, groupsClaim, groupRoles }: SsoRules,
+): Promise<void> {
+  const data = { newPeopleRole, groupsClaim };
+  await tx.ssoConnection.update({ where: { organizationId }, data, select: { organizationId: true } });
+  await tx.ssoGroupRole.deleteMany({ where: { organizationId } });
+  await tx.ssoGroupRole.createMany({ data: groupRoles.map((rule) => ({ organizationId, ...rule })) });
+}
+
+/** `enforced` is `null` if passwords work, too. Throws if there is no connection. */
+export async function setSsoEnforced(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  enforced: { readonly enforcedAt: Date; readonly breakGlassUserId: string } | null,
+): Promise<void> {
+  const data = enforced ?? { enforcedAt: null, breakGlassUserId: null };
+  await tx.ssoConnection.update({ where: { organizationId }, data, select: { organizationId: true } });
+}
+
+/** What enforced single sign-on demands; `null` where it is not enforced. */
+export type SsoEnforcement = { readonly breakGlassUserId: string };
+
+/** Locks the connection in a transaction, so that until its end nobody can be signed in by what is no longer allowed. */
+export async function findSsoEnforcement(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<SsoEnforcement | null> {
+  const [row] = await tx.$queryRaw<{ breakGlassUserId: string | null }[]>`
+    select break_glass_user_id as "breakGlassUserId" from sso_connections
+    where organization_id = ${organizationId}::uuid for share`;
+  return row === undefined || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
+}
+
+export type SsoDomainRecord = {
+  readonly domain: string;
+  readonly token: string;
+  /** `null` if it is not verified. */
+  readonly verifiedAt: Date | null;
+};
+
+/** Lists the domains by name; there are at most 20. */
+export async function listSsoDomains(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<SsoDomainRecord[]> {
+  return tx.ssoDomain.findMany({
+    where: { organizationId },
+    orderBy: { domain: 'asc' },
+    select: { domain: true, token: true, verifiedAt: true },
+  });
+}
+
+/** Throws a unique violation if the organization has the domain. */
+export async function insertSsoDomain(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  domain: { readonly domain: string; readonly token: string },
+): Promise<void> {
+  await tx.ssoDomain.create({ data: { organizationId, ...domain }, select: { domain: true } });
+}
+
+/**
+ * Returns false if the organization does not have the domain with this token, or it is verified. Throws a unique violation if another
+ * organization has verified it.
+ */
+export async function verifySsoDomain(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { domain, token, at }: { readonly domain: string; readonly token: string; readonly at: Date },
+): Promise<boolean> {
+  const where = { organizationId, domain, token, verifiedAt: null };
+  return (await tx.ssoDomain.updateMany({ where, data: { verifiedAt: at } })).count === 1;
+}
+
+/** Returns the domain as it was; `null` if the organization does not have it. */
+export async function deleteSsoDomain(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  domain: string,
+): Promise<{ readonly verifiedAt: Date | null } | null> {
+  const [deleted] = await tx.$queryRaw<{ verifiedAt: Date | null }[]>`
+    delete from sso_domains where organization_id = ${organizationId}::uuid and domain = ${domain}
+    returning verified_at as "verifiedAt"`;
+  return deleted ?? null;
+}
+
+export async function hasVerifiedSsoDomain(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  domain: string,
+): Promise<boolean> {
+  return (await tx.ssoDomain.count({ where: { organizationId, domain, verifiedAt: { not: null } } })) === 1;
+}
+
+/** A person at the identity provider. */
+export type SsoSubject = { readonly issuer: string; readonly subject: string };
+
+/** The id of the user who is this person; `null` if nobody is. */
+export async function findSsoUser(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { issuer, subject }: SsoSubject,
+): Promise<string | null> {
+  const where = { organizationId_issuer_subject: { organizationId, issuer, subject } };
+  return (await tx.ssoIdentity.findUnique({ where, select: { userId: true } }))?.userId ?? null;
+}
+
+export async function hasSsoIdentity(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  userId: string,
+): Promise<boolean> {
+  return (await tx.ssoIdentity.count({ where: { organizationId, userId } })) === 1;
+}
+
+/** The user with this e-mail, in lower case, among the people of the organization; `null` if there is none. */
+export async function findUserIdByEmail(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  email: string,
+): Promise<string | null> {
+  const where = { organizationId, email, kind: 'person' as const };
+  return (await tx.user.findFirst({ where, select: { id: true } }))?.id ?? null;
+}
+
+/** Throws a unique violation if the user or the person is linked. */
+export async function insertSsoIdentity(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  identity: SsoSubject & { readonly userId: string; readonly linkedAt: Date },
+): Promise<void> {
+  await tx.ssoIdentity.create({ data: { organizationId, ...identity }, select: { userId: true } });
+}
+
+/** Deletes the identities of all people of the organization. */
+export async function deleteSsoIdentities(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
+  await tx.ssoIdentity.deleteMany({ where: { organizationId } });
+}
+
+/** Returns false if the user was not linked. */
+export async function deleteSsoIdentity(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  userId: string,
+): Promise<boolean> {
+  return (await tx.ssoIdentity.deleteMany({ where: { organizationId, userId } })).count === 1;
+}
+
+/** A person at the provider with the e-mail of a user, who has not confirmed yet that the account is theirs. */
+export type UnconfirmedPerson = {
+  readonly userId: string;
+  readonly subject: string;
+  /** The provider's id of the session; empty if it gave none. */
+  readonly sid: string;
+  /** What the provider said. What follows from it is decided when the user confirms. */
+  readonly claims: UnconfirmedClaims;
+};
+
+/** `groupsClaim`: the name of the claim with the groups. `groups`: undefined if the provider did not send it. */
+export type UnconfirmedClaims = {
+  readonly email: string;
+  readonly groupsClaim: string;
+  readonly groups?: readonly string[] | undefined;
+};
+
+export type SsoSignInRecord = {
+  readonly issuer: string;
+  readonly next: string;
+  /** The e-mail that was typed; empty if it began at the provider. */
+  readonly email: string;
+  /** The form that is sent after a sign-in that only proves who the user of a session is; `null` for any other sign-in. */
+  readonly sealedForm: Buffer | null;
+  /** SHA-256 of the token of the access link from which it began. */
+  readonly linkHash: Buffer | null;
+  /** `null` while the sign-in is at the provider. */
+  readonly person: UnconfirmedPerson | null;
+  readonly createdAt: Date;
+};
+
+export type NewSsoSignIn = SsoSignInRecord & { readonly tokenHash: Buffer; readonly browserHash: Buffer };
+
+export async function insertSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash, linkHash, sealedForm, person, ...signIn }: NewSsoSignIn,
+): Promise<void> {
+  await tx.ssoSignIn.create({
+    data: {
+      organizationId,
+      tokenHash: Uint8Array.from(tokenHash),
+      browserHash: Uint8Array.from(browserHash),
+      linkHash: linkHash === null ? null : Uint8Array.from(linkHash),
+      sealedForm: sealedForm === null ? null : Uint8Array.from(sealedForm),
+      ...signIn,
+      ...person,
+    },
+    select: { createdAt: true },
+  });
+}
+
+type SignInKey = { readonly tokenHash: Buffer; readonly browserHash: Buffer };
+
+/** The sign-in that this browser began; `null` if there is none. */
+export async function findSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash }: SignInKey,
+): Promise<SsoSignInRecord | null> {
+  const row = await tx.ssoSignIn.findUnique({
+    where: {
+      organizationId_tokenHash: { organizationId, tokenHash: Uint8Array.from(tokenHash) },
+      browserHash: Uint8Array.from(browserHash),
+    },
+  });
+  if (row === null) return null;
+  const { userId, subject, sid, claims: stored, groupRole: _, linkHash, sealedForm, ...signIn } = row;
+  const claims = claimsOf(stored);
+  const person = userId === null || subject === null || claims === null ? null : { userId, subject, sid, claims };
+  return {
+    ...signIn,
+    linkHash: linkHash === null ? null : Buffer.from(linkHash),
+    sealedForm: sealedForm === null ? null : Buffer.from(sealedForm),
+    person,
+  };
+}
+
+/** Returns `null` if a server of the previous version has written the row. */
+function claimsOf(stored: unknown): UnconfirmedClaims | null {
+  const [email, groupsClaim, groups] = ['email', 'groupsClaim', 'groups'].map((name) => memberOf(stored, name));
+  if (typeof email !== 'string' || typeof groupsClaim !== 'string') return null;
+  const isList = Array.isArray(groups) && groups.every((each) => typeof each === 'string');
+  return isList ? { email, groupsClaim, groups } : { email, groupsClaim };
+}
+
+/** Only one of concurrent calls returns `true`, so that a sign-in is not used twice. */
+export async function deleteSsoSignIn(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { tokenHash, browserHash }: SignInKey,
+): Promise<boolean> {
+  const where = {
+    organizationId,
+    tokenHash: Uint8Array.from(tokenHash),
+    browserHash: Uint8Array.from(browserHash),
+  };
+  return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
+}
+
+/** Deletes the sign-ins that wait for a confirmation: those with one of `sids`, or any if it is `undefined`. */
+export async function deleteUnconfirmed(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { issuer, subject, sids }: { issuer: string; subject: string | null; sids: readonly string[] | undefined },
+): Promise<void> {
+  await tx.ssoSignIn.deleteMany({
+    where: {
+      organizationId,
+      issuer,
+      subject: subject ?? { not: null },
+      ...(sids !== undefined && { sid: { in: [...sids] } }),
+    },
+  });
+}
+
+/** Deletes the sign-ins under way of all people of the organization. */
+export async function deleteSsoSignIns(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
+  await tx.ssoSignIn.deleteMany({ where: { organizationId } });
+}
+
+/** Deletes the expired sign-ins of all organizations, in chunks. Returns how many. */
+export async function deleteExpiredSsoSignIns(db: Database, deletion: Deletion): Promise<number> {
+  const createdBefore = new Date(deletion.now.getTime() - SIGN_IN_MINUTES * MINUTE_MS);
+  return deleteInChunks(
+    deletion,
+    () => db.prisma.$executeRaw`
+      delete from sso_sign_ins where (organization_id, token_hash) in (
+        select organization_id, token_hash from sso_sign_ins where created_at <= ${createdBefore}
+        order by created_at limit ${CHUNK_ROWS}::int for update skip locked)`,
+  );
+}
