@@ -5,7 +5,7 @@ import { readConfig } from '../src/config.ts';
 import { StartUpError } from '../src/domain/errors.ts';
 import { Keyring } from '../src/domain/keyring.ts';
 import { createScanner } from './support/dashboard/reports.ts';
-import { ENCRYPTION_KEY } from './support/data/encryption.ts';
+import { ENCRYPTION_KEY } from './support/postgres/postgres.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
   try {

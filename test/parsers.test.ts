@@ -18,7 +18,7 @@ import { isNetwork } from '../src/domain/webhooks/forbidden-address.ts';
 import { secretText, signatureOf } from '../src/domain/webhooks/webhook-message.ts';
 import { createAuthenticatorSecret, stepOfCode } from '../src/service/sign-in/second-factor-code.ts';
 import { parseCsv } from './support/data/csv.ts';
-import { KEYRING } from './support/data/encryption.ts';
+import { KEYRING } from './support/postgres/postgres.ts';
 
 const blanks = fc.stringMatching(/^[ \t]{0,3}$/);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });

@@ -1,5 +1,5 @@
 import { apiSecurityHeaders } from '../src/security-headers.ts';
-import { exchangeRaw, parseRaw } from './support/clients/raw.ts';
+import { exchangeRaw, parseRaw } from './support/clients/client.ts';
 import { useDashboard } from './support/dashboard/dashboard-server.ts';
 import { listen } from './support/servers/listen.ts';
 

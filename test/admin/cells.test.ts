@@ -8,11 +8,11 @@ import { cellMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { addDomain, vouchForDomain } from '../../src/service/sign-in-settings/domains.ts';
-import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { createTeam } from '../support/data/team.ts';
 import { openFolder } from '../support/folder.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { linkDirectly } from '../support/providers/companies.ts';
+import { freePort } from '../support/servers/port.ts';
 import {
   hangsUp,
   respondsWith,

@@ -7,10 +7,15 @@ import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { signIn } from '../../src/service/sign-in/sign-in.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
-import { addSecondFactor, createAccount, isSignedIn, newAuditSource, openSession } from '../support/data/accounts.ts';
-import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import { PASSWORD } from '../support/data/password.ts';
-import { withScratchDatabase } from '../support/postgres/postgres.ts';
+import {
+  addSecondFactor,
+  createAccount,
+  isSignedIn,
+  newAuditSource,
+  openSession,
+  PASSWORD,
+} from '../support/data/accounts.ts';
+import { ENCRYPTION_KEY, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
 import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 

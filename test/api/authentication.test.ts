@@ -1,5 +1,5 @@
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const INVALID_TOKEN = 'Bearer realm="charter", error="invalid_token"';

@@ -5,8 +5,7 @@ import { OrganizationScope } from '../../src/domain/organizations/organization-s
 import { listKeys } from '../../src/service/keys/list-keys.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { createActor } from '../support/data/actors.ts';
-import { untilWaiting } from '../support/postgres/postgres.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
+import { inTransaction, untilWaiting } from '../support/postgres/postgres.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { readFeed } from '../support/traffic/feed.ts';
 

@@ -1,4 +1,4 @@
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { checkResponse } from '../support/contract/contract.ts';
 import { expectLinearTime } from '../support/linear-time.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { checkResponse } from '../support/contract/contract.ts';
 import { untilWaiting } from '../support/postgres/postgres.ts';
 import { collectGarbage } from '../support/processes/garbage.ts';

@@ -2,14 +2,12 @@
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
-import { createAccount } from '../support/data/accounts.ts';
-import { PASSWORD } from '../support/data/password.ts';
-import { length } from '../support/length.ts';
+import { createAccount, PASSWORD } from '../support/data/accounts.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTestOrganization, startServer, useServer } from '../support/servers/server.ts';
 import { flood, keptRequest } from '../support/traffic/flood.ts';
-import { isLoadRefusal } from '../support/traffic/load-refusal.ts';
-import { until } from '../support/wait.ts';
+import { isLoadRefusal } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const OTHERS_REQUESTS = length({ full: 15, figures: 45 });

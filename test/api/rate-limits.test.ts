@@ -3,7 +3,7 @@ import { changeLimits, suspendOrganization } from '../../src/service/operator/or
 import { Client } from '../support/clients/client.ts';
 import { checkUnlimitedResponse, operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
-import { STOPPED_URL } from '../support/postgres/broken-database.ts';
+import { STOPPED_URL } from '../support/postgres/postgres.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { flood, keptRequest } from '../support/traffic/flood.ts';
 import { until } from '../support/wait.ts';

@@ -9,8 +9,7 @@ import { createCheckedSend, type ResponseCheck } from '../../src/api/response-ch
 import { readDocument } from '../../src/contract/contract.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/request.ts';
-import { Client } from '../support/clients/client.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { Client, exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { createProgram, prepare, sendTo } from '../support/contract/every-operation.ts';
 import { createTestOrganization, startServer, type TestServer } from '../support/servers/server.ts';

@@ -10,7 +10,7 @@ import { mintRecoveryCodes } from '../../src/domain/people/ways-in.ts';
 import { createAuthenticatorSecret } from '../../src/service/sign-in/second-factor-code.ts';
 import { createWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
-import { KEYRING } from '../support/data/encryption.ts';
+import { KEYRING } from '../support/postgres/postgres.ts';
 
 // The attack: guessing. What cannot be computed without a secret, or must differ for different contents, has this many bits.
 const BITS = 128;

@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser/browser.ts';
 import { useSite } from '../support/browser/site.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
+import { addRealisticWebhooks, createRealisticTeam } from '../support/data/team.ts';
 
 // User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
 

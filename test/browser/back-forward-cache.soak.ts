@@ -3,9 +3,8 @@ import { findBrowser } from '../../scripts/programs.mjs';
 import type { Actor } from '../../src/domain/audit/actor.ts';
 import { launchOptions, openContext } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
-import { useSite } from '../support/browser/site.ts';
+import { step, useSite } from '../support/browser/site.ts';
 import { codeAt } from '../support/data/accounts.ts';
-import { step } from '../support/data/history.ts';
 import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { connectBrowser, focused, openContext } from '../support/browser/browser.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { cellOf, useDomainsFile } from '../support/data/cells.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { freePort } from '../support/servers/port.ts';
 import { startServer } from '../support/servers/server.ts';
 
 // Two addresses of one server, as HAProxy has them in front of a cell. Browsers look names below localhost up by themselves.

@@ -4,9 +4,7 @@ import type { Page } from 'playwright-core';
 import { apiStatus, openMenu, openOwnKeys } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
-import { NAMES } from '../support/data/team.ts';
+import { addRealisticWebhooks, createRealisticTeam, NAMES } from '../support/data/team.ts';
 
 // The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
 // test -- test/browser/guides.soak.ts` also takes the guides' pictures.

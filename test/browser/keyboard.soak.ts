@@ -2,8 +2,8 @@ import type { Locator, Page } from 'playwright-core';
 import { focused } from '../support/browser/browser.ts';
 import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
-import { PASSWORD } from '../support/data/password.ts';
 
 const site = await useSite();
 

@@ -1,6 +1,6 @@
 import { BEYOND } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { createRealisticTeam } from '../support/data/team.ts';
 
 const site = await useSite();
 

@@ -4,7 +4,7 @@ import { useSite } from '../support/browser/site.ts';
 import { codeAt, openSession } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { createRealisticTeam } from '../support/data/team.ts';
 
 // Applies the checks of look.soak.ts to the pages that a form leads to, and to those of integrations.
 

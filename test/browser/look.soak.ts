@@ -4,8 +4,7 @@ import { useSite } from '../support/browser/site.ts';
 import { addSecondFactor, createAccount } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { checkAll, moveDates } from '../support/data/key-notices.ts';
-import { createLongNamedTeam, createRealisticTeam } from '../support/data/realistic-team.ts';
-import { addRealisticWebhooks } from '../support/data/realistic-webhooks.ts';
+import { addRealisticWebhooks, createLongNamedTeam, createRealisticTeam } from '../support/data/team.ts';
 
 // Every page that an address leads to: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths
 // and themes it tries. look-forms.soak.ts has the pages that a form leads to.

@@ -5,9 +5,8 @@ import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
-import { ageProofs } from '../support/data/accounts.ts';
+import { ageProofs, PASSWORD } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
-import { PASSWORD } from '../support/data/password.ts';
 import { startServer } from '../support/servers/server.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });

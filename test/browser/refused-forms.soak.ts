@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { focused } from '../support/browser/browser.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
-import { PASSWORD } from '../support/data/password.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
 
 // The bug: after a refused form, going back to it, or reloading it, got the browser's own page for a form that it did not keep
 // (ERR_CACHE_MISS).

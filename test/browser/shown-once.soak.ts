@@ -5,9 +5,8 @@ import { chromium } from 'playwright-core';
 import type { Actor } from '../../src/domain/audit/actor.ts';
 import { guard, launchOptions } from '../support/browser/browser.ts';
 import { apiStatus, backToList, createKey, openOwnKeys, readKey, rotateKey } from '../support/browser/key-steps.ts';
-import { signIn, useSite } from '../support/browser/site.ts';
+import { signIn, step, useSite } from '../support/browser/site.ts';
 import { codeAt } from '../support/data/accounts.ts';
-import { step } from '../support/data/history.ts';
 import { openFolder } from '../support/folder.ts';
 
 const site = await useSite();

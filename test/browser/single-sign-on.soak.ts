@@ -16,13 +16,14 @@ import {
   givePasskey,
   newAuditSource,
   openSession,
+  PASSWORD,
 } from '../support/data/accounts.ts';
-import { PASSWORD } from '../support/data/password.ts';
-import { connect, LOCAL } from '../support/data/single-sign-on.ts';
 import { createTeam, NAMES } from '../support/data/team.ts';
+import { LOCAL } from '../support/data/webhooks.ts';
+import { connect } from '../support/providers/companies.ts';
 import { startIdentityProvider } from '../support/providers/identity-provider.ts';
 import { startOidcProvider } from '../support/providers/oidc-provider.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { freePort } from '../support/servers/port.ts';
 import { startServer } from '../support/servers/server.ts';
 
 // Single sign-on from the set-up to the sign-out in Chromium, with a certified provider.

@@ -1,7 +1,7 @@
 import { focused } from '../support/browser/browser.ts';
 import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
-import { createRealisticTeam } from '../support/data/realistic-team.ts';
+import { createRealisticTeam } from '../support/data/team.ts';
 
 // Tests without JavaScript what style sheets and elements such as <details> do. The tests in test/dashboard send all forms
 // without a script.

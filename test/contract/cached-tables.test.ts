@@ -5,9 +5,8 @@ import { firstExample } from '../../src/contract/document.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { createItem, lists, tableOf } from '../support/contract/resources.ts';
-import { copyStatement } from '../support/postgres/rows.ts';
+import { copyStatement, inTransaction } from '../support/postgres/postgres.ts';
 import { recordStatements } from '../support/postgres/statements.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { maxBodyBytesOf, type Prepared, prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
 import { useServer } from '../support/servers/server.ts';

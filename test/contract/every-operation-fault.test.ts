@@ -2,7 +2,7 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { operations } from '../support/contract/contract.ts';
 import { permissionOf, prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { tableOf } from '../support/contract/resources.ts';
-import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
+import { STOPPED_URL, withoutTable } from '../support/postgres/postgres.ts';
 import { useServer } from '../support/servers/server.ts';
 
 const BUG =

@@ -5,7 +5,7 @@ import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo, successOf } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness } from '../support/contract/parity.ts';
 import { createRow, resourceOf } from '../support/contract/resources.ts';
-import { copyRow } from '../support/postgres/rows.ts';
+import { copyRow } from '../support/postgres/postgres.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { useServer } from '../support/servers/server.ts';
 

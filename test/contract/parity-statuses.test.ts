@@ -3,8 +3,7 @@
 import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
-import type { Reply } from '../support/clients/client.ts';
-import { exchangeRaw, parseRaw } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, type Reply } from '../support/clients/client.ts';
 import { checkResponse, operations } from '../support/contract/contract.ts';
 import {
   maxBodyBytesOf,
@@ -16,8 +15,7 @@ import {
 } from '../support/contract/every-operation.ts';
 import { differenceOf, likeness } from '../support/contract/parity.ts';
 import { createRow, resourceOf, uniqueFieldOf } from '../support/contract/resources.ts';
-import { STOPPED_URL, withoutTable } from '../support/postgres/broken-database.ts';
-import { copyRow } from '../support/postgres/rows.ts';
+import { copyRow, STOPPED_URL, withoutTable } from '../support/postgres/postgres.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 

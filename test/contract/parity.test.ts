@@ -2,16 +2,14 @@
 // compared: status, every header and the body. A mock that keeps nothing gets them, too. The requests come from the document,
 // so that a new operation is included.
 import { successesOf } from '../../src/contract/document.ts';
-import { Client, type Reply } from '../support/clients/client.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { Client, exchangeRaw, parseRaw, type Reply, rawRequest } from '../support/clients/client.ts';
 import { ADDED_BY_THE_MOCK, checkMockResponse, type Operation, operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness, likeness } from '../support/contract/parity.ts';
 import { badRequests, type Case, goodRequests } from '../support/contract/parity-cases.ts';
 import { lists, tableOf } from '../support/contract/resources.ts';
-import { insertItems } from '../support/postgres/rows.ts';
-import { useMock } from '../support/servers/mock.ts';
-import { startTestProxy } from '../support/servers/proxy.ts';
+import { insertItems } from '../support/postgres/postgres.ts';
+import { startTestProxy, useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 /** No limit is reached by requests that are sent at the same time. */

@@ -5,10 +5,10 @@ import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dash
 import { formsOf } from '../support/dashboard/forms.ts';
 import { createAccount } from '../support/data/accounts.ts';
 import { createActor, createPeople, giveKey, inParallel, NOBODY } from '../support/data/actors.ts';
-import { encryptedSecret } from '../support/data/encryption.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
-import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
+import { encryptedSecret } from '../support/postgres/postgres.ts';
+import { linkDirectly } from '../support/providers/companies.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();

@@ -2,7 +2,7 @@ import { keysIn, wordsOf } from '../support/dashboard/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { createOneOfEach, formsAt } from '../support/dashboard/every-form.ts';
 import { createPeople } from '../support/data/actors.ts';
-import { encryptedSecret } from '../support/data/encryption.ts';
+import { encryptedSecret } from '../support/postgres/postgres.ts';
 
 const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);

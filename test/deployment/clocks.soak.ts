@@ -6,10 +6,8 @@ import { orThrow } from '../../src/service/outcome.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { Client } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
-import { createAccount } from '../support/data/accounts.ts';
+import { createAccount, PASSWORD } from '../support/data/accounts.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
-import { PASSWORD } from '../support/data/password.ts';
-import { length } from '../support/length.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, logOf, organizationAt, startCharter } from '../support/processes/charter.ts';
@@ -18,8 +16,8 @@ import { kill } from '../support/processes/process.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
 import type { TestOrganization } from '../support/servers/server.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
-import { until } from '../support/wait.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 /** Acknowledged between two jumps. */
 const WRITES = length({ full: 20, figures: 1000 });

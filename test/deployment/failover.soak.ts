@@ -1,16 +1,15 @@
 // The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
 // servers, each behind the HAProxy of the artifact.
-import { length } from '../support/length.ts';
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { startHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { freePort } from '../support/servers/port.ts';
 import { judgeKeys, judgeRegister, type Span } from '../support/traffic/linearizability.ts';
 import { emptyHistory, type History, sendRandomTraffic } from '../support/traffic/random-traffic.ts';
-import { until } from '../support/wait.ts';
+import { length, until } from '../support/wait.ts';
 
 const FAILURES = length<Failure[]>({
   full: ['PostgreSQL', 'machine'],

@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
-import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
+import { length } from '../support/wait.ts';
 
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
 /** Generous in soak, whose machine may be busy. */

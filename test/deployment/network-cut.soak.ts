@@ -2,15 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { Client } from '../support/clients/client.ts';
-import { length } from '../support/length.ts';
 import { networkTo } from '../support/postgres/network.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
-import { until } from '../support/wait.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 const CUT_SECONDS = length({ full: 12, figures: 20 });
 /** The allowed time from the end of the cut to the first write, which is generous in soak, because the machine may be busy. */

@@ -5,10 +5,9 @@ import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import { Client } from '../support/clients/client.ts';
 import { blocksOf } from '../support/contract/guides.ts';
 import { Browser, keysIn } from '../support/dashboard/dashboard.ts';
+import { PASSWORD } from '../support/data/accounts.ts';
 import { insertEndpoint } from '../support/data/deliveries.ts';
-import { PASSWORD } from '../support/data/password.ts';
 import { createTeam } from '../support/data/team.ts';
-import { length } from '../support/length.ts';
 import { createDataFolder, startOwnedPostgres } from '../support/postgres/owned-postgres.ts';
 import { type Pgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts';
 import { setSessionSettings } from '../support/postgres/pooler.ts';
@@ -18,8 +17,8 @@ import { type Charter, logOf, organizationAt, startCharter, withCharter } from '
 import { kill, runFile } from '../support/processes/process.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
-import { startRequests } from '../support/traffic/requests.ts';
-import { until } from '../support/wait.ts';
+import { startRequests } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 const RESTARTS = length({ full: 1, figures: 20 });
 const LIST = '/api/parent_programs';

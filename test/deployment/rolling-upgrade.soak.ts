@@ -7,14 +7,13 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { length } from '../support/length.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { HIGH_LIMITS, SERVES, startCharter } from '../support/processes/charter.ts';
 import { startHaproxy } from '../support/processes/haproxy.ts';
 import { kill, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
-import { freePort } from '../support/servers/free-port.ts';
-import { startRequests } from '../support/traffic/requests.ts';
-import { until } from '../support/wait.ts';
+import { freePort } from '../support/servers/port.ts';
+import { startRequests } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });

@@ -5,7 +5,7 @@ import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
 import { SESSION_SETTINGS } from '../../src/store/sql/session-settings.ts';
 import { blocksOf, readGuide } from '../support/contract/guides.ts';
-import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
+import { ENCRYPTION_KEY } from '../support/postgres/postgres.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
 

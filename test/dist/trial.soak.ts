@@ -11,7 +11,7 @@ import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
 import { findProgram } from '../support/processes/debian.ts';
 import { kill, type Running } from '../support/processes/process.ts';
-import { startRequests } from '../support/traffic/requests.ts';
+import { startRequests } from '../support/traffic/load.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const LARGEST_BYTES = { [`charter-1.0.0-${PLATFORM}`]: 60e6, [`charter-1.0.0-with-postgresql-${PLATFORM}`]: 120e6 };

@@ -7,7 +7,7 @@ import { type Block, blocksOf } from '../support/contract/guides.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
 import { type Message, messageOf, newEvent, newSecret } from '../support/data/messages.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { freePort } from '../support/servers/port.ts';
 import { until } from '../support/wait.ts';
 
 const { db } = await useDatabase();

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Json } from '../../src/contract/document.ts';
-import { exchangeRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, rawRequest } from '../support/clients/client.ts';
 import { planted, set } from '../support/contract/planted.ts';
-import { startUpstream } from '../support/servers/upstream.ts';
+import { startUpstream } from '../support/servers/scripted-server.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { openWorld } from './world.ts';
 

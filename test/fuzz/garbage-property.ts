@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/contract/conformity.ts';
 import { type Json, operationsOf } from '../../src/contract/document.ts';
-import { exchangeRaw } from '../support/clients/raw.ts';
+import { exchangeRaw } from '../support/clients/client.ts';
 import type { TestOrganization } from '../support/servers/server.ts';
 import { type Draft, OWN_ID } from './draft.ts';
 import { type Outgoing, quote } from './outgoing.ts';

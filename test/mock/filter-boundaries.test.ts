@@ -4,7 +4,7 @@ import { isId } from '../../src/domain/text.ts';
 import type { Client } from '../support/clients/client.ts';
 import { operations, type Parameter } from '../support/contract/contract.ts';
 import { lists, tableOf } from '../support/contract/resources.ts';
-import { insertItems } from '../support/postgres/rows.ts';
+import { insertItems } from '../support/postgres/postgres.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { mock as mocked } from 'node:test';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const faults: string[] = [];

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
+import { pack } from '../../scripts/client/build-package.ts';
+import { buildMockPackage } from '../../scripts/mock/package/pack-mock.ts';
 import { typeCheck } from '../support/clients/client-package.ts';
-import { useFolder } from '../support/folder.ts';
+import { openFolder, useFolder } from '../support/folder.ts';
 import { kill, LIMITED, runningOf, untilPrinted } from '../support/processes/process.ts';
-import { packMock } from '../support/servers/mock-package.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -313,3 +314,10 @@ describe('npx charter-mock', () => {
     expect(refused).toBe('--stock-prism needs a checkout of Charter. To see all options: npx charter-mock --help\n');
   });
 });
+
+/** The tarball that `npm run mock -- --pack` makes. */
+async function packMock(): Promise<Buffer> {
+  await using folder = await openFolder();
+  await buildMockPackage(join(folder.path, 'mock'));
+  return await readFile(await pack(join(folder.path, 'mock'), folder.path));
+}

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { formatKey } from '../../src/domain/keys/api-key.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
-import { startTestProxy } from '../support/servers/proxy.ts';
-import { startUpstream } from '../support/servers/upstream.ts';
+import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
+import { startTestProxy } from '../support/servers/mock.ts';
+import { startUpstream } from '../support/servers/scripted-server.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

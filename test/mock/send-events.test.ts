@@ -6,8 +6,8 @@ import { parseEvent, type WebhookEvent } from '../../src/client/webhooks.ts';
 import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-message.ts';
 import { webhooks } from '../support/contract/contract.ts';
 import { runFile } from '../support/processes/process.ts';
-import { freePort } from '../support/servers/free-port.ts';
-import { startUpstream } from '../support/servers/upstream.ts';
+import { freePort } from '../support/servers/port.ts';
+import { startUpstream } from '../support/servers/scripted-server.ts';
 
 const SECRET = secretText(randomBytes(SECRET_BYTES));
 

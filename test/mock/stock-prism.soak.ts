@@ -1,7 +1,6 @@
 // The guide's tables of differences between stock Prism and the mock. Each row is sent to both.
 
-import { Client, type Reply, type Sending } from '../support/clients/client.ts';
-import { exchangeRaw, parseRaw } from '../support/clients/raw.ts';
+import { Client, exchangeRaw, parseRaw, type Reply, type Sending } from '../support/clients/client.ts';
 import { readGuide } from '../support/contract/guides.ts';
 import { kill, startFile, untilPrinted } from '../support/processes/process.ts';
 import { useMock } from '../support/servers/mock.ts';

@@ -1,10 +1,37 @@
 // Resources that `npm run new-resource` adds pass every check and every test.
 import { globSync } from 'node:fs';
+import { type Checkout, makeCheckout } from '../../scripts/drift/checkout.ts';
 import { findFailures, judge } from '../../scripts/drift/judge.ts';
 import { run } from '../../scripts/drift/running.ts';
+import { HELP } from '../../scripts/new-resource/resource.ts';
 import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
-import { add, argumentsIn, FULL, withCheckout } from '../support/contract/new-resource.ts';
+
+// What the trials of `npm run new-resource` share.
+
+/** The example of the help: every kind of field, all operations and events. */
+const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));
+
+/** The arguments after "--", as the shell reads them. */
+function argumentsIn(command: string): string[] {
+  const [, written = ''] = command.split(' -- ');
+  return [...written.replaceAll('\\\n', '').matchAll(/'([^']*)'|\S+/g)].map(([whole, quoted]) => quoted ?? whole);
+}
+
+async function add(folder: string, ...parameters: string[]): Promise<string> {
+  const { code, printed } = await run(folder, ['scripts/new-resource/main.ts', ...parameters]);
+  if (code !== 0) throw new Error(printed);
+  return printed;
+}
+
+async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise<void> {
+  const checkout = await makeCheckout();
+  try {
+    await use(checkout);
+  } finally {
+    await checkout.remove();
+  }
+}
 
 /** The smallest resource: no name to sort by, no filter, no event, and rows that never change. */
 const SMALL = argumentsIn(

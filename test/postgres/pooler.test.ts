@@ -2,9 +2,8 @@ import { StartUpError } from '../../src/domain/errors.ts';
 import { connect } from '../../src/postgres/connect.ts';
 import { findPooler } from '../../src/postgres/pooler.ts';
 import { openDatabase, PREPARED, transaction } from '../../src/store/sql/database.ts';
-import { KEYRING } from '../support/data/encryption.ts';
 import { setSessionSettings, startPooler, type TestPooler } from '../support/postgres/pooler.ts';
-import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import { KEYRING, useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 
 const { url: directUrl } = await useScratchDatabase();
 await setSessionSettings(directUrl);

@@ -3,7 +3,7 @@ import { Client } from '../support/clients/client.ts';
 import { withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import { openTestDatabase } from '../support/postgres/store.ts';
 import { withCharter } from '../support/processes/charter.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;

@@ -2,9 +2,9 @@
 import pg from 'pg';
 import { Client } from '../support/clients/client.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
-import { length } from '../support/length.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
+import { length } from '../support/wait.ts';
 
 const WRITERS = 64;
 const POLLERS = 4;

@@ -11,14 +11,13 @@ import {
   skipWaits,
 } from '../support/data/deliveries.ts';
 import { addresseeOf, moveDates, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
-import { length } from '../support/length.ts';
 import { type Charter, endCharter, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { type Received, type ScriptedServer, startScriptedServer } from '../support/servers/scripted-server.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { startSmtp } from '../support/servers/smtp.ts';
 import { readFeed } from '../support/traffic/feed.ts';
-import { until } from '../support/wait.ts';
+import { length, until } from '../support/wait.ts';
 
 const CHANGES = length({ full: 800, figures: 10_000 });
 const KILLS = length({ full: 3, figures: 20 });

@@ -5,7 +5,7 @@ import { idsOf, walk } from '../support/data/programs.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { logOf, organizationAt, startCharter, stopUnderLoad, withCharter } from '../support/processes/charter.ts';
 import { runFile } from '../support/processes/process.ts';
-import { isLoadRefusal } from '../support/traffic/load-refusal.ts';
+import { isLoadRefusal } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';

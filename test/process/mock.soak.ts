@@ -2,7 +2,7 @@ import { Client } from '../support/clients/client.ts';
 import { checkMockResponse } from '../support/contract/contract.ts';
 import { type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { startTestMock } from '../support/servers/mock.ts';
-import { startUpstream } from '../support/servers/upstream.ts';
+import { startUpstream } from '../support/servers/scripted-server.ts';
 
 const CURL = /curl -H "Authorization: Bearer (\S+)" "(http:[^"]+?)(\/api[^"]*)"\n/;
 

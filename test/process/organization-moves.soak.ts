@@ -11,11 +11,10 @@ import type { Database } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, giveKey } from '../support/data/actors.ts';
 import { useFolder } from '../support/folder.ts';
-import { length } from '../support/length.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/servers/server.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
-import { until } from '../support/wait.ts';
+import { length, until } from '../support/wait.ts';
 
 const MOVES = length({ full: 2, figures: 10 });
 const CLIENTS = 16;

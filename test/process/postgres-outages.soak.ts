@@ -4,8 +4,6 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
 import type { Client } from '../support/clients/client.ts';
-import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
-import { length } from '../support/length.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
   createDataFolder,
@@ -13,10 +11,10 @@ import {
   type OwnedPostgres,
   startOwnedPostgres,
 } from '../support/postgres/owned-postgres.ts';
-import { withClient } from '../support/postgres/postgres.ts';
+import { ENCRYPTION_KEY, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, endCharter, organizationAt, startCharter } from '../support/processes/charter.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
-import { until } from '../support/wait.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 /** Of a server: each kind of outage twice. */
 const STOPS = length({ full: 8, figures: 100 });

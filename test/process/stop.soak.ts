@@ -4,12 +4,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { Client } from '../support/clients/client.ts';
-import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/raw.ts';
+import { Client, exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
 import { checkResponse } from '../support/contract/contract.ts';
-import { askForReset } from '../support/dashboard/forgotten-password.ts';
+import { Browser } from '../support/dashboard/dashboard.ts';
 import { openFolder } from '../support/folder.ts';
-import { length } from '../support/length.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
 import {
   type Charter,
@@ -27,9 +25,8 @@ import { kill, preloading, type Running, startFile, startNpm, untilPrinted } fro
 import { listenLocally } from '../support/servers/port.ts';
 import { startSmtp } from '../support/servers/smtp.ts';
 import { flood } from '../support/traffic/flood.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
-import { beginCreate } from '../support/traffic/slow-create.ts';
-import { until } from '../support/wait.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
+import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STOPS = length({ full: 2, figures: 20 });
@@ -59,7 +56,7 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     const { key, client, email } = await organizationAt(database.url, charter);
     const [sending, kept] = [await beginCreate(charter, key), await beginCreate(charter, key)];
     // The page tells the user to check their mail, so a restart at that moment must not lose it.
-    expect((await askForReset(charter.url, { email })).status).toBe(200);
+    expect((await new Browser(charter.url).submit('/forgotten-password', { email })).status).toBe(200);
     await until('the mail to be under way', () => smtp.isAsked());
     charter.child.kill('SIGTERM');
     await untilStopping(charter);
@@ -365,4 +362,34 @@ function resetAfter({ url }: Charter, text: string): Promise<void> {
     socket.on('error', reject);
     socket.on('close', () => resolve());
   });
+}
+
+const BODY = JSON.stringify({ name: 'Sent slowly' });
+const FIRST_BYTES = 5;
+
+type SlowCreate = {
+  readonly socket: Socket;
+  readonly received: { text: string };
+  readonly closed: Promise<void>;
+  /** Sends the rest of the body. */
+  finish(): void;
+};
+
+/** A create with only its head and half of its body sent: it stays in flight until the test finishes it. */
+async function beginCreate({ url }: { readonly url: string }, key: string): Promise<SlowCreate> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const received = { text: '' };
+  socket.on('data', (chunk) => {
+    received.text += chunk.toString();
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined);
+  const head = ['POST /api/parent_programs HTTP/1.1', 'Host: charter.test', `Authorization: Bearer ${key}`];
+  const more = ['Content-Type: application/json', `Content-Length: ${BODY.length}`, 'Expect: 100-continue', '', ''];
+  socket.write([...head, ...more].join('\r\n'));
+  // Node sends 100 Continue when it passes the request to the application.
+  await until('the request to be in flight', () => received.text.startsWith('HTTP/1.1 100'));
+  socket.write(BODY.slice(0, FIRST_BYTES));
+  return { socket, received, closed, finish: () => socket.write(BODY.slice(FIRST_BYTES)) };
 }

@@ -13,16 +13,15 @@ import { reportAsProgram } from '../support/dashboard/reports.ts';
 import { createPeople, giveKey, times } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { checkAll } from '../support/data/key-notices.ts';
-import { length } from '../support/length.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
 import { startServer } from '../support/servers/server.ts';
 import { judgeKeys, judgeRegister, type KeyUse, type Span } from '../support/traffic/linearizability.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
 import { type History, sendRandomTraffic } from '../support/traffic/random-traffic.ts';
-import { until } from '../support/wait.ts';
+import { length, until } from '../support/wait.ts';
 
 const SECONDS = length({ full: 10, figures: 60 });
 const MOVES = length({ full: 3, figures: 20 });

@@ -6,19 +6,22 @@ import { parseKeyring } from '../../src/domain/keyring.ts';
 import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Database } from '../../src/store/sql/database.ts';
-import { Client } from '../support/clients/client.ts';
-import { exchangeRaw } from '../support/clients/raw.ts';
+import { Client, exchangeRaw } from '../support/clients/client.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { insertEndpoint, listDeliveries } from '../support/data/deliveries.ts';
-import { ENCRYPTION_KEY } from '../support/data/encryption.ts';
 import { newTraceparent, useCollector } from '../support/observability/traces.ts';
 import { setSessionSettings, startPooler } from '../support/postgres/pooler.ts';
-import { createScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
+import {
+  createScratchDatabase,
+  ENCRYPTION_KEY,
+  withClient,
+  withScratchDatabase,
+} from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { runAdminCommand } from '../support/processes/admin.ts';
 import { endCharter, type LogLine, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { freePort } from '../support/servers/port.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
 import { createTestOrganization } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';

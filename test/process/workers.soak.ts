@@ -12,8 +12,8 @@ import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { type Charter, logOf, organizationAt, SERVES, startCharter } from '../support/processes/charter.ts';
 import { kill, preloading, type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
-import { freePort } from '../support/servers/free-port.ts';
-import { untilAdmitted } from '../support/traffic/load-refusal.ts';
+import { freePort } from '../support/servers/port.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 const WORKERS = 3;

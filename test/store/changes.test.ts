@@ -1,6 +1,6 @@
 import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
-import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
-import { writeRows } from '../support/postgres/rows.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
+import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // A client that keeps a copy in sync lists what has changed since an instant. The cost of a list page must depend neither on how

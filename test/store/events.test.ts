@@ -8,9 +8,8 @@ import { listEvents } from '../../src/store/resources/events.ts';
 import { listRows } from '../../src/store/resources/list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
-import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
+import { inTransaction, untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
 import { applied, type FeedEvent, type Program } from '../support/traffic/feed.ts';
 
 const database = await useDatabase();

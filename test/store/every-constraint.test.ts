@@ -1,5 +1,5 @@
 import { createRow, resources } from '../support/contract/resources.ts';
-import { KEYRING } from '../support/data/encryption.ts';
+import { KEYRING } from '../support/postgres/postgres.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 // constraints.test.ts says what some constraints mean. Here the database itself lists them, so that none is without a proof.

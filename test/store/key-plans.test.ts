@@ -1,7 +1,7 @@
 import { findKeyRotations, listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
-import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
-import { writeRows } from '../support/postgres/rows.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
+import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.

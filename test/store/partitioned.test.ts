@@ -1,8 +1,8 @@
 // The statements and triggers that Charter ships also work on a partitioned table.
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
-import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
+import { openWithAutoExplain } from '../support/postgres/plans.ts';
+import { inTransaction } from '../support/postgres/postgres.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { applied, type Program, readFeed } from '../support/traffic/feed.ts';
 

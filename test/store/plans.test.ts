@@ -6,8 +6,8 @@ import { findRow } from '../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { findUsersByEmail } from '../../src/store/unscoped/operator.ts';
-import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
-import { writeRows } from '../support/postgres/rows.ts';
+import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
+import { writeRows } from '../support/postgres/postgres.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
 // A statement that scans a whole table is fast in every other test, and slow with a million rows.

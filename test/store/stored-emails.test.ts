@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { markInvited, normalizeEmails, normalizeNoticeEmails } from '../../src/store/people/stored-emails.ts';
 import { createAccount, givePasskey } from '../support/data/accounts.ts';
 import { createActor, createScope } from '../support/data/actors.ts';
-import { linkDirectly } from '../support/data/single-sign-on.ts';
 import { useDatabase } from '../support/postgres/store.ts';
+import { linkDirectly } from '../support/providers/companies.ts';
 
 const { db } = await useDatabase();
 

@@ -3,6 +3,7 @@ import { createRow, updateRow } from '../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../src/service/resources/writing.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
+import { inTransaction } from '../support/postgres/postgres.ts';
 import {
   createKeyRow,
   createTenant,
@@ -11,7 +12,6 @@ import {
   useDatabase,
   writerOf,
 } from '../support/postgres/store.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
 
 const database = await useDatabase();
 await database.db.pool.query(`

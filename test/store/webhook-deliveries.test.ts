@@ -9,9 +9,9 @@ import {
   recordAttempts,
 } from '../../src/store/webhooks/webhook-deliveries.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
-import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
+import { openWithAutoExplain } from '../support/postgres/plans.ts';
+import { inTransaction } from '../support/postgres/postgres.ts';
 import { createTenant, useDatabase } from '../support/postgres/store.ts';
-import { inTransaction } from '../support/postgres/transaction.ts';
 
 const { db, url } = await useDatabase();
 const leaseSeconds = 30;

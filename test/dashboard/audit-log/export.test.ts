@@ -8,8 +8,7 @@ import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createActor, createPeople, createScope, giveKey } from '../../support/data/actors.ts';
 import { parseCsv } from '../../support/data/csv.ts';
-import { withClient } from '../../support/postgres/postgres.ts';
-import { writeRows } from '../../support/postgres/rows.ts';
+import { withClient, writeRows } from '../../support/postgres/postgres.ts';
 import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard();

@@ -20,9 +20,9 @@ import {
   createAccount,
   givePasskey,
   openSession,
+  PASSWORD,
 } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, outcomeOf, READ_WRITE } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 
 const PATH = '/organization/audit-log';
 const DAY_MS = 86_400_000;

@@ -2,8 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { readDomainMap } from '../../../src/service/cells/domain-map.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { COMMON_HOST, COMMON_URL, cellOf, useDomainsFile } from '../../support/data/cells.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
 
 const EU = cellOf('eu1', 'Europe', 'http://eu1.charter.test');

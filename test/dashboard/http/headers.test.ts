@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from '../../support/clients/client.ts';
 import { Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { giveKey, inParallel } from '../../support/data/actors.ts';
 import { addRequests } from '../../support/data/key-uses.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 
 const dashboard = await useDashboard();
 const actor = await createAccount(dashboard.db, { role: 'administrator' });

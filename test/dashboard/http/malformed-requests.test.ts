@@ -1,4 +1,4 @@
-import { exchangeRaw } from '../../support/clients/raw.ts';
+import { exchangeRaw } from '../../support/clients/client.ts';
 import { Browser, encode, type Fields, type Page } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, NOBODY } from '../../support/data/actors.ts';

@@ -2,7 +2,6 @@ import { noPasskeysWords } from '../../../src/dashboard/proof/passkeys.ts';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { relyingPartyAt } from '../../../src/domain/people/ways-in.ts';
 import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
-import { Authenticator } from '../../support/dashboard/authenticator.ts';
 import { Browser, expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import {
   browserOf,
@@ -12,7 +11,13 @@ import {
   useDashboard,
   visit,
 } from '../../support/dashboard/dashboard-server.ts';
-import { addPasskeyTo, optionsFrom, sendCredential, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
+import {
+  Authenticator,
+  addPasskeyTo,
+  optionsFrom,
+  sendCredential,
+  signInWithPasskey,
+} from '../../support/dashboard/passkeys.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { auditEventsOf, times } from '../../support/data/actors.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { readAssertion, readRegistration } from '../../../src/service/sign-in/passkeys/ceremony.ts';
-import { Authenticator } from '../../support/dashboard/authenticator.ts';
+import { Authenticator } from '../../support/dashboard/passkeys.ts';
 
 // The script for passkeys on a page without forms, with the credentials of password managers.
 

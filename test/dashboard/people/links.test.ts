@@ -1,9 +1,8 @@
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
 import { Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam } from '../../support/data/team.ts';
 import { startSmtp } from '../../support/servers/smtp.ts';
 

@@ -2,9 +2,8 @@ import { hashPassword } from '../../../src/service/sign-in/password.ts';
 import { type Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, newBrowser, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf, textOf } from '../../support/dashboard/forms.ts';
-import { addSecondFactor, codeAt, createAccount } from '../../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 
 const dashboard = await useDashboard();
 beforeEach(() => dashboard.passMinutes(2));

@@ -1,9 +1,8 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { Browser, expectToSay, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { addSecondFactor, createAccount } from '../../support/data/accounts.ts';
+import { addSecondFactor, createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, NOBODY } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 
 const SESSIONS = '/profile/sessions';
 const EVERYWHERE = `${SESSIONS}/sign-out-everywhere`;

@@ -1,6 +1,5 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Role } from '../../../src/domain/people/role.ts';
-import { Authenticator } from '../../support/dashboard/authenticator.ts';
 import {
   Browser,
   expectToSay,
@@ -13,12 +12,11 @@ import {
 import { rowsOf, useDashboard, visit } from '../../support/dashboard/dashboard-server.ts';
 import { createOneOfEach, formsAt } from '../../support/dashboard/every-form.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';
-import { addPasskeyTo, optionsFrom, provePasskey } from '../../support/dashboard/passkeys.ts';
+import { Authenticator, addPasskeyTo, optionsFrom, provePasskey } from '../../support/dashboard/passkeys.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
-import { addSecondFactor, ageProofs, codeAt } from '../../support/data/accounts.ts';
+import { addSecondFactor, ageProofs, codeAt, PASSWORD } from '../../support/data/accounts.ts';
 import { giveKey } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, type Team } from '../../support/data/team.ts';
 import { addEndpoint } from '../../support/data/webhooks.ts';
 

@@ -8,8 +8,7 @@ import { startDashboard, useDashboard } from '../../support/dashboard/dashboard-
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
 import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
-import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { inTransaction } from '../../support/postgres/transaction.ts';
+import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
 import { startScriptedServer } from '../../support/servers/scripted-server.ts';
 
 const scanner = createScanner();

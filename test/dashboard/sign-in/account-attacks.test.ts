@@ -3,11 +3,9 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { createOwnLinks } from '../../../src/service/people/access-links.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, urlIn } from '../../support/data/single-sign-on.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { beginWith, urlIn, useCompanies } from '../../support/providers/companies.ts';
 import { startIdentityProvider, type TestPerson } from '../../support/providers/identity-provider.ts';
 
 // Attacks on accounts by somebody who can sign in at the provider.

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { confirmationOf } from '../../support/dashboard/second-factor.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { beginWith, useCompanies } from '../../support/providers/companies.ts';
 import { type Making, startIdentityProvider } from '../../support/providers/identity-provider.ts';
 import { until } from '../../support/wait.ts';
 

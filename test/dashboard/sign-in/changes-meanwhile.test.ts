@@ -2,10 +2,9 @@ import { changeEmailOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { removeDomain } from '../../../src/service/sign-in-settings/domains.ts';
 import { removeConnection, saveConnection, saveRules } from '../../../src/service/sign-in-settings/single-sign-on.ts';
-import { createAccount } from '../../support/data/accounts.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, LOCAL, urlIn } from '../../support/data/single-sign-on.ts';
-import { type Company, useCompanies } from '../../support/providers/companies.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { LOCAL } from '../../support/data/webhooks.ts';
+import { beginWith, type Company, urlIn, useCompanies } from '../../support/providers/companies.ts';
 import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 const { db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();

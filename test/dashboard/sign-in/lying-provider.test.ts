@@ -1,8 +1,7 @@
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { createScope, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginAtTile, beginWith } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { beginAtTile, beginWith, useCompanies } from '../../support/providers/companies.ts';
 import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 // Attacks by a provider, and by links.

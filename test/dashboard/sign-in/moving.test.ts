@@ -1,11 +1,10 @@
-import { Authenticator } from '../../support/dashboard/authenticator.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { Authenticator, addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, connect, LOCAL } from '../../support/data/single-sign-on.ts';
+import { LOCAL } from '../../support/data/webhooks.ts';
+import { beginWith, connect } from '../../support/providers/companies.ts';
 import { useIdentityProvider } from '../../support/providers/identity-provider.ts';
 import { startSmtp } from '../../support/servers/smtp.ts';
 

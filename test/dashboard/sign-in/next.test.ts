@@ -1,8 +1,7 @@
 import { safeNext } from '../../../src/dashboard/http/addresses.ts';
 import { Browser } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount } from '../../support/data/accounts.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 
 const dashboard = await useDashboard();
 

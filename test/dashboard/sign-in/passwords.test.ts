@@ -1,10 +1,9 @@
 import { Browser, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { newBrowser, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
-import { ageProofs, createAccount } from '../../support/data/accounts.ts';
+import { ageProofs, createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { createActor, createScope, times } from '../../support/data/actors.ts';
-import { encryptedSecret } from '../../support/data/encryption.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { encryptedSecret } from '../../support/postgres/postgres.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
 
 // The mail server does not answer, which delays no response.

@@ -5,11 +5,9 @@ import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '.
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
-import { ageProofs, createAccount, givePasskey } from '../../support/data/accounts.ts';
+import { ageProofs, createAccount, givePasskey, PASSWORD } from '../../support/data/accounts.ts';
 import { createScope } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, linkDirectly, urlIn } from '../../support/data/single-sign-on.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { beginWith, linkDirectly, urlIn, useCompanies } from '../../support/providers/companies.ts';
 
 // A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
 

@@ -5,10 +5,9 @@ import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { expectToSay, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { formsOf } from '../../support/dashboard/forms.ts';
 import { addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource } from '../../support/data/accounts.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, giveKey } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginAtTile, PUBLIC_URL as publicUrl, urlIn } from '../../support/data/single-sign-on.ts';
+import { beginAtTile, PUBLIC_URL as publicUrl, urlIn } from '../../support/providers/companies.ts';
 import { SECURE_URL, SETTINGS, useRequirement } from '../../support/providers/requirement.ts';
 
 const { dashboard, smtp, db, provider, newBrowser, secureBrowser, withPassword, ...requirement } =

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { rawRequest } from '../../support/clients/raw.ts';
+import { rawRequest } from '../../support/clients/client.ts';
 import { Browser, encode, filled, isIn, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount } from '../../support/data/accounts.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 
 const dashboard = await useDashboard();
 

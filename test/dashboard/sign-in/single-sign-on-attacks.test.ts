@@ -1,9 +1,7 @@
 import { consumeAttempt } from '../../../src/service/sign-in/attempt-limits.ts';
 import { times } from '../../support/data/actors.ts';
-import { beginAtTile, beginWith, connect } from '../../support/data/single-sign-on.ts';
-import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { inTransaction } from '../../support/postgres/transaction.ts';
-import { type Company, useCompanies } from '../../support/providers/companies.ts';
+import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
+import { beginAtTile, beginWith, type Company, connect, useCompanies } from '../../support/providers/companies.ts';
 import { type Making, startIdentityProvider } from '../../support/providers/identity-provider.ts';
 
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();

@@ -2,13 +2,11 @@ import { deleteExpired } from '../../../src/observability/housekeeping.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
 import { confirmationOf } from '../../support/dashboard/second-factor.ts';
-import { createAccount } from '../../support/data/accounts.ts';
+import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, createActor } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginAtTile, beginWith, urlIn } from '../../support/data/single-sign-on.ts';
 import { recordStatements } from '../../support/postgres/statements.ts';
-import { useCompanies } from '../../support/providers/companies.ts';
+import { beginAtTile, beginWith, urlIn, useCompanies } from '../../support/providers/companies.ts';
 import type { Making } from '../../support/providers/identity-provider.ts';
 import { SILENT } from '../../support/servers/server.ts';
 

@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
-import { LOCAL, untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
-import { type Attempt, addEndpoint, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
+import { untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
+import { type Attempt, addEndpoint, LOCAL, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
 import { type Step, useScriptedServer } from '../../support/servers/scripted-server.ts';
 import { until } from '../../support/wait.ts';
 

@@ -12,9 +12,8 @@ import type { AuditFilters, AuditRecord } from '../../../src/store/audit/audit.t
 import { auditStatement } from '../../../src/store/audit/audit.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { codeOf, giveKey } from '../../support/data/actors.ts';
-import { openWithAutoExplain } from '../../support/postgres/auto-explain.ts';
-import { planOf } from '../../support/postgres/explain.ts';
-import { writeRows } from '../../support/postgres/rows.ts';
+import { openWithAutoExplain, planOf } from '../../support/postgres/plans.ts';
+import { writeRows } from '../../support/postgres/postgres.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const ROWS = 100_000;

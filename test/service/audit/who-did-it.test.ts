@@ -22,8 +22,8 @@ import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope, giveKey, READ } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
-import { linkDirectly } from '../../support/data/single-sign-on.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
+import { linkDirectly } from '../../support/providers/companies.ts';
 
 // The audit log must name who acted, not whom the action concerned, nor the former or next owner.
 

@@ -7,8 +7,7 @@ import { type Database, openDatabase } from '../../../src/store/sql/database.ts'
 import { addEncryptionKey, placeOfTotpSecret } from '../../../src/store/sql/secrets.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
 import { createPeople } from '../../support/data/actors.ts';
-import { encryptedSecret, KEY, KEYRING } from '../../support/data/encryption.ts';
-import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
+import { encryptedSecret, KEY, KEYRING, untilWaiting, withClient } from '../../support/postgres/postgres.ts';
 import {
   createKeyRow,
   createTenant,

@@ -22,7 +22,7 @@ import {
   subjectOf,
 } from '../../support/data/key-notices.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
-import { freePort } from '../../support/servers/free-port.ts';
+import { freePort } from '../../support/servers/port.ts';
 import { startSmtp } from '../../support/servers/smtp.ts';
 
 const { db } = await useDatabase();

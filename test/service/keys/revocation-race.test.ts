@@ -10,9 +10,8 @@ import { PARENT_PROGRAMS } from '../../../src/store/resources/tables/parent-prog
 import { transaction } from '../../../src/store/sql/database.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
-import { untilWaiting } from '../../support/postgres/postgres.ts';
+import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
 import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
-import { inTransaction } from '../../support/postgres/transaction.ts';
 
 const database = await useSharedDatabase();
 

@@ -5,9 +5,8 @@ import pg from 'pg';
 import { Keyring } from '../../../src/domain/keyring.ts';
 import { SECRET_COLUMNS } from '../../../src/store/sql/secrets.ts';
 import type { TenantTable } from '../../../src/store/sql/tenant-tables.ts';
-import { ENCRYPTION_KEY, KEYRING } from '../../support/data/encryption.ts';
 import { dropChecks, fillEveryTable } from '../../support/postgres/every-table.ts';
-import { useScratchDatabase } from '../../support/postgres/postgres.ts';
+import { ENCRYPTION_KEY, KEYRING, useScratchDatabase } from '../../support/postgres/postgres.ts';
 import { runAdminCommand } from '../../support/processes/admin.ts';
 
 const OTHER_KEY = Buffer.alloc(32, 'other');

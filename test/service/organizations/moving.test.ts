@@ -17,12 +17,11 @@ import { Client } from '../../support/clients/client.ts';
 import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { reportAsProgram } from '../../support/dashboard/reports.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { giveKey } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { createTeam, ORGANIZATION, type Team } from '../../support/data/team.ts';
 import { useFolder } from '../../support/folder.ts';
-import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { inTransaction } from '../../support/postgres/transaction.ts';
+import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
 import { finishMove, runAdminCommand } from '../../support/processes/admin.ts';
 import { createTestOrganization, useServer } from '../../support/servers/server.ts';
 

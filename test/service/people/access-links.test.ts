@@ -14,10 +14,10 @@ import {
   isSignedIn,
   MINUTE,
   newAuditSource,
+  PASSWORD,
   signInAs,
 } from '../../support/data/accounts.ts';
 import { codeOf, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

@@ -6,9 +6,8 @@ import { openLink, setPassword } from '../../../src/service/people/access-links.
 import { reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
-import { createAccount, newAuditSource } from '../../support/data/accounts.ts';
+import { createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

@@ -2,7 +2,7 @@ import { getUser, listUsers } from '../../../src/service/people/people.ts';
 import { userListStatement, userMatchStatement } from '../../../src/store/people/user-lists.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { codeOf } from '../../support/data/actors.ts';
-import { planOf } from '../../support/postgres/explain.ts';
+import { planOf } from '../../support/postgres/plans.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

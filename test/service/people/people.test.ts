@@ -8,8 +8,8 @@ import { removePasskey } from '../../../src/service/sign-in-settings/passkeys.ts
 import { removeConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
 import { createAccount, givePasskey, openSession } from '../../support/data/accounts.ts';
 import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
-import { linkDirectly } from '../../support/data/single-sign-on.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
+import { linkDirectly } from '../../support/providers/companies.ts';
 
 const { db } = await useSharedDatabase();
 

@@ -18,10 +18,10 @@ import {
   isSignedIn,
   newAuditSource,
   openSession,
+  PASSWORD,
 } from '../../support/data/accounts.ts';
 import { codeOf, outcomeOf } from '../../support/data/actors.ts';
-import { encryptedSecret } from '../../support/data/encryption.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { encryptedSecret } from '../../support/postgres/postgres.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

@@ -16,10 +16,10 @@ import {
   isSignedIn,
   newAuditSource,
   openSession,
+  PASSWORD,
   signInAs,
 } from '../../support/data/accounts.ts';
 import { codeOf, outcomeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

@@ -1,8 +1,14 @@
 import { prove } from '../../../src/service/sign-in/prove.ts';
 import { giveSecondFactor, signIn } from '../../../src/service/sign-in/sign-in.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource, signInAs } from '../../support/data/accounts.ts';
+import {
+  addSecondFactor,
+  codeAt,
+  createAccount,
+  newAuditSource,
+  PASSWORD,
+  signInAs,
+} from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

@@ -16,9 +16,9 @@ import {
   MINUTE,
   newAuditSource,
   openSession,
+  PASSWORD,
 } from '../../support/data/accounts.ts';
 import { codeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

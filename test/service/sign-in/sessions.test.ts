@@ -11,11 +11,11 @@ import {
   MINUTE,
   newAuditSource,
   openSession,
+  PASSWORD,
   signInAs,
 } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
-import { planOf } from '../../support/postgres/explain.ts';
+import { planOf } from '../../support/postgres/plans.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();

@@ -1,8 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword } from '../../../src/service/sign-in/password.ts';
 import { signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
-import { createAccount, isSignedIn, newAuditSource } from '../../support/data/accounts.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { createAccount, isSignedIn, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 // Counts password verifications, and runs the real library.

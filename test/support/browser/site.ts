@@ -1,9 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { openSession } from '../data/accounts.ts';
-import { PASSWORD } from '../data/password.ts';
+import { openSession, PASSWORD } from '../data/accounts.ts';
 import { createTeam, type Team } from '../data/team.ts';
 import { type TestServer, useServer } from '../servers/server.ts';
+import { until } from '../wait.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
 
 export type Site = {
@@ -75,4 +75,15 @@ export async function signIn(page: Page, { email, password = PASSWORD }: { email
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/**
+ * Reloads or navigates the history, and returns the text. Going back to a form's response ends in Chromium's own page.
+ */
+export async function step(page: Page, act: () => Promise<unknown>): Promise<string> {
+  await act().catch((error: unknown) => {
+    if (!String(error).includes('ERR_CACHE_MISS')) throw error;
+  });
+  // Between two pages there is no document to read.
+  return until('a page to read', () => page.content().catch(() => null));
 }

@@ -1,4 +1,5 @@
-import { Authenticator, type Deviation } from './authenticator.ts';
+import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { isoCBOR } from '@simplewebauthn/server/helpers';
 import { type Browser, filled, type Page } from './dashboard.ts';
 import { formsOf, type PageForm } from './forms.ts';
 
@@ -61,4 +62,121 @@ export async function signInWithPasskey(
   const page = await browser.get('/sign-in');
   const credential = authenticator.get(await optionsFrom(browser, page), deviation);
   return sendCredential(browser, page, { credential });
+}
+
+// An authenticator in software, which can also do what no authenticator does: the attacks of the tests.
+
+type CreationOptions = { readonly challenge: string; readonly rp: { id: string }; readonly user: { id: string } };
+type RequestOptions = { readonly challenge: string; readonly rpId: string };
+
+/** What differs from an honest response. */
+export type Deviation = {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly challenge?: string;
+  readonly type?: string;
+  readonly crossOrigin?: boolean;
+  readonly isPresent?: boolean;
+  readonly isVerified?: boolean;
+  readonly isBackupEligible?: boolean;
+  readonly isBackedUp?: boolean;
+  readonly counter?: number;
+  readonly userHandle?: string | null;
+  readonly id?: string;
+  readonly format?: string;
+  readonly statement?: Map<string, unknown>;
+  /** Changes a byte of the signature. */
+  readonly isForged?: boolean;
+};
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
+
+export class Authenticator {
+  readonly origin: string;
+  readonly credentialId = randomBytes(32).toString('base64url');
+  /** Increases with each signature; 0 for a passkey that is synced. */
+  counter: number;
+  userHandle = '';
+  readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+  constructor(origin: string, { counter = 1 }: { counter?: number } = {}) {
+    this.origin = origin;
+    this.counter = counter;
+  }
+
+  /** The text that the form for a new passkey sends. */
+  create({ challenge, rp, user }: CreationOptions, deviation: Deviation = {}): string {
+    this.userHandle = user.id;
+    const id = deviation.id ?? this.credentialId;
+    const rawId = Buffer.from(id, 'base64url');
+    const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' });
+    const publicKey = new Map<number, number | Uint8Array<ArrayBuffer>>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Uint8Array.from(Buffer.from(x, 'base64url'))],
+      [-3, Uint8Array.from(Buffer.from(y, 'base64url'))],
+    ]);
+    const credential = [Buffer.alloc(16), lengthOf(rawId), rawId, isoCBOR.encode(publicKey)];
+    const authData = Buffer.concat([this.#data(rp.id, deviation, 0x40), ...credential]);
+    const attestation = new Map<string, unknown>([
+      ['fmt', deviation.format ?? 'none'],
+      ['attStmt', deviation.statement ?? new Map()],
+      ['authData', Uint8Array.from(authData)],
+    ]);
+    // biome-ignore lint/suspicious/noExplicitAny: the statement of an attack may have any form.
+    const attestationObject = Buffer.from(isoCBOR.encode(attestation as any)).toString('base64url');
+    const clientDataJSON = this.#clientData({ type: 'webauthn.create', challenge }, deviation);
+    const response = { clientDataJSON, attestationObject, transports: ['internal'] };
+    return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response });
+  }
+
+  /** The text that a form for a passkey sends. */
+  get({ challenge, rpId }: RequestOptions, deviation: Deviation = {}): string {
+    if (this.counter > 0) this.counter += 1;
+    const authData = this.#data(rpId, deviation, 0);
+    const clientDataJSON = this.#clientData({ type: 'webauthn.get', challenge }, deviation);
+    const signed = Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))]);
+    const signature = createSign('sha256').update(signed).sign(this.#keys.privateKey);
+    if (deviation.isForged) signature.writeUInt8(signature.readUInt8(20) ^ 1, 20);
+    const { userHandle = this.userHandle } = deviation;
+    const id = deviation.id ?? this.credentialId;
+    const response = {
+      clientDataJSON,
+      authenticatorData: authData.toString('base64url'),
+      signature: signature.toString('base64url'),
+      ...(userHandle !== null && { userHandle }),
+    };
+    return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response });
+  }
+
+  /** Authenticator data (WebAuthn level 3, section 6.1). */
+  #data(rpId: string, deviation: Deviation, more: number): Buffer {
+    const { isPresent = true, isVerified = true, isBackupEligible = false, isBackedUp = false } = deviation;
+    const flags =
+      Number(isPresent) |
+      (Number(isVerified) << 2) |
+      (Number(isBackupEligible) << 3) |
+      (Number(isBackedUp) << 4) |
+      more;
+    const counter = Buffer.alloc(4);
+    counter.writeUInt32BE(deviation.counter ?? this.counter);
+    return Buffer.concat([sha256(deviation.rpId ?? rpId), Buffer.from([flags]), counter]);
+  }
+
+  #clientData({ type, challenge }: { type: string; challenge: string }, deviation: Deviation): string {
+    const data = {
+      type: deviation.type ?? type,
+      challenge: deviation.challenge ?? challenge,
+      origin: deviation.origin ?? this.origin,
+      crossOrigin: deviation.crossOrigin ?? false,
+    };
+    return Buffer.from(JSON.stringify(data)).toString('base64url');
+  }
+}
+
+function lengthOf(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return length;
 }

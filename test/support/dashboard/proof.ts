@@ -1,4 +1,4 @@
-import { PASSWORD } from '../data/password.ts';
+import { PASSWORD } from '../data/accounts.ts';
 import { type Browser, filled, type Page } from './dashboard.ts';
 import { formsOf } from './forms.ts';
 

@@ -12,7 +12,6 @@ import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sig
 import { insertPasskey } from '../../../src/store/people/passkeys.ts';
 import { type Database, transaction } from '../../../src/store/sql/database.ts';
 import { createActors, createScope } from './actors.ts';
-import { PASSWORD } from './password.ts';
 
 export const MINUTE = 60_000;
 
@@ -112,3 +111,6 @@ export async function givePasskey(
   });
   return { id, userId };
 }
+
+/** The password of every test account. */
+export const PASSWORD = 'violet marmot drums 41 kettles';

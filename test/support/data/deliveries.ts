@@ -3,7 +3,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { type Deliveries, type DeliveryOptions, startDeliveries } from '../../../src/delivery/deliveries.ts';
 import { createSender } from '../../../src/delivery/sender.ts';
-import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
@@ -18,9 +17,7 @@ import {
 } from '../servers/scripted-server.ts';
 import { SILENT } from '../servers/server.ts';
 import { until } from '../wait.ts';
-
-/** As for a demonstration: the receivers of the tests. */
-export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
+import { LOCAL } from './webhooks.ts';
 
 export type Endpoint = { readonly organizationId: string; readonly endpointId: string; readonly secret: Buffer };
 

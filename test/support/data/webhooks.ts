@@ -15,6 +15,9 @@ const OF_PROGRAMS = EVENT_TYPES.filter((type) => type.startsWith('parent_program
 /** As without configuration: https and public addresses only. */
 export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 
+/** As in a demonstration: also the servers of the tests. */
+export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
+
 export async function addEndpoint(
   db: Database,
   actor: Actor,

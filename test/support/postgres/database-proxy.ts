@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from '../servers/free-port.ts';
+import { freePort } from '../servers/port.ts';
 
 export type DatabaseProxy = {
   /** The database URL that leads through the proxy. */

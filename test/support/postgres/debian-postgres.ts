@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
 import { findPostgresPrograms } from '../processes/debian.ts';
-import { freePort } from '../servers/free-port.ts';
+import { freePort } from '../servers/port.ts';
 
 export type DebianPostgres = {
   /** A database "charter", empty at first, as a superuser. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { SECRET_COLUMNS } from '../../../src/store/sql/secrets.ts';
 import { listTenantTables, type Query, type TenantTable } from '../../../src/store/sql/tenant-tables.ts';
-import { KEYRING } from '../data/encryption.ts';
+import { KEYRING } from './postgres.ts';
 
 export function queryOf(client: pg.Client | pg.Pool): Query {
   return async (text, values) => (await client.query(text, values)).rows;

@@ -8,7 +8,7 @@ import { getPostgresUser, isRoot, type SystemUser } from '../../../src/postgres/
 import { findPostgresPrograms, findPython, unpackIn } from '../processes/debian.ts';
 import { startDatabaseHaproxy } from '../processes/haproxy.ts';
 import { LIMITED } from '../processes/process.ts';
-import { freePort } from '../servers/free-port.ts';
+import { freePort } from '../servers/port.ts';
 import { until } from '../wait.ts';
 import { processesIn, signalIfRunning } from './owned-postgres.ts';
 import { withClient } from './postgres.ts';

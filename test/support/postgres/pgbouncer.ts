@@ -3,10 +3,9 @@ import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
-import { replaceEach } from '../data/replace-each.ts';
-import { findProgram } from '../processes/debian.ts';
+import { findProgram, replaceEach } from '../processes/debian.ts';
 import { kill, LIMITED, type Running, runningOf, untilReady } from '../processes/process.ts';
-import { freePort } from '../servers/free-port.ts';
+import { freePort } from '../servers/port.ts';
 import { withClient } from './postgres.ts';
 
 /** The configuration that is part of the artifact. */

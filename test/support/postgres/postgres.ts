@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { Keyring } from '../../../src/domain/keyring.ts';
+import type { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
+import { placeOfTotpSecret } from '../../../src/store/sql/secrets.ts';
 import { sharedUrl } from '../runner/shared.ts';
 import { until } from '../wait.ts';
 
@@ -72,4 +76,96 @@ export async function withScratchDatabase<T>(
 ): Promise<T> {
   await using scratch = await createScratchDatabase(contents);
   return await work(scratch.url);
+}
+
+export const KEY = Buffer.alloc(32, 'test');
+
+/** Encrypts the secrets of every test database; for the environment of another process. */
+export const ENCRYPTION_KEY = KEY.toString('base64');
+export const KEYRING = new Keyring([KEY]);
+
+/** The secret of a second factor, as it is stored. */
+export function encryptedSecret({ scope, userId }: { scope: OrganizationScope; userId: string }) {
+  const { organizationId } = scope;
+  return KEYRING.encrypt(Buffer.alloc(20), placeOfTotpSecret({ organizationId, id: userId }));
+}
+
+/** Rolls back at the end unless the work commits. */
+export async function inTransaction<T>({ pool }: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    // The server's limit of ten seconds is for its own transactions. This one waits for the test, however busy the machine is.
+    await client.query('set local idle_in_transaction_session_timeout = 0');
+    return await work(client);
+  } finally {
+    // A connection that has failed cannot roll back. The pool must have it back, or it would never close.
+    const failed = await client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    client.release(failed);
+  }
+}
+
+// Rows of any table, inserted by SQL.
+
+type Place = { readonly organizationId: string; readonly table: string };
+
+/**
+ * Runs a statement that writes many rows, however long it takes. The server's limit of 15 seconds is for its own statements, and so
+ * is the end of a connection that is silent for a little longer. This connection is not from its pool.
+ */
+export async function writeRows({ pool }: Database, text: string, values: readonly unknown[]): Promise<void> {
+  const { connectionString } = pool.options;
+  if (connectionString === undefined) throw new Error('The pool has no URL.');
+  await withClient(connectionString, async (client) => {
+    await client.query('set statement_timeout = 0');
+    await client.query(text, [...values]);
+  });
+}
+
+/** Inserts items as the API shows them, whose fields are named like the columns. They may refer to rows that do not exist. */
+export async function insertItems(db: Database, { organizationId, table }: Place, items: readonly object[]) {
+  await inTransaction(db, async (client) => {
+    await client.query('set local session_replication_role = replica');
+    const rows = items.map((item) => ({ ...item, organization_id: organizationId }));
+    // JSON, not JSONB, keeps the order of members.
+    await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, [
+      JSON.stringify(rows),
+    ]);
+    await client.query('commit');
+  });
+}
+
+/** SQL that inserts `$2` copies of a row of the organization `$1`, with new ids and without the values that must be unique. */
+export async function copyStatement(db: Database, table: string): Promise<string> {
+  const { rows } = await db.pool.query<{ column: string }>(
+    `select distinct a.attname as column from pg_index i
+     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+     where i.indrelid = $1::regclass and i.indisunique and a.attname not in ('organization_id', 'id')`,
+    [table],
+  );
+  const others = JSON.stringify(Object.fromEntries(rows.map(({ column }) => [column, null])));
+  return `insert into ${table}
+    select (jsonb_populate_record(original, jsonb_build_object('id', gen_random_uuid()) || '${others}')).*
+    from (select own as original from ${table} own where organization_id = $1 limit 1) picked, generate_series(1, $2::int)`;
+}
+
+/** Inserts so many copies of a row of the organization. */
+export async function copyRow(db: Database, { organizationId, table }: Place, count: number): Promise<void> {
+  await writeRows(db, await copyStatement(db, table), [organizationId, count]);
+}
+
+/** Nothing listens on this port, as if the database were stopped. */
+export const STOPPED_URL = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
+
+/** Runs the work while the table is missing. The tests of a file run one after another, so no other test notices. */
+export async function withoutTable<T>({ pool }: Database, table: string, work: () => Promise<T>): Promise<T> {
+  await pool.query(`alter table ${table} rename to away`);
+  try {
+    return await work();
+  } finally {
+    await pool.query(`alter table away rename to ${table}`);
+  }
 }

@@ -6,8 +6,7 @@ import { insertApiKey } from '../../../src/store/keys/api-keys.ts';
 import type { Checked, Writer } from '../../../src/store/resources/key-of-write.ts';
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
 import { createActor, createScope } from '../data/actors.ts';
-import { KEYRING } from '../data/encryption.ts';
-import { createScratchDatabase } from './postgres.ts';
+import { createScratchDatabase, KEYRING } from './postgres.ts';
 import { watchStatements } from './watch-statements.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> } & AsyncDisposable;

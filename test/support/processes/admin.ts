@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runAdmin } from '../../../scripts/admin/commands.ts';
-import { ENCRYPTION_KEY } from '../data/encryption.ts';
+import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 import type { Ended } from './process.ts';
 import { watchOutput } from './secrecy.ts';
 

@@ -4,7 +4,7 @@ import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ENCRYPTION_KEY } from '../data/encryption.ts';
+import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 import { SERVES } from './charter.ts';
 import { type Ended, LIMITED, type Running, runFile, runningOf, untilPrinted } from './process.ts';
 

@@ -1,7 +1,7 @@
 import { withClient } from '../postgres/postgres.ts';
 import { connectTo } from '../postgres/store.ts';
 import { createTestOrganization, type TestOrganization } from '../servers/server.ts';
-import { startLoad } from '../traffic/steady-load.ts';
+import { startLoad } from '../traffic/load.ts';
 import { until } from '../wait.ts';
 import { kill, type Running, startFile, untilPrinted } from './process.ts';
 

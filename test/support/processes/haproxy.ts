@@ -3,10 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { replaceEach } from '../data/replace-each.ts';
 import { withClient } from '../postgres/postgres.ts';
-import { freePort } from '../servers/free-port.ts';
-import { findProgram } from './debian.ts';
+import { freePort } from '../servers/port.ts';
+import { findProgram, replaceEach } from './debian.ts';
 import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { ENCRYPTION_KEY } from '../data/encryption.ts';
+import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 import { until } from '../wait.ts';
 import { watchOutput } from './secrecy.ts';
 

@@ -2,8 +2,8 @@
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ENCRYPTION_KEY } from '../data/encryption.ts';
-import { PASSWORD } from '../data/password.ts';
+import { PASSWORD } from '../data/accounts.ts';
+import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 
 /** By their form: keys, secrets of endpoints, and the tokens of sessions, links and forms. The last is the path of endpoints. */
 const SECRETS = new RegExp(

@@ -1,12 +1,10 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import type { Authenticator } from '../dashboard/authenticator.ts';
 import type { Browser } from '../dashboard/dashboard.ts';
 import { newBrowser as newBrowserAt, useDashboard } from '../dashboard/dashboard-server.ts';
 import { formsOf } from '../dashboard/forms.ts';
-import { provePasskey } from '../dashboard/passkeys.ts';
-import { addSecondFactor, ageProofs, createAccount, givePasskey } from '../data/accounts.ts';
+import { type Authenticator, provePasskey } from '../dashboard/passkeys.ts';
+import { addSecondFactor, ageProofs, createAccount, givePasskey, PASSWORD } from '../data/accounts.ts';
 import { auditEventsOf } from '../data/actors.ts';
-import { PASSWORD } from '../data/password.ts';
 import { startSmtp } from '../servers/smtp.ts';
 import { useCompanies } from './companies.ts';
 

@@ -56,13 +56,12 @@ async function startPostgres(): Promise<Started> {
 
 /** The template of every test database: empty, with every migration applied. Returns its URL. */
 async function makeTemplate(serverUrl: string): Promise<string> {
-  const [{ migrate }, { readMigrations }, { completeMigrations }, { openKeyring }, { KEYRING }, { withClient }] =
+  const [{ migrate }, { readMigrations }, { completeMigrations }, { openKeyring }, { KEYRING, withClient }] =
     await Promise.all([
       import('../../../src/postgres/migrate.ts'),
       import('../../../src/postgres/migrations.ts'),
       import('../../../src/postgres/complete-migrations.ts'),
       import('../../../src/postgres/open-keyring.ts'),
-      import('../data/encryption.ts'),
       import('../postgres/postgres.ts'),
     ]);
   const migrations = await readMigrations();

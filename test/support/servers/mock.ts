@@ -1,4 +1,5 @@
 import { type CheckoutOptions, startMock } from '../../../scripts/mock/checkout.ts';
+import { type ContractProxy, startProxy } from '../../../scripts/mock/proxy.ts';
 import type { Mock } from '../../../scripts/mock/server.ts';
 import { Client } from '../clients/client.ts';
 import { checkMockResponse } from '../contract/contract.ts';
@@ -17,4 +18,17 @@ export async function startTestMock(options: CheckoutOptions = {}): Promise<Test
   const mock = await startMock({ port: 0, ...options });
   const client = new Client(mock.url, mock.key, checkMockResponse);
   return { ...mock, client, [Symbol.asyncDispose]: mock.close };
+}
+
+export type TestProxy = ContractProxy & {
+  /** The lines that it has printed. */
+  readonly lines: string[];
+} & AsyncDisposable;
+
+/** A proxy on any free port that checks the server at `target` against the contract. */
+export async function startTestProxy(target: string): Promise<TestProxy> {
+  const lines: string[] = [];
+  const print = (line: string) => lines.push(line);
+  const proxy = await startProxy({ target: new URL(target), port: 0, host: '127.0.0.1', print });
+  return { ...proxy, lines, [Symbol.asyncDispose]: proxy.close };
 }

@@ -1,6 +1,14 @@
-// A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import { closeNow, listenLocally } from './port.ts';
+
+// A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
 
 export type Received = {
   readonly method: string;
@@ -98,4 +106,14 @@ async function textOf(req: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of req.setEncoding('utf8')) text += String(chunk);
   return text;
+}
+
+export type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
+
+/** A server that is not ours, for the duration of the work. */
+export async function startUpstream(listener: RequestListener): Promise<Upstream> {
+  const server = createServer(listener);
+  const port = await listenLocally(server);
+  const close = () => closeNow(server);
+  return { url: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
 }

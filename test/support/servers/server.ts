@@ -9,9 +9,8 @@ import { createOrganization } from '../../../src/service/operator/organizations.
 import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
 import { traceStatements } from '../../../src/store/sql/trace-statements.ts';
 import { Client } from '../clients/client.ts';
-import { KEYRING } from '../data/encryption.ts';
 import { TARGETS } from '../data/webhooks.ts';
-import { createScratchDatabase } from '../postgres/postgres.ts';
+import { createScratchDatabase, KEYRING } from '../postgres/postgres.ts';
 import { watchStatements } from '../postgres/watch-statements.ts';
 import { watchOutput } from '../processes/secrecy.ts';
 import { listen } from './listen.ts';

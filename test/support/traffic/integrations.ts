@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Reply, Sending } from '../clients/client.ts';
 import { until } from '../wait.ts';
 import { applied, type FeedEvent, feedUrl, type Program } from './feed.ts';
-import { isLoadRefusal } from './load-refusal.ts';
+import { isLoadRefusal } from './load.ts';
 
 const LIST = '/api/parent_programs';
 const WRITERS = 4;

@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/store/sql/database.ts';
-import { withClient } from './postgres.ts';
+import { inTransaction, withClient } from './postgres.ts';
 import { connectTo } from './store.ts';
 
 export type Plan = {
@@ -54,4 +54,20 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
 function blocksOf(plan: string): number {
   const buffers = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan);
   return Number(buffers?.[1] ?? 0) + Number(buffers?.[2] ?? 0);
+}
+
+/**
+ * The plan of a statement as text; with `isPressed`, sequential scans are disabled, because the tables are too small
+ * for an index.
+ */
+export async function planOf(
+  db: Database,
+  { text, values }: { text: string; values: unknown[] },
+  { isPressed = false } = {},
+): Promise<string> {
+  return inTransaction(db, async (client) => {
+    if (isPressed) await client.query('set local enable_seqscan = off');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
 }

@@ -1,2 +1,0 @@
-/** Of every account of the tests. */
-export const PASSWORD = 'violet marmot drums 41 kettles';
