@@ -142,7 +142,7 @@ type ExportedFunction = {
  * Every function that the files of a folder export, as a declaration or as a constant, read by the compiler's parser.
  */
 function exportedFunctions(folder: string): ExportedFunction[] {
-  const root = join(import.meta.dirname, '../../..', folder);
+  const root = join(import.meta.dirname, '../..', folder);
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => functionsOf(file, readFileSync(join(root, file), 'utf8')));
