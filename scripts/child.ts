@@ -9,12 +9,38 @@ let isEnded = false;
 export class Interruption extends Error {}
 
 /** Throws an `Interruption` once the run has been stopped: the output of a process that was stopped proves nothing. */
-export function throwIfInterrupted(): void {
+function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 
+/** `printed` holds what was piped of the standard output and the standard error. */
+export type Ran = { readonly code: number | null; readonly printed: string };
+
+/** Runs a script to its end; see `startChild`. Throws if it takes longer than `limitMinutes`, and an `Interruption` if the run is stopped. */
+export async function runChild(
+  parameters: readonly string[],
+  { limitMinutes, ...options }: SpawnOptions & { readonly limitMinutes?: number },
+): Promise<Ran> {
+  const child = startChild(parameters, options);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => (printed += text));
+  let isTooLate = false;
+  const limit = limitMinutes === undefined ? undefined : setTimeout(end, limitMinutes * 60_000);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearTimeout(limit);
+  throwIfInterrupted();
+  if (isTooLate) throw new Error(`${parameters.join(' ')} had not ended after ${limitMinutes} minutes:\n${printed}`);
+  return { code, printed };
+
+  function end(): void {
+    isTooLate = true;
+    signalGroup(child, 'SIGKILL');
+  }
+}
+
 /** Starts a script with the current Node, in a process group of its own. */
-export function startChild(parameters: readonly string[], options: SpawnOptions): ChildProcess {
+function startChild(parameters: readonly string[], options: SpawnOptions): ChildProcess {
   throwIfInterrupted();
   const child = spawn(process.execPath, parameters, { ...options, detached: true });
   running.add(child);
@@ -26,7 +52,7 @@ export function startChild(parameters: readonly string[], options: SpawnOptions)
   return child;
 }
 
-export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);

@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { type Ran, runChild } from '../child.ts';
 import { startTemporaryPostgres, type TemporaryPostgres } from '../temporary-postgres.ts';
 import { root } from '../tool.ts';
 import type { Edit } from './faults.ts';
@@ -58,4 +59,23 @@ export async function applyEdit(folder: string, { file, find, replace }: Edit): 
     text.replace(find, () => replace),
   );
   return () => writeFile(path, text);
+}
+
+/** The time after which a check counts as hanging. Most of all tests, on a slow and busy machine, end sooner. */
+const LIMIT_MINUTES = 40;
+
+/** Runs a script of the folder. Throws if it hangs, and an `Interruption` if the run is stopped meanwhile. */
+export function run(
+  folder: string,
+  parameters: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  // The cache is beside the folder, because the usual one would keep what was compiled for a folder that is deleted.
+  const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
+  return runChild(['--disable-warning=ExperimentalWarning', ...parameters], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...cache, ...env },
+    limitMinutes: LIMIT_MINUTES,
+  });
 }

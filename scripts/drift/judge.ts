@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { CHECKS, TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
-import type { Checkout } from './checkout.ts';
+import { type Checkout, run } from './checkout.ts';
 import type { Catcher } from './faults.ts';
-import { run } from './running.ts';
 
 /** The result of a check. `line` is the first error; `printed` is the whole output. */
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
+import { runChild, runCommand } from '../child.ts';
 import { callMain } from '../command-line.ts';
 import { TESTS } from '../test/checks.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
@@ -76,7 +76,9 @@ async function soak(isFull: boolean, reportFile: string): Promise<number> {
   for (const { title, parameters, env, isJest = false, remedy } of PARTS) {
     const startedAt = performance.now();
     const flags = isJest ? reportingTo(reportFile) : [];
-    const isFine = await run([...parameters(isFull), ...flags], env?.(isFull));
+    const all = { ...process.env, ...TESTS.env, ...env?.(isFull) };
+    const { code } = await runChild([...parameters(isFull), ...flags], { cwd: root, env: all, stdio: 'inherit' });
+    const isFine = code === 0;
     if (isJest) failures.push(...((await takeFailures(reportFile)) ?? []));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`${isFine ? 'ok' : 'FAILED'}  ${title} (${seconds} s)\n${isFine ? '' : `\n${remedy}\n\n`}`);
@@ -88,13 +90,4 @@ async function soak(isFull: boolean, reportFile: string): Promise<number> {
     process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
-}
-
-/** Throws an `Interruption` if the run is stopped meanwhile. */
-async function run(parameters: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
-  const all = { ...process.env, ...TESTS.env, ...env };
-  const child = startChild(parameters, { cwd: root, env: all, stdio: 'inherit' });
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  throwIfInterrupted();
-  return code === 0;
 }

@@ -1,5 +1,5 @@
 // Every check, two at a time, and then every test. It stops at the first failure and says what to do. See --help.
-import { runCommand, startChild, throwIfInterrupted } from '../child.ts';
+import { runChild, runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
 import { CHECKS, type Check, TESTS } from './checks.ts';
@@ -65,29 +65,12 @@ async function runInTurn(checks: readonly Check[], atOnce: number): Promise<void
 /** "pipe": prints what the check has printed if it fails, so that two at a time do not mix their lines. */
 async function runOne(check: Check, output: 'pipe' | 'inherit'): Promise<void> {
   const startedAt = performance.now();
-  const { code, printed } = await run(check, output);
+  const env = { ...process.env, ...check.env };
+  const { code, printed } = await runChild(check.parameters, { cwd: root, env, stdio: ['inherit', output, output] });
   const isFine = code === 0;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (isFine) passed += 1;
   else failed += 1;
   process.stdout.write(`${isFine ? '' : printed}${isFine ? 'ok' : 'FAILED'}  ${check.title} (${seconds} s)\n`);
   if (!isFine) process.stdout.write(`\n${check.remedy}\n`);
-}
-
-/** Throws an `Interruption` if the run is stopped meanwhile. */
-async function run(
-  { parameters, env }: Check,
-  output: 'pipe' | 'inherit',
-): Promise<{ code: number | null; printed: string }> {
-  const child = startChild(parameters, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['inherit', output, output],
-  });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text) => (printed += text));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  throwIfInterrupted();
-  return { code, printed };
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../../scripts/drift/running.ts';
+import { run } from '../../scripts/drift/checkout.ts';
 import { useFolder } from '../support/folder.ts';
 
 const scratch = await useFolder();

@@ -1,8 +1,7 @@
 // Resources that `npm run new-resource` adds pass every check and every test.
 import { globSync } from 'node:fs';
-import { type Checkout, makeCheckout } from '../../scripts/drift/checkout.ts';
+import { type Checkout, makeCheckout, run } from '../../scripts/drift/checkout.ts';
 import { findFailures, judge } from '../../scripts/drift/judge.ts';
-import { run } from '../../scripts/drift/running.ts';
 import { HELP } from '../../scripts/new-resource/resource.ts';
 import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
