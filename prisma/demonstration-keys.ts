@@ -1,7 +1,7 @@
 // API keys of the demonstration with the requests of a month, so that newcomers see what the charts show. Nobody has these keys.
 import { v7 as newId } from 'uuid';
 import { type Environment, expiryOf, holderText, mintKey } from '../src/domain/keys/api-key.ts';
-import { firstShown, type OutcomeCounts, type PeriodUse, requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
+import { firstShown, type PeriodUse, type ResultCounts, requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import type { Permission } from '../src/domain/people/role.ts';
 import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
@@ -23,10 +23,10 @@ type DemonstrationKey = {
   /** An address for documentation (RFC 5737). */
   readonly network: string;
   /** The requests in the hour that begins at this instant. */
-  readonly requestsIn: (hour: Date) => OutcomeCounts;
+  readonly requestsIn: (hour: Date) => ResultCounts;
 };
 
-const NONE: OutcomeCounts = { successful: 0, refused: 0, failed: 0 };
+const NONE: ResultCounts = { successful: 0, refused: 0, failed: 0 };
 const [MANAGER, MEMBER] = ['manager@northwind.example', 'member@northwind.example'];
 const REVOKED_DAYS_AGO = 5;
 

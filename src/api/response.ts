@@ -10,7 +10,7 @@ import {
   type Overloaded,
   UnauthenticatedError,
 } from '../domain/errors.ts';
-import type { Outcome } from '../domain/keys/key-usage.ts';
+import type { RequestResult } from '../domain/keys/key-usage.ts';
 import type { Exchange } from '../domain/request.ts';
 import { stringifyJson } from '../domain/resources/json.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
@@ -133,12 +133,12 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
-    use?.responded(useResultOf(status, rateLimitFields));
+    use?.responded(resultOf(status, rateLimitFields));
   };
 }
 
 /** "limited": a limit of the key or its organization refused the request, and not that of the client's address, which has no fields. */
-function useResultOf(status: number, rateLimitFields: readonly string[]): Outcome | 'limited' {
+function resultOf(status: number, rateLimitFields: readonly string[]): RequestResult | 'limited' {
   if (status === 429 && rateLimitFields.length > 0) return 'limited';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'successful';

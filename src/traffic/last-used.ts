@@ -1,4 +1,4 @@
-import { MAX_USED_NETWORKS, type Outcome } from '../domain/keys/key-usage.ts';
+import { MAX_USED_NETWORKS, type RequestResult } from '../domain/keys/key-usage.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { type KeyUse, noteNetworks, writeKeyUses } from '../store/keys/key-uses.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -17,7 +17,7 @@ export type UseRecorder = {
   /** The key was rotated or revoked before. */
   ended(): void;
   /** The response is sent. "limited": a limit of the key or its organization refused the request. */
-  responded(outcome: Outcome | 'limited'): void;
+  responded(result: RequestResult | 'limited'): void;
 };
 
 export type KeyUses = {
@@ -180,10 +180,10 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
   }
 
-  responded(outcome: Outcome | 'limited'): void {
+  responded(result: RequestResult | 'limited'): void {
     const use = this.#current();
-    use[outcome] += 1;
-    if (outcome === 'limited') use.refused += 1;
+    use[result] += 1;
+    if (result === 'limited') use.refused += 1;
   }
 
   add({ lastUsedAt, network, client, networks, refusedUses, successful, refused, failed, limited }: KeyUse): void {

@@ -1,4 +1,10 @@
-import { type KeyUsage, OUTCOMES, requestsOf, SHOWN_PERIODS, type UsePeriod } from '../../domain/keys/key-usage.ts';
+import {
+  type KeyUsage,
+  REQUEST_RESULTS,
+  requestsOf,
+  SHOWN_PERIODS,
+  type UsePeriod,
+} from '../../domain/keys/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
 import { chartFigure } from '../markup/chart.ts';
 
@@ -14,7 +20,7 @@ export function usageSection(usage: KeyUsage): Html {
       period,
       title: `Last ${SHOWN_PERIODS[period]} ${period}s`,
       counted: 'Requests',
-      outcomes: OUTCOMES,
+      outcomes: REQUEST_RESULTS,
       uses: usage[period],
     });
   return html`<section class="card" aria-labelledby="use"><h2 id="use">Requests</h2>

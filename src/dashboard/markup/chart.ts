@@ -1,4 +1,10 @@
-import { type Outcome, type PeriodUse, requestsOf, totalOf, type UsePeriod } from '../../domain/keys/key-usage.ts';
+import {
+  type PeriodUse,
+  type RequestResult,
+  requestsOf,
+  totalOf,
+  type UsePeriod,
+} from '../../domain/keys/key-usage.ts';
 import { formatNumber } from '../../domain/text.ts';
 import { formatDay, formatInstant, formatMonthDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -13,7 +19,7 @@ type Chart = {
   /** What is counted, such as "Requests". */
   readonly counted: string;
   /** The outcomes that occur, from the bottom of a bar to its top. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly RequestResult[];
   /** Oldest first; the last one is the current period. */
   readonly uses: readonly PeriodUse[];
 };
@@ -70,7 +76,7 @@ ${table({
 }
 
 /** "1,234 successful, 5 refused, 0 failed". */
-function countWords({ outcomes }: Chart, counts: Readonly<Record<Outcome, number>>): string {
+function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, number>>): string {
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
 }
 
@@ -134,16 +140,16 @@ function column(chart: Chart, use: PeriodUse, { x, step, top }: Place): Html {
   return html`<g><title>${PERIODS[period].nameOf(use.startsAt)}: ${countWords(chart, use)}</title><rect class="use-column" x="${x}" width="${step}" height="${HEIGHT}"/>${parts}</g>`;
 }
 
-function swatch(period: UsePeriod, outcome: Outcome): Html {
+function swatch(period: UsePeriod, outcome: RequestResult): Html {
   return html`<svg class="use-swatch" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><rect class="use-${outcome}" ${fillOf(period, outcome)} width="12" height="12"/></svg>`;
 }
 
 /** The outcomes differ in their patterns too, because not everybody sees the difference of colors. */
-function pattern(period: UsePeriod, outcome: Outcome, marks: Html): Html {
+function pattern(period: UsePeriod, outcome: RequestResult, marks: Html): Html {
   return html`<pattern id="${period}-${outcome}" class="use-${outcome}" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="use-ground" width="4" height="4"/>${marks}</pattern>`;
 }
 
 /** An attribute, because the style sheet's url() would refer to the style sheet. */
-function fillOf(period: UsePeriod, outcome: Outcome): Html | false {
+function fillOf(period: UsePeriod, outcome: RequestResult): Html | false {
   return outcome !== 'successful' && html`fill="url(#${period}-${outcome})"`;
 }

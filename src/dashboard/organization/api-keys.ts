@@ -1,4 +1,4 @@
-import { OUTCOMES, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
+import { REQUEST_RESULTS, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission } from '../../domain/people/role.ts';
 import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -197,7 +197,7 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
       cells: [
         keyCell(key, { listUrl: keysUrlOf(key.holder), back: null }),
         html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
-        ...OUTCOMES.map((outcome) => formatNumber(key[outcome])),
+        ...REQUEST_RESULTS.map((outcome) => formatNumber(key[outcome])),
       ],
     })),
   })}</div></section>`;

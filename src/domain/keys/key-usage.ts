@@ -1,20 +1,20 @@
 import { DAY_MS, HOUR_MS } from '../time.ts';
 import { findKeyInText } from './api-key.ts';
 
-// Usage of keys: the number of requests in each hour and each day, by outcome. Hours and days are those of UTC.
+// Usage of keys: the number of requests in each hour and each day, by result. Hours and days are those of UTC.
 
 /** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
-export const OUTCOMES = ['successful', 'refused', 'failed'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export const REQUEST_RESULTS = ['successful', 'refused', 'failed'] as const;
+export type RequestResult = (typeof REQUEST_RESULTS)[number];
 
 /** Numbers of requests. */
-export type OutcomeCounts = Readonly<Record<Outcome, number>>;
+export type ResultCounts = Readonly<Record<RequestResult, number>>;
 
 export const USE_PERIODS = ['hour', 'day'] as const;
 export type UsePeriod = (typeof USE_PERIODS)[number];
 
 /** The requests of one period. */
-export type PeriodUse = OutcomeCounts & { readonly startsAt: Date };
+export type PeriodUse = ResultCounts & { readonly startsAt: Date };
 
 /** `limited`: those among the refused requests that a rate limit refused. */
 export type KeyPeriodUse = PeriodUse & { readonly limited: number };
@@ -62,12 +62,12 @@ function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): 
   });
 }
 
-export function totalOf(uses: readonly OutcomeCounts[]): OutcomeCounts {
-  const sum = (outcome: Outcome) => uses.reduce((total, use) => total + use[outcome], 0);
+export function totalOf(uses: readonly ResultCounts[]): ResultCounts {
+  const sum = (result: RequestResult) => uses.reduce((total, use) => total + use[result], 0);
   return { successful: sum('successful'), refused: sum('refused'), failed: sum('failed') };
 }
 
-export function requestsOf({ successful, refused, failed }: OutcomeCounts): number {
+export function requestsOf({ successful, refused, failed }: ResultCounts): number {
   return successful + refused + failed;
 }
 

@@ -5,7 +5,7 @@ import {
   type KeyPeriodUse,
   type KeyUsage,
   MAX_USED_NETWORKS,
-  type OutcomeCounts,
+  type ResultCounts,
   USE_PERIODS,
   type UsePeriod,
   usageOf,
@@ -17,7 +17,7 @@ import type { Database } from '../sql/database.ts';
 import { insertNoticesOf } from './key-notices.ts';
 
 /** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
-export type KeyUse = OutcomeCounts & {
+export type KeyUse = ResultCounts & {
   readonly organizationId: string;
   readonly keyId: string;
   /** The start of the hour (UTC). */
@@ -152,7 +152,7 @@ export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage 
   return usageOf(found, now);
 }
 
-export type MostUsedKey = OutcomeCounts & Pick<ApiKey, 'id' | 'name' | 'prefix'> & { readonly holder: Holder };
+export type MostUsedKey = ResultCounts & Pick<ApiKey, 'id' | 'name' | 'prefix'> & { readonly holder: Holder };
 
 export type OrganizationUse = {
   readonly usage: KeyUsage;

@@ -1,4 +1,4 @@
-import type { OutcomeCounts } from '../../../src/domain/keys/key-usage.ts';
+import type { ResultCounts } from '../../../src/domain/keys/key-usage.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
@@ -173,7 +173,7 @@ const DAY_MS = 24 * HOUR_MS;
 async function count(
   keyId: string,
   agoMs: number,
-  counts: Partial<OutcomeCounts> & { readonly limited?: number },
+  counts: Partial<ResultCounts> & { readonly limited?: number },
 ): Promise<void> {
   const { organizationId } = people.scope;
   await addRequests(db, { organizationId, keyId, at: new Date(dashboard.now().getTime() - agoMs), ...counts });

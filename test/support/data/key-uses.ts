@@ -1,10 +1,10 @@
-import type { OutcomeCounts } from '../../../src/domain/keys/key-usage.ts';
+import type { ResultCounts } from '../../../src/domain/keys/key-usage.ts';
 import { writeKeyUses } from '../../../src/store/keys/key-uses.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 
 const HOUR_MS = 3_600_000;
 
-type Requests = Partial<OutcomeCounts> & {
+type Requests = Partial<ResultCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
   /** Those among `refused` that a rate limit refused. */
