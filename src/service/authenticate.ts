@@ -175,7 +175,10 @@ export function createRecordExpiry(db: Database): RecordExpiry {
   };
 }
 
-/** The error for a key that is not known. The key of an organization that has moved is in another cell than it names, so that cell is only a hint. */
+/**
+ * The error for a key that is not known. The key of an organization that has moved is in another cell than it names, so that cell
+ * is only a hint.
+ */
 export function unknownKeyIn(cell: string | null, key: string): UnauthenticatedError {
   const format = inspectKey(key);
   if (format.kind !== 'well-formed' || format.cell === cell) return unknownKey();

@@ -17,7 +17,10 @@ export type NameTaken = { readonly kind: 'name-taken'; readonly message: string 
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
 /** Why the keys of a holder cannot be created, rotated, renamed, restricted or moved. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
-/** The new list of addresses locks out these networks, from which the key was used within the last day, and the actor has not agreed to that. */
+/**
+ * The new list of addresses locks out these networks, from which the key was used within the last day, and the actor has not
+ * agreed to that.
+ */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
 /** The same form was sent before, and its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
@@ -153,7 +156,8 @@ export type OneTimeForm = {
  */
 export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {
   if (formId === undefined) return true;
-  // Claims are kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a form.
+  // Claims are kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a
+  // form.
   const claim = { key: `dashboard form ${formId}`, requestHash: createHash('sha256').update(formId).digest() };
   return (await claimIdempotencyKey(tx, scope, claim)).kind === 'claimed';
 }

@@ -58,7 +58,9 @@ export async function findOwnWaysIn(db: Database, actor: Actor): Promise<OwnWays
 export const NO_PASSWORD =
   'Your organization requires single sign-on, so you need no password and no second factor here.';
 
-/** Returns a refusal if the user cannot sign in with a password, so that neither a password nor a second factor is set up in vain. */
+/**
+ * Returns a refusal if the user cannot sign in with a password, so that neither a password nor a second factor is set up in vain.
+ */
 export async function checkPasswordAllowed(
   tx: Transaction,
   scope: OrganizationScope,

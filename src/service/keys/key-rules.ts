@@ -16,7 +16,10 @@ import { findActiveSuccessor, findKeyHistory } from '../../store/keys/api-keys.t
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, catchInvalid, conflict, type Invalid, invalid, type NameTaken } from '../outcome.ts';
 
-/** The life of a new key in days, and the field of the form in which it was entered. `lifeDays` is `null` if the key does not expire. */
+/**
+ * The life of a new key in days, and the field of the form in which it was entered. `lifeDays` is `null` if the key does not
+ * expire.
+ */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
 
 /** The days from `now` to an expiry, rounded up; `null` if there is no expiry. */
@@ -79,7 +82,9 @@ export function readAddresses(text: string): { readonly kind: 'valid'; readonly 
   return catchInvalid(() => parseAddressList(text, 'addresses'));
 }
 
-/** Returns a refusal of a rate limit that a key cannot have. `own` are the limits that the operator has set for the organization. */
+/**
+ * Returns a refusal of a rate limit that a key cannot have. `own` are the limits that the operator has set for the organization.
+ */
 export function checkLimit(
   { requestsPerSecond, requestLimits }: RestrictionRequest,
   own: OrganizationLimits,

@@ -78,7 +78,10 @@ async function revokeLeaked(
   return isAnyMoving ? { kind: 'moving' } : DONE;
 }
 
-/** Repeats the statement if a move that was completed meanwhile has undone it. It then leaves the keys of that organization as they are. */
+/**
+ * Repeats the statement if a move that was completed meanwhile has undone it. It then leaves the keys of that organization as they
+ * are.
+ */
 async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCATION_ATTEMPTS): Promise<Revocation> {
   try {
     return await revokeReportedKeys(db, report);

@@ -56,7 +56,8 @@ export async function restrictKey(
     if (before === null) throw noSuchKey();
     if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { requestsPerSecond } = request;
-    // A limit that stays as it is may exceed a limit of the organization that an operator has lowered. The lower one applies anyway.
+    // A limit that stays as it is may exceed a limit of the organization that an operator has lowered. The lower one applies
+    // anyway.
     const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : checkLimit(request, limits);
     if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
     const addresses = list.value;

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/text.ts';
 
-// An archive consists of JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is complete.
+// An archive consists of JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is
+// complete.
 
 export const ARCHIVE_FORMAT = 1;
 
@@ -26,7 +27,10 @@ export type ArchiveHead = {
 
 type Write = (text: string) => Promise<void>;
 
-/** Passes the lines of an archive to `write`. The last line has the number of rows of each table, and the SHA-256 of all lines before. */
+/**
+ * Passes the lines of an archive to `write`. The last line has the number of rows of each table, and the SHA-256 of all lines
+ * before.
+ */
 export class ArchiveWriter {
   readonly rows = new Map<string, number>();
   readonly #hash = createHash('sha256');

@@ -24,7 +24,8 @@ import { REPORTED } from '../keys/report-keys.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
-// These are the last two steps of a move. First, the old database stops to carry out revocations. Then the new one carries out those
+// These are the last two steps of a move. First, the old database stops to carry out revocations. Then the new one carries out
+// those
 // since the beginning of the move, and serves the organization. A key that has ended is therefore accepted by neither.
 
 /**

@@ -89,7 +89,10 @@ export async function exportOrganization(
 /** A slow disk may need minutes to make a large file durable. */
 const PUBLISH_SECONDS = 600;
 
-/** Throws unless the organization still moves. Until the end of the transaction, the move is neither cancelled nor followed by a deletion. */
+/**
+ * Throws unless the organization still moves. Until the end of the transaction, the move is neither cancelled nor followed by a
+ * deletion.
+ */
 async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   await lockOrganizationAlone(tx, scope);
   const move = await findMove(tx, scope);
@@ -129,7 +132,10 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
   });
 }
 
-/** Cancels the move, so that this database serves the organization again. Throws "conflict" if it does not move, or is being deleted. */
+/**
+ * Cancels the move, so that this database serves the organization again. Throws "conflict" if it does not move, or is being
+ * deleted.
+ */
 export async function cancelMove(db: Database, scope: OrganizationScope): Promise<void> {
   await transaction(db, async (tx) => {
     const organization = await lockOrganizationAlone(tx, scope);

@@ -99,7 +99,10 @@ class TakenError extends Error {
   }
 }
 
-/** Throws unless the migrations are those of this database. None begins until the end of the transaction: it might miss the new rows. */
+/**
+ * Throws unless the migrations are those of this database. None begins until the end of the transaction: it might miss the new
+ * rows.
+ */
 async function requireSameMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
   await lockMigrations(query);
   const own = await listMigrations(query);
@@ -114,7 +117,10 @@ async function requireSameMigrations(query: Query, { migrations }: ArchiveHead):
   );
 }
 
-/** Checks the encryption key in place of the triggers, which are silent during the import. A rotation of the key waits for the import. */
+/**
+ * Checks the encryption key in place of the triggers, which are silent during the import. A rotation of the key waits for the
+ * import.
+ */
 async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<void> {
   if (await lockEncryptionKey(query, keyring)) return;
   throw new DomainError(

@@ -74,7 +74,10 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   return { connection, domains, candidates, breakGlassId, shutOut };
 }
 
-/** Locks the organization, the actor and the connection, if there is one. Throws "forbidden" unless the actor may change the settings. */
+/**
+ * Locks the organization, the actor and the connection, if there is one. Throws "forbidden" unless the actor may change the
+ * settings.
+ */
 export async function lockSettings(tx: Transaction, actor: Actor) {
   const { current } = await lockToGovern(tx, actor);
   return { current, connection: await lockSsoConnection(tx, actor.scope) };
@@ -210,7 +213,10 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
 /** The rules as they were typed. `newPeople` is empty, "viewer" or "member". */
 export type RulesContent = { readonly newPeople: string; readonly groupsClaim: string; readonly groupRoles: string };
 
-/** Saves who gets an account by single sign-on, and which roles groups give. The rules apply from the next sign-in of each person on. */
+/**
+ * Saves who gets an account by single sign-on, and which roles groups give. The rules apply from the next sign-in of each person
+ * on.
+ */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
   const newPeople = catchInvalid(() => readNewPeople(content.newPeople));
   const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));

@@ -23,7 +23,10 @@ export async function hashPassword(password: string): Promise<string> {
 /** A hash that no password matches. It is that of 32 random bytes, which were discarded, and costs as much as all others. */
 const UNMATCHABLE = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K6ALFTX7gj1IJHblDRhACinz1hw4g/fhfMI';
 
-/** Whether the password matches the hash. Without a hash it does the same work, so that its time does not reveal which accounts exist. */
+/**
+ * Whether the password matches the hash. Without a hash it does the same work, so that its time does not reveal which accounts
+ * exist.
+ */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   // A longer text is cut to one character more than a password can have, so it still matches no hash.
   const characters = [...normalPassword(password.slice(0, 4 * MAX_PASSWORD_CHARACTERS))];

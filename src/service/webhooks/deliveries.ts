@@ -35,7 +35,10 @@ export type DeliveryListPage = {
 
 const PAGE_SIZE = 25;
 
-/** Lists the deliveries of an endpoint, the latest first; none if there is no such endpoint. A position that is not a UUID is ignored. */
+/**
+ * Lists the deliveries of an endpoint, the latest first; none if there is no such endpoint. A position that is not a UUID is
+ * ignored.
+ */
 export async function listDeliveries(
   db: Database,
   actor: Actor,

@@ -36,7 +36,8 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true, requiresAddresses: true };
 
-// An integration has no e-mail, password, session or second factor. Each function of the service on people and their sign-in must treat its id, its
+// An integration has no e-mail, password, session or second factor. Each function of the service on people and their sign-in must
+// treat its id, its
 // name and any session or link that names it as if there were no such user.
 
 const { db } = await useSharedDatabase();

@@ -190,7 +190,9 @@ export async function verifyRegistration(
   };
 }
 
-/** Whether an attestation, which Charter does not ask for, is missing or signed with the passkey itself (WebAuthn, section 5.1.3). */
+/**
+ * Whether an attestation, which Charter does not ask for, is missing or signed with the passkey itself (WebAuthn, section 5.1.3).
+ */
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await helpers();
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
@@ -236,7 +238,9 @@ export async function verifyAssertion(
   };
 }
 
-/** Returns `null` if the library throws: its errors have no types. `verify` must not use the database, whose errors would be lost. */
+/**
+ * Returns `null` if the library throws: its errors have no types. `verify` must not use the database, whose errors would be lost.
+ */
 async function refusalAsNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

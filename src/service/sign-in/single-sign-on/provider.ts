@@ -171,7 +171,10 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string 
 /** `isNeeded`: a provider that has a UserInfo endpoint and fails to answer there lets nobody in without it. */
 export type WantedClaim = { readonly name: string; readonly isNeeded: boolean };
 
-/** `url`: the redirect URI with the parameters of the response. `wanted`: asked for at the UserInfo endpoint if the ID token lacks it. */
+/**
+ * `url`: the redirect URI with the parameters of the response. `wanted`: asked for at the UserInfo endpoint if the ID token lacks
+ * it.
+ */
 export async function redeemCode(
   { config }: Provider,
   url: URL,
