@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { type ActorOrOperator, isOperator } from '../domain/audit/actor.ts';
 import { DomainError, type FieldErrors, MovingError } from '../domain/errors.ts';
 import type { OrganizationScope } from '../domain/organizations/organization-scope.ts';
+import { type AuditEvent, recordAudit } from '../store/audit/audit.ts';
 import { claimIdempotencyKey } from '../store/resources/idempotency-keys.ts';
 import { type Database, type Transaction, transaction } from '../store/sql/database.ts';
 
@@ -74,6 +76,18 @@ export async function runAction<O extends Outcome>(db: Database, action: (tx: Tr
     if (refused.outcome !== undefined) return refused.outcome;
     throw error;
   }
+}
+
+/** Records what the actor, or an operator, has done, in the transaction of the action. */
+export async function recordAct(
+  tx: Transaction,
+  actor: ActorOrOperator,
+  act: Omit<AuditEvent, 'actorUserId' | 'auditSource'>,
+): Promise<void> {
+  const who = isOperator(actor)
+    ? { actorUserId: null, auditSource: null }
+    : { actorUserId: actor.userId, auditSource: actor.auditSource };
+  await recordAudit(tx, actor.scope, { ...act, ...who });
 }
 
 /** Returns the result of `act`, or `otherwise` if `act` is refused because the organization is moving. */

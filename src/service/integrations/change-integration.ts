@@ -4,7 +4,6 @@ import { invalidField } from '../../domain/errors.ts';
 import { parseName, parseText } from '../../domain/name.ts';
 import { normalEmail } from '../../domain/people/email.ts';
 import { type IntegrationRole, isIntegrationRole } from '../../domain/people/role.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import {
   changeIntegration as changeStored,
   countActiveIntegrations,
@@ -30,6 +29,7 @@ import {
   invalid,
   joinInvalid,
   type OneTimeForm,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
@@ -62,17 +62,15 @@ export async function createIntegration(
   return withUniqueName(values.name, () =>
     runAction(db, async (tx) => {
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
-      const { current, owner } = await lockForCreation(tx, actor, { ownerEmail });
+      const { owner } = await lockForCreation(tx, actor, { ownerEmail });
       if (owner === null) return wrongOwner('owner');
       if ((await countActiveIntegrations(tx, actor.scope)) >= MAX_ACTIVE_INTEGRATIONS) return tooManyIntegrations();
       const id = newId();
       await insertIntegration(tx, actor.scope, { ...values, id, ownerUserId: owner.id });
-      await recordAudit(tx, actor.scope, {
+      await recordAct(tx, actor, {
         action: 'integration.created',
-        actorUserId: current?.id ?? null,
         targetUserId: id,
         detail: { role: values.role, owner: owner.email },
-        auditSource: isOperator(actor) ? null : actor.auditSource,
       });
       return { kind: 'created', id };
     }),
@@ -90,21 +88,17 @@ export async function changeIntegration(
   const { owner: ownerEmail, ...values } = content.value;
   return withUniqueName(values.name, () =>
     runAction(db, async (tx) => {
-      const { current, owner, integration } = await lockForChange(tx, actor, { id, ownerEmail });
+      const { owner, integration } = await lockForChange(tx, actor, { id, ownerEmail });
       if (owner === null) return wrongOwner('owner');
       const changes = changesBetween(integration, values);
       const hasNewOwner = owner.id !== integration.ownerUserId;
       if (Object.keys(changes).length > 0 || hasNewOwner)
         await changeStored(tx, actor.scope, integration.id, { ...values, ownerUserId: owner.id });
-      const event = { actorUserId: current.id, targetUserId: integration.id, auditSource: actor.auditSource };
+      const targetUserId = integration.id;
       if (Object.keys(changes).length > 0)
-        await recordAudit(tx, actor.scope, { ...event, action: 'integration.changed', detail: changes });
+        await recordAct(tx, actor, { action: 'integration.changed', targetUserId, detail: changes });
       if (hasNewOwner)
-        await recordAudit(tx, actor.scope, {
-          ...event,
-          action: 'integration.owner_changed',
-          detail: { to: owner.email },
-        });
+        await recordAct(tx, actor, { action: 'integration.owner_changed', targetUserId, detail: { to: owner.email } });
       return DONE;
     }),
   );
@@ -260,12 +254,10 @@ async function actOn(
     if (decision.kind !== 'act') return decision;
     const { action, values, detail } = decision;
     await changeStored(tx, actor.scope, locked.integration.id, values);
-    await recordAudit(tx, actor.scope, {
+    await recordAct(tx, actor, {
       action,
-      actorUserId: locked.current.id,
       targetUserId: locked.integration.id,
       ...(detail !== undefined && { detail }),
-      auditSource: actor.auditSource,
     });
     return DONE;
   });

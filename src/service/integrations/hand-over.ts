@@ -1,10 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { normalEmail, shownEmail } from '../../domain/people/email.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { findActivePerson, listActiveIntegrations, setOwner } from '../../store/integrations/integrations.ts';
 import type { Transaction } from '../../store/sql/database.ts';
-import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
+import { type Conflict, conflict, type Invalid, invalid, recordAct } from '../outcome.ts';
 import { wrongOwner } from './change-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
@@ -55,9 +54,10 @@ export async function planHandOver(
  */
 export async function handOver(
   tx: Transaction,
-  { scope, auditSource }: Actor,
-  { userId, byUserId, found }: { userId: string; byUserId: string; found: HandOver | null },
+  actor: Actor,
+  { userId, found }: { userId: string; found: HandOver | null },
 ): Promise<Conflict | null> {
+  const { scope } = actor;
   const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
   const ids = found?.integrationIds ?? [];
   if (owned.some(({ id }) => !ids.includes(id)))
@@ -67,12 +67,10 @@ export async function handOver(
     return conflict(`${shownEmail(found.ownerEmail)} has just been deactivated. Choose another owner.`);
   await setOwner(tx, scope, { ids: owned.map(({ id }) => id), ownerUserId: found.ownerId });
   for (const { id } of owned) {
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'integration.owner_changed',
-      actorUserId: byUserId,
       targetUserId: id,
       detail: { to: found.ownerEmail },
-      auditSource,
     });
   }
   return null;

@@ -13,7 +13,6 @@ import {
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { isPermission, type Permission, permissionsOf, type Role } from '../../domain/people/role.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { insertApiKey, listCurrentKeys } from '../../store/keys/api-keys.ts';
 import type { LockedHolder } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
@@ -31,6 +30,7 @@ import {
   type KeyRefused,
   type NameTaken,
   type OneTimeForm,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import {
@@ -132,9 +132,8 @@ export async function issueKey(
       addresses,
       requestsPerSecond,
     });
-    await recordAudit(tx, actor.scope, {
+    await recordAct(tx, actor, {
       action: 'key.created',
-      actorUserId,
       targetUserId: holder.id,
       keyId: id,
       detail: {
@@ -145,7 +144,6 @@ export async function issueKey(
         ...(addresses.length > 0 && { addresses: addressWords(addresses) }),
         ...(requestsPerSecond !== null && { 'requests per second': limitWords(requestsPerSecond) }),
       },
-      auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId: actorUserId });
     const issued = { id, key, name, permissions, expiresAt, addresses, requestsPerSecond };

@@ -2,7 +2,6 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { endOf, MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
 import { parseName } from '../../domain/name.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { findKeyHistory, listCurrentKeys, moveApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForMove } from '../authority/keys.ts';
@@ -15,6 +14,7 @@ import {
   type Invalid,
   type KeyRefused,
   type NameTaken,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { checkNameFree, explainEndedKey, noSuchKey } from './key-rules.ts';
@@ -37,7 +37,7 @@ export async function moveKey(
   actor: Actor,
   { keyId, userId, integrationId, name: text }: Move,
 ): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const parsedName = catchInvalid(() => parseName(text, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
@@ -57,10 +57,10 @@ export async function moveKey(
     if (!(await moveApiKey(tx, scope, move)))
       return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const renamed = before.name === name ? {} : { before: before.name, name };
-    const event = { action: 'key.moved', actorUserId, keyId, auditSource } as const;
+    const event = { action: 'key.moved', keyId } as const;
     // One event for each holder, so that the history of both shows the move.
-    await recordAudit(tx, scope, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
-    await recordAudit(tx, scope, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
+    await recordAct(tx, actor, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
+    await recordAct(tx, actor, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
     const told = { keyId, kind: 'moved', byUserId: actorUserId } as const;
     await tellHolder(tx, scope, { ...told, holder, detail: integration.name });
     await tellHolder(tx, scope, { ...told, holder: integration, detail: holder.name });

@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { parseName } from '../../domain/name.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { listCurrentKeys, renameApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
@@ -13,6 +12,7 @@ import {
   type Invalid,
   type KeyRefused,
   type NameTaken,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { checkNameFree, explainEndedKey, noSuchKey } from './key-rules.ts';
@@ -28,14 +28,14 @@ export async function renameKey(
   actor: Actor,
   { keyId, userId, name: text }: Renaming,
 ): Promise<Done | Invalid | NameTaken | Conflict | KeyRefused> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const parsedName = catchInvalid(() => parseName(text, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const name = parsedName.value;
   return runAction(db, async (tx) => {
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'rename' });
     if (authority.kind === 'refused') return authority;
-    const { holder, actorUserId } = authority;
+    const { holder } = authority;
     if (!isId(keyId)) throw noSuchKey();
     const keys = await listCurrentKeys(tx, scope, holder.id);
     const at = new Date();
@@ -46,13 +46,11 @@ export async function renameKey(
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });
     if (renamed === null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     if (renamed.oldName === name) return DONE;
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'key.renamed',
-      actorUserId,
       targetUserId: holder.id,
       keyId,
       detail: { from: renamed.oldName, to: name },
-      auditSource,
     });
     return DONE;
   });

@@ -3,7 +3,6 @@ import { networksOutside } from '../../domain/keys/address-list.ts';
 import { endOf } from '../../domain/keys/api-key.ts';
 import { isUsedLately } from '../../domain/keys/key-usage.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { findRestrictedKey, restrictApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
@@ -15,6 +14,7 @@ import {
   joinInvalid,
   type KeyRefused,
   type LocksOut,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import {
@@ -45,12 +45,12 @@ export async function restrictKey(
   actor: Actor,
   { keyId, userId, lockedOut, ...request }: Restricting,
 ): Promise<Done | Invalid | LocksOut | Conflict | KeyRefused> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const list = readAddresses(request.addresses);
   return runAction(db, async (tx) => {
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'restrict' });
     if (authority.kind === 'refused') return authority;
-    const { holder, policy, limits, actorUserId } = authority;
+    const { holder, policy, limits } = authority;
     const at = new Date();
     const before = isId(keyId) ? await findRestrictedKey(tx, scope, { id: keyId, userId: holder.id }) : null;
     if (before === null) throw noSuchKey();
@@ -78,14 +78,7 @@ export async function restrictKey(
     };
     if (Object.keys(detail).length === 0) return DONE;
     await restrictApiKey(tx, scope, { id: keyId, addresses, requestsPerSecond });
-    await recordAudit(tx, scope, {
-      action: 'key.restricted',
-      actorUserId,
-      targetUserId: holder.id,
-      keyId,
-      detail,
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'key.restricted', targetUserId: holder.id, keyId, detail });
     return DONE;
   });
 }

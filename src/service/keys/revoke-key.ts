@@ -1,10 +1,9 @@
-import { type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
+import type { ActorOrOperator } from '../../domain/audit/actor.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForRevocation } from '../authority/keys.ts';
-import { type Conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { type Conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 import { explainEndedKey, noSuchKey } from './key-rules.ts';
 import { tellHolder } from './notices.ts';
 
@@ -23,14 +22,7 @@ export async function revokeKey(
     const at = new Date();
     const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId: actorUserId });
     if (revoked === null) return explainEndedKey(tx, actor.scope, { id: keyId, userId: holder.id, now: at });
-    await recordAudit(tx, actor.scope, {
-      action: 'key.revoked',
-      actorUserId,
-      targetUserId: holder.id,
-      keyId,
-      detail: revoked,
-      auditSource: isOperator(actor) ? null : actor.auditSource,
-    });
+    await recordAct(tx, actor, { action: 'key.revoked', targetUserId: holder.id, keyId, detail: revoked });
     await tellHolder(tx, actor.scope, { holder, keyId, kind: 'revoked', byUserId: actorUserId });
     return DONE;
   });

@@ -3,7 +3,6 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { type Environment, expiryOf, mintKey } from '../../domain/keys/api-key.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { replaceApiKey } from '../../store/keys/api-keys.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { lockForKeyAction } from '../authority/keys.ts';
@@ -16,6 +15,7 @@ import {
   joinInvalid,
   type KeyRefused,
   type OneTimeForm,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { holderOf, type KeyIssued } from './issue-key.ts';
@@ -91,7 +91,7 @@ export async function rotateKey(
   actor: Actor,
   { keyId, userId, environment, cell, formId, lifeDays, addresses, now = () => new Date() }: Rotation,
 ): Promise<KeyRotated | Invalid | Conflict | KeyRefused | AlreadySent> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
   const invalidLife = renewed === null ? null : checkLife(renewed);
   const list = addresses === undefined ? null : readAddresses(addresses);
@@ -125,13 +125,11 @@ export async function rotateKey(
       prefix,
       ...(list !== null && { addresses: addressWords(list.value) }),
     };
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'key.rotated',
-      actorUserId,
       targetUserId: holder.id,
       keyId,
       detail: renewed === null ? detail : { ...detail, expires: expiresAt?.toISOString() ?? 'never' },
-      auditSource,
     });
     const told = {
       holder,

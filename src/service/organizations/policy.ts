@@ -3,7 +3,6 @@ import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/keys/key-notice.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { formatCount } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { checkKeysSoon } from '../../store/keys/key-checks.ts';
 import {
   getOrganization,
@@ -15,7 +14,7 @@ import type { Database } from '../../store/sql/database.ts';
 import { changesBetween } from '../audit/audit-log.ts';
 import { lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
-import { DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
+import { DONE, type Done, type Invalid, invalid, recordAct, runAction } from '../outcome.ts';
 
 /** Returns the organization with its policy and its state, for an administrator. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
@@ -29,16 +28,11 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
     return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
   return runAction(db, async (tx) => {
-    const { organization, current } = await lockToGovern(tx, actor);
+    const { organization } = await lockToGovern(tx, actor);
     const detail = changesBetween(wordsOf(organization.policy), wordsOf(policy));
     if (Object.keys(detail).length === 0) return DONE;
     await setPolicy(tx, actor.scope, policy);
-    await recordAudit(tx, actor.scope, {
-      action: 'organization.policy_changed',
-      actorUserId: current.id,
-      detail,
-      auditSource: actor.auditSource,
-    });
+    await recordAct(tx, actor, { action: 'organization.policy_changed', detail });
     return DONE;
   });
 }
@@ -58,7 +52,7 @@ export async function updateNoticeSettings(
       `must be an integer from ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}, or empty.`,
     );
   return runAction(db, async (tx) => {
-    const { organization, current } = await lockToGovern(tx, actor);
+    const { organization } = await lockToGovern(tx, actor);
     const before = organization.notices;
     const after = { endsUnusedAfterDays, tellsNewNetworks };
     const detail = changesBetween(noticeWordsOf(before), noticeWordsOf(after));
@@ -66,12 +60,7 @@ export async function updateNoticeSettings(
     const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
     await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
     if (endsUnusedAfterDays !== before.endsUnusedAfterDays) await checkKeysSoon(tx, actor.scope);
-    await recordAudit(tx, actor.scope, {
-      action: 'organization.policy_changed',
-      actorUserId: current.id,
-      detail,
-      auditSource: actor.auditSource,
-    });
+    await recordAct(tx, actor, { action: 'organization.policy_changed', detail });
     return DONE;
   });
 }

@@ -28,6 +28,7 @@ import {
   type Invalid,
   type OneTimeForm,
   type RateLimited,
+  recordAct,
   runAction,
   unlessMoving,
 } from '../outcome.ts';
@@ -60,7 +61,7 @@ export async function createLink(
     if (unfit !== null) return unfit;
     await voidAccessLinksOf(tx, actor.scope, target.id);
     const link = await insertLink(tx, actor.scope, { user: target, kind, madeByUserId: current.id, now });
-    await recordAudit(tx, actor.scope, { ...eventOf(link), actorUserId: current.id, auditSource: actor.auditSource });
+    await recordAct(tx, actor, eventOf(link));
     return { kind: 'link-made', link };
   });
 }

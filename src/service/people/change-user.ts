@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { isRemovedEmail, shownEmail } from '../../domain/people/email.ts';
 import { isAbove, type Role } from '../../domain/people/role.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
@@ -10,7 +9,16 @@ import { changeUser } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkReplaceable, lockToManage, requireMayManage } from '../authority/people.ts';
 import { type HandOver, handOver, planHandOver } from '../integrations/hand-over.ts';
-import { type Conflict, catchInvalid, conflict, DONE, type Done, type Invalid, runAction } from '../outcome.ts';
+import {
+  type Conflict,
+  catchInvalid,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  recordAct,
+  runAction,
+} from '../outcome.ts';
 import { readRole } from './people.ts';
 
 /**
@@ -35,18 +43,16 @@ export async function changeRole(
     if (refusal !== null) return refusal;
     if (isAbove(target.role, next)) {
       if (found?.kind === 'invalid') return found;
-      const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+      const changed = await handOver(tx, actor, { userId: target.id, found });
       if (changed !== null) return changed;
     }
     await changeUser(tx, actor.scope, target.id, { role: next });
     // An intruder in one of the sessions, such as by a reset link that they created, must not gain permissions.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
-    await recordAudit(tx, actor.scope, {
+    await recordAct(tx, actor, {
       action: 'user.role_changed',
-      actorUserId: current.id,
       targetUserId: target.id,
       detail: { before: target.role, after: next } satisfies Record<string, Role>,
-      auditSource: actor.auditSource,
     });
     return DONE;
   });
@@ -61,7 +67,7 @@ export async function deactivateUser(
   actor: Actor,
   { userId, newOwner, now = new Date() }: { userId: string; newOwner?: string | undefined; now?: Date },
 ): Promise<Done | Invalid | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
     const found = await planHandOver(tx, actor, { userId, newOwner, mayStay: false });
@@ -70,17 +76,17 @@ export async function deactivateUser(
     const refusal = await checkReplaceable(tx, scope, target);
     if (refusal !== null) return refusal;
     if (found?.kind === 'invalid') return found;
-    const changed = await handOver(tx, actor, { userId: target.id, byUserId: current.id, found });
+    const changed = await handOver(tx, actor, { userId: target.id, found });
     if (changed !== null) return changed;
     await changeUser(tx, scope, target.id, { deactivatedAt: now });
     await endSessionsOf(tx, scope, target.id);
     await voidAccessLinksOf(tx, scope, target.id);
-    const event = { actorUserId: current.id, targetUserId: target.id, auditSource };
-    await recordAudit(tx, scope, { ...event, action: 'user.deactivated' });
+    const targetUserId = target.id;
+    await recordAct(tx, actor, { action: 'user.deactivated', targetUserId });
     const ending = { userId: target.id, at: now, byUserId: current.id };
     for (const { id, name } of await revokeApiKeysOf(tx, scope, ending)) {
       const detail = { name, why: 'user deactivated' };
-      await recordAudit(tx, scope, { ...event, action: 'key.revoked', keyId: id, detail });
+      await recordAct(tx, actor, { action: 'key.revoked', targetUserId, keyId: id, detail });
     }
     return DONE;
   });
@@ -98,17 +104,12 @@ export async function reactivateUser(
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     await lockOrganization(tx, actor.scope);
-    const { current, target } = await lockToManage(tx, actor, userId);
+    const { target } = await lockToManage(tx, actor, userId);
     if (target.deactivatedAt === null) return conflict(`${shownEmail(target.email)} is active.`);
     if (isRemovedEmail(target.email))
       return conflict('An operator has removed the account for good. Invite the person to give them a new one.');
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
-    await recordAudit(tx, actor.scope, {
-      action: 'user.reactivated',
-      actorUserId: current.id,
-      targetUserId: target.id,
-      auditSource: actor.auditSource,
-    });
+    await recordAct(tx, actor, { action: 'user.reactivated', targetUserId: target.id });
     return DONE;
   });
 }

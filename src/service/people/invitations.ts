@@ -32,6 +32,7 @@ import {
   invalid,
   joinInvalid,
   type OneTimeForm,
+  recordAct,
   runAction,
   unlessMoving,
 } from '../outcome.ts';
@@ -84,13 +85,7 @@ export async function inviteUser(
         madeByUserId: inviter.id,
         now,
       });
-      await recordAudit(tx, actor.scope, {
-        action: 'user.invited',
-        actorUserId: inviter.id,
-        targetUserId: user.id,
-        detail: { role: user.role },
-        auditSource: actor.auditSource,
-      });
+      await recordAct(tx, actor, { action: 'user.invited', targetUserId: user.id, detail: { role: user.role } });
       return { kind: 'link-made', link };
     }),
   );
@@ -105,7 +100,7 @@ export async function correctEmail(
   actor: Actor,
   { userId, email: text, formId, now = new Date() }: OneTimeForm & { userId: string; email: string; now?: Date },
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const read = catchInvalid(() => readEmail(text));
   if (read.kind === 'invalid') return read;
   const email = read.value;
@@ -126,12 +121,10 @@ export async function correctEmail(
       await voidAccessLinksOf(tx, scope, target.id);
       const invited = { ...target, email };
       const link = await insertLink(tx, scope, { user: invited, kind: 'invitation', madeByUserId: current.id, now });
-      await recordAudit(tx, scope, {
+      await recordAct(tx, actor, {
         action: 'user.email_changed',
-        actorUserId: current.id,
         targetUserId: target.id,
         detail: { from: target.email, to: email },
-        auditSource,
       });
       return { kind: 'link-made', link };
     }),
@@ -144,9 +137,9 @@ export async function withdrawInvitation(
   actor: Actor,
   { userId }: { readonly userId: string },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, target } = await lockToManage(tx, actor, userId);
+    const { target } = await lockToManage(tx, actor, userId);
     if (target.hasAccepted)
       return conflict(`${shownEmail(target.email)} has accepted the invitation. Deactivate the user instead.`);
     if (await isReferenced(tx, scope, target.id))
@@ -154,12 +147,10 @@ export async function withdrawInvitation(
         `${shownEmail(target.email)} has API keys or integrations, whose history stays. Deactivate the user instead.`,
       );
     await deleteUser(tx, scope, target.id);
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'user.invitation_withdrawn',
-      actorUserId: current.id,
       targetUserId: target.id,
       detail: { name: target.name, email: target.email },
-      auditSource,
     });
     return DONE;
   });

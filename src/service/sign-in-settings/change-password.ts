@@ -1,8 +1,7 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkPasswordAllowed } from '../authority/single-sign-on.ts';
-import { type Conflict, type Invalid, runAction } from '../outcome.ts';
+import { type Conflict, type Invalid, recordAct, runAction } from '../outcome.ts';
 import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';
 
@@ -30,12 +29,7 @@ export async function changePassword(
     const tooWeakNow = checkPassword(password, { ...actor, hasSecondFactor: user.totpSince !== null });
     if (tooWeakNow !== null) return tooWeakNow;
     await replacePassword(tx, actor.scope, { user, passwordHash, keptSession: tokenHash });
-    await recordAudit(tx, actor.scope, {
-      action: 'user.password_set',
-      actorUserId: user.id,
-      targetUserId: user.id,
-      auditSource: actor.auditSource,
-    });
+    await recordAct(tx, actor, { action: 'user.password_set', targetUserId: user.id });
     return { kind: 'session-renewed', token: await renewSession(tx, actor.scope, tokenHash) };
   });
 }

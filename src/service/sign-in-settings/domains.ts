@@ -19,6 +19,7 @@ import {
   type Done,
   type Invalid,
   invalid,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { takeBackInvitations } from '../people/invitations.ts';
@@ -35,16 +36,15 @@ export async function addDomain(
   const read = catchInvalid(() => parseDomain(text));
   if (read.kind === 'invalid') return read;
   const domain = read.value;
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current } = await lockSettings(tx, actor);
+    await lockSettings(tx, actor);
     const domains = await listSsoDomains(tx, scope);
     if (domains.some((each) => each.domain === domain)) return invalid('domain', 'is in the list already.');
     if (domains.length >= MAX_DOMAINS)
       return conflict(`Your organization has ${MAX_DOMAINS} domains already. Remove one that is not needed.`);
     await insertSsoDomain(tx, scope, { domain, token: mintDomainToken() });
-    const event = { action: 'sso.domain_added', actorUserId: current.id, detail: { domain }, auditSource } as const;
-    await recordAudit(tx, scope, event);
+    await recordAct(tx, actor, { action: 'sso.domain_added', detail: { domain } });
     return DONE;
   });
 }
@@ -134,15 +134,14 @@ export async function removeDomain(
   actor: Actor,
   { domain }: { readonly domain: string },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, connection } = await lockSettings(tx, actor);
+    const { connection } = await lockSettings(tx, actor);
     const removed = await deleteSsoDomain(tx, scope, domain);
     if (removed === null) return conflict('Your organization does not have this domain.');
     if (removed.verifiedAt !== null && connection !== null && connection.enforcedAt !== null)
       return conflict(IS_REQUIRED);
-    const event = { action: 'sso.domain_removed', actorUserId: current.id, detail: { domain }, auditSource } as const;
-    await recordAudit(tx, scope, event);
+    await recordAct(tx, actor, { action: 'sso.domain_removed', detail: { domain } });
     return DONE;
   });
 }

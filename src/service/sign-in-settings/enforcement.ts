@@ -3,7 +3,6 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { shownEmail } from '../../domain/people/email.ts';
 import { hashToken } from '../../domain/people/session.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { getOrganization, lockOrganization } from '../../store/organizations/organizations.ts';
 import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/people/sessions.ts';
 import {
@@ -16,7 +15,7 @@ import { findWaysIn } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { checkUnlinking, lockToGovern, lockToManage } from '../authority/people.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, runAction } from '../outcome.ts';
+import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, recordAct, runAction } from '../outcome.ts';
 import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
 
 /**
@@ -28,7 +27,7 @@ export async function requireSingleSignOn(
   actor: Actor,
   { token, breakGlass, now }: { readonly token: string; readonly breakGlass: string; readonly now: Date },
 ): Promise<Done | Invalid | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const tokenHash = hashToken(token);
   return runAction(db, async (tx) => {
     const { current, holders } = await lockToGovern(tx, actor, [breakGlass]);
@@ -51,12 +50,7 @@ export async function requireSingleSignOn(
     if (connection.breakGlassUserId === chosen.id) return DONE;
     await setSsoEnforced(tx, scope, { enforcedAt: connection.enforcedAt ?? now, breakGlassUserId: chosen.id });
     await endSessionsByWay(tx, scope, 'password');
-    await recordAudit(tx, scope, {
-      action: 'sso.required',
-      actorUserId: current.id,
-      detail: { 'break-glass administrator': chosen.email },
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'sso.required', detail: { 'break-glass administrator': chosen.email } });
     return DONE;
   });
 }
@@ -65,13 +59,11 @@ export async function requireSingleSignOn(
 export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
-    const byOperator = isOperator(actor);
-    const actorUserId = byOperator ? null : (await lockSettings(tx, actor)).current.id;
+    if (!isOperator(actor)) await lockSettings(tx, actor);
     const connection = await lockSsoConnection(tx, scope);
     if (connection === null || connection.enforcedAt === null) return conflict('Single sign-on is not required.');
     await setSsoEnforced(tx, scope, null);
-    const auditSource = byOperator ? null : actor.auditSource;
-    await recordAudit(tx, scope, { action: 'sso.no_longer_required', actorUserId, auditSource });
+    await recordAct(tx, actor, { action: 'sso.no_longer_required' });
     return DONE;
   });
 }
@@ -82,22 +74,16 @@ export async function unlinkUser(
   actor: Actor,
   { userId }: { readonly userId: string },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
-    const { current, target } = await lockToManage(tx, actor, userId);
+    const { target } = await lockToManage(tx, actor, userId);
     const refusal = await checkUnlinking(tx, scope, target);
     if (refusal !== null) return refusal;
     if (!(await deleteSsoIdentity(tx, scope, target.id)))
       return conflict(`${shownEmail(target.email)} is not linked for single sign-on.`);
     await endSsoSessionsOf(tx, scope, { userId: target.id });
-    const event = {
-      action: 'user.sso_unlinked',
-      actorUserId: current.id,
-      targetUserId: target.id,
-      auditSource,
-    } as const;
-    await recordAudit(tx, scope, event);
+    await recordAct(tx, actor, { action: 'user.sso_unlinked', targetUserId: target.id });
     return DONE;
   });
 }

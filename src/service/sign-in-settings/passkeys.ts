@@ -5,7 +5,6 @@ import { DomainError } from '../../domain/errors.ts';
 import { parseName } from '../../domain/name.ts';
 import { MAX_PASSKEYS } from '../../domain/people/ways-in.ts';
 import { isId } from '../../domain/text.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {
   deletePasskey,
@@ -26,6 +25,7 @@ import {
   type Done,
   type Invalid,
   type RateLimited,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { creationOptions, readRegistration, verifyRegistration } from '../sign-in/passkeys/ceremony.ts';
@@ -88,7 +88,7 @@ export async function addPasskey(
   actor: Actor,
   { credential, name, token, relyingParty, browser, now }: NewPasskey,
 ): Promise<Done | Invalid | Conflict> {
-  const { scope, userId, auditSource } = actor;
+  const { scope, userId } = actor;
   // The name is checked first, so that a mistake in it does not use up the challenge.
   const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
@@ -112,8 +112,11 @@ export async function addPasskey(
         name: parsedName.value,
         createdAt: now,
       });
-      const event = { actorUserId: userId, targetUserId: userId, auditSource };
-      await recordAudit(tx, scope, { ...event, action: 'user.passkey_added', detail: { passkey: parsedName.value } });
+      await recordAct(tx, actor, {
+        action: 'user.passkey_added',
+        targetUserId: userId,
+        detail: { passkey: parsedName.value },
+      });
       return DONE;
     });
   } catch (error) {
@@ -131,7 +134,7 @@ export async function renamePasskey(
   actor: Actor,
   { id, name }: { id: string; name: string },
 ): Promise<Done | Invalid> {
-  const { scope, userId, auditSource } = actor;
+  const { scope, userId } = actor;
   const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const to = parsedName.value;
@@ -139,8 +142,7 @@ export async function renamePasskey(
     const { name: from } = ownIn(await listPasskeysOf(tx, scope, userId), id);
     if (from === to) return DONE;
     await renameStored(tx, scope, { userId, id, name: to });
-    const event = { actorUserId: userId, targetUserId: userId, auditSource };
-    await recordAudit(tx, scope, { ...event, action: 'user.passkey_renamed', detail: { from, to } });
+    await recordAct(tx, actor, { action: 'user.passkey_renamed', targetUserId: userId, detail: { from, to } });
     return DONE;
   });
 }
@@ -151,7 +153,7 @@ export async function removePasskey(
   actor: Actor,
   { id, token }: { id: string; token: string },
 ): Promise<Done | Conflict> {
-  const { scope, userId, auditSource } = actor;
+  const { scope, userId } = actor;
   return runAction(db, async (tx) => {
     // The provider may be the other way to sign in. Its connection is not removed while the organization is locked.
     await lockOrganization(tx, scope);
@@ -163,8 +165,7 @@ export async function removePasskey(
     const refusal = passkeys === 1 ? await checkBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;
     if (refusal !== null) return refusal;
     await deletePasskey(tx, scope, { userId, id });
-    const event = { actorUserId: userId, targetUserId: userId, auditSource };
-    await recordAudit(tx, scope, { ...event, action: 'user.passkey_removed', detail: { passkey: name } });
+    await recordAct(tx, actor, { action: 'user.passkey_removed', targetUserId: userId, detail: { passkey: name } });
     return DONE;
   });
 }

@@ -1,7 +1,6 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { hashRecoveryCode, mintRecoveryCodes } from '../../domain/people/ways-in.ts';
-import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
 import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endOtherSessionsOf, endSessionsOf } from '../../store/people/sessions.ts';
 import {
@@ -26,6 +25,7 @@ import {
   invalid,
   type OneTimeForm,
   type RateLimited,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import { clearAttempt, consumeAttempt } from '../sign-in/attempt-limits.ts';
@@ -95,7 +95,7 @@ export async function confirmSecondFactor(
       const tokenHash = sessionHashOf(token);
       await endOtherSessionsOf(tx, actor.scope, { userId: user.id, tokenHash });
       const newToken = await renewSession(tx, actor.scope, tokenHash);
-      await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_on'));
+      await recordAct(tx, actor, { action: 'user.second_factor_on', targetUserId: actor.userId });
       return { kind: 'codes-made', recoveryCodes: codes, token: newToken };
     },
   );
@@ -131,7 +131,7 @@ export async function renewRecoveryCodes(
     if (user.totpSince === null) return conflict('You have no second factor.');
     const { codes, hashes } = createRecoveryCodes();
     await changeUser(tx, actor.scope, user.id, { recoveryCodes: hashes });
-    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.recovery_codes_made'));
+    await recordAct(tx, actor, { action: 'user.recovery_codes_made', targetUserId: actor.userId });
     return { kind: 'codes-made', recoveryCodes: codes };
   });
 }
@@ -145,7 +145,7 @@ export async function removeSecondFactor(db: Database, actor: Actor, { token }: 
       (await checkPasswordAllowed(tx, actor.scope, user.id)) ?? (await checkBreakGlass(tx, actor.scope, user));
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, user.id, NO_SECOND_FACTOR);
-    await recordAudit(tx, actor.scope, ownEvent(actor, 'user.second_factor_off'));
+    await recordAct(tx, actor, { action: 'user.second_factor_off', targetUserId: actor.userId });
     return DONE;
   });
 }
@@ -159,11 +159,6 @@ function createRecoveryCodes() {
   const codes = mintRecoveryCodes();
   const hashes = codes.flatMap((each) => hashRecoveryCode(each) ?? []).map((hash) => Uint8Array.from(hash));
   return { codes, hashes };
-}
-
-/** An event of the actor's own account. */
-function ownEvent({ userId, auditSource }: Actor, action: AuditEvent['action']): AuditEvent {
-  return { action, actorUserId: userId, targetUserId: userId, auditSource };
 }
 
 /**
@@ -191,15 +186,13 @@ export async function resetSecondFactor(
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);
     await endSessionsOf(tx, actor.scope, target.id);
-    await recordAudit(tx, actor.scope, {
+    await recordAct(tx, actor, {
       action: 'user.second_factor_removed',
-      actorUserId: isOperator(actor) ? null : actor.userId,
       targetUserId: target.id,
       detail: {
         before: target.totpSince !== null ? 'on' : target.totpSecret !== null ? 'begun, not confirmed' : 'off',
         ...(passkeys > 0 && { passkeys: String(passkeys) }),
       },
-      auditSource: isOperator(actor) ? null : actor.auditSource,
     });
     return DONE;
   });

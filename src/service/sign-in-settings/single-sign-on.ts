@@ -10,7 +10,6 @@ import {
   parseIssuer,
 } from '../../domain/people/single-sign-on.ts';
 import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { endSessionsByWay } from '../../store/people/sessions.ts';
 import {
   deleteSsoConnection,
@@ -41,6 +40,7 @@ import {
   type Invalid,
   invalid,
   joinInvalid,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
@@ -153,9 +153,9 @@ export async function saveConnection(
   actor: Actor,
   { targets, ...content }: ConnectionContent & { targets: WebhookTargets },
 ): Promise<Done | Invalid | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, connection } = await lockSettings(tx, actor);
+    const { connection } = await lockSettings(tx, actor);
     const stored = connection === null ? null : clientOf(db, connection);
     const read = readContent(content, { targets, stored });
     if (read.kind === 'invalid') return read;
@@ -178,15 +178,13 @@ export async function saveConnection(
     }
     // The subjects of another provider are other people, so nobody is linked any more.
     if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'sso.connection_saved',
-      actorUserId: current.id,
       detail: {
         issuer: stored !== null && stored.issuer !== issuer ? `${stored.issuer} -> ${issuer}` : issuer,
         'client ID': stored !== null && stored.clientId !== clientId ? `${stored.clientId} -> ${clientId}` : clientId,
         'client secret': stored?.clientSecret === clientSecret ? 'as before' : 'new',
       },
-      auditSource,
     });
     return DONE;
   });
@@ -194,9 +192,9 @@ export async function saveConnection(
 
 /** Removes the connection, ends the sessions by single sign-on, and unlinks all users. Verified domains stay. */
 export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, connection } = await lockSettings(tx, actor);
+    const { connection } = await lockSettings(tx, actor);
     if (connection === null) return conflict(NO_CONNECTION);
     if (connection.enforcedAt !== null) return conflict(IS_REQUIRED);
     const refusal = await checkAdministratorWithoutProvider(tx, scope);
@@ -204,8 +202,7 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
     await deleteSsoConnection(tx, scope);
     await endSessionsByWay(tx, scope, 'single sign-on');
     const detail = { issuer: connection.issuer };
-    const event = { action: 'sso.connection_removed', actorUserId: current.id, detail, auditSource } as const;
-    await recordAudit(tx, scope, event);
+    await recordAct(tx, actor, { action: 'sso.connection_removed', detail });
     return DONE;
   });
 }
@@ -226,19 +223,14 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
   if (claim.value === '' && roles.value.length > 0)
     return invalid('groups_claim', 'must be given for roles by group, such as groups. Or leave both empty.');
   const rules = { newPeopleRole: newPeople.value, groupsClaim: claim.value, groupRoles: roles.value };
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, connection } = await lockSettings(tx, actor);
+    const { connection } = await lockSettings(tx, actor);
     if (connection === null) return conflict(NO_CONNECTION);
     const detail = changesBetween(wordsOf(connection), wordsOf(rules));
     if (Object.keys(detail).length === 0) return DONE;
     await setSsoRules(tx, scope, rules);
-    await recordAudit(tx, scope, {
-      action: 'sso.rules_changed',
-      actorUserId: current.id,
-      detail,
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'sso.rules_changed', detail });
     return DONE;
   });
 }

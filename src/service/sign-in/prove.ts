@@ -1,12 +1,11 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
-import { type AuditEvent, recordAudit } from '../../store/audit/audit.ts';
 import { recordProof } from '../../store/people/sessions.ts';
 import { changeUser, findPasswordHash, findWaysIn } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
 import { findSignInWay, type SignInWay } from '../authority/single-sign-on.ts';
-import { type Invalid, invalid, type RateLimited } from '../outcome.ts';
+import { type Invalid, invalid, type RateLimited, recordAct } from '../outcome.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { readAssertion } from './passkeys/ceremony.ts';
 import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from './passkeys/use-passkey.ts';
@@ -82,7 +81,7 @@ async function proveByPassword(
     const user = await lockActor(tx, actor);
     const way = await findSignInWay(tx, actor.scope, user.id);
     const refuse = async (detail: Record<string, string>, refusal: Invalid) => {
-      await recordAudit(tx, actor.scope, failureOf(actor, detail));
+      await recordAct(tx, actor, failureOf(actor, detail));
       return refusal;
     };
     const isEnough = isPasswordEnough(way, { hasSecondFactor: user.totpSince !== null });
@@ -116,7 +115,7 @@ async function proveByPasskey(
     const spent = use === null ? null : await spendUse(tx, scope, { userId, use, now });
     if (spent?.kind === 'used') return accept(tx, actor, { token, now });
     const detail = { with: 'a passkey', ...(spent !== null && { why: spent.why }) };
-    await recordAudit(tx, scope, failureOf(actor, detail));
+    await recordAct(tx, actor, failureOf(actor, detail));
     return PASSKEY_REFUSED;
   });
   if (outcome.kind === 'proven') await clearAttempt(db, attempt);
@@ -129,6 +128,6 @@ async function accept(tx: Transaction, actor: Actor, { token, now }: Omit<Provin
   return PROVEN;
 }
 
-function failureOf({ userId, auditSource }: Actor, detail: Record<string, string>): AuditEvent {
-  return { action: 'user.proof_failed', actorUserId: userId, targetUserId: userId, detail, auditSource };
+function failureOf({ userId }: Actor, detail: Record<string, string>) {
+  return { action: 'user.proof_failed', targetUserId: userId, detail } as const;
 }

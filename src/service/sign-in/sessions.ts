@@ -17,7 +17,7 @@ import {
 import type { LockedUser } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
-import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
 /** A user has signed in. */
 export type SignedIn = {
@@ -104,37 +104,28 @@ export async function endOwnSession(
   actor: Actor,
   { sessionId, token }: { sessionId: string; token: string },
 ): Promise<Done | Conflict> {
-  const { scope, userId, auditSource } = actor;
+  const { scope, userId } = actor;
   return runAction(db, async (tx) => {
     await lockSession(tx, actor, token);
     const client = isId(sessionId) ? await endSessionById(tx, scope, { userId, id: sessionId }) : null;
     if (client === null) return conflict('This session had ended already.');
     const detail = { device: deviceOf(client.userAgent), ...(client.ip !== '' && { ip: client.ip }) };
-    const event = {
-      action: 'user.session_ended',
-      actorUserId: userId,
-      targetUserId: userId,
-      detail,
-      auditSource,
-    } as const;
-    await recordAudit(tx, scope, event);
+    await recordAct(tx, actor, { action: 'user.session_ended', targetUserId: userId, detail });
     return DONE;
   });
 }
 
 /** Ends every session of the actor except the one with this token. A repetition changes nothing. */
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
-  const { scope, userId, auditSource } = actor;
+  const { scope, userId } = actor;
   return runAction(db, async (tx) => {
     const { tokenHash } = await lockSession(tx, actor, token);
     const ended = await endOtherSessionsOf(tx, scope, { userId, tokenHash });
     if (ended === 0) return DONE;
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'user.signed_out_everywhere',
-      actorUserId: userId,
       targetUserId: userId,
       detail: { sessions: String(ended) },
-      auditSource,
     });
     return DONE;
   });

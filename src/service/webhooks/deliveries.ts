@@ -5,7 +5,6 @@ import { isId } from '../../domain/text.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import { TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { findEvent } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
 import {
@@ -23,7 +22,7 @@ import {
 import { requireRight } from '../authority/rights.ts';
 import { lockWebhookAction, lockWebhookAdministrator, noSuchDelivery } from '../authority/webhooks.ts';
 import { positionOfId, readListPage } from '../list-position.ts';
-import { type Conflict, conflict, DONE, type Done, runAction } from '../outcome.ts';
+import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
 export type DeliveryListPage = {
   readonly deliveries: readonly ListedWebhookDelivery[];
@@ -88,20 +87,18 @@ export async function resendDelivery(
   actor: Actor,
   { endpointId, messageId }: DeliveryId,
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const current = await lockWebhookAdministrator(tx, actor);
+    await lockWebhookAdministrator(tx, actor);
     const isPossible = isId(endpointId) && isId(messageId);
     const delivery = isPossible ? await lockWebhookDelivery(tx, scope, { endpointId, messageId }) : null;
     if (delivery === null) throw noSuchDelivery();
     if (delivery.isInProgress)
       return conflict('An attempt of this delivery is under way. Wait some seconds for its result.');
     await resendWebhookDelivery(tx, scope, { endpointId, messageId });
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'webhook.resent',
-      actorUserId: current.id,
       detail: { url: delivery.url, endpoint: endpointId, event: messageId },
-      auditSource,
     });
     return DONE;
   });
@@ -117,9 +114,9 @@ export async function sendTestEvent(
   actor: Actor,
   { endpointId, now = new Date() }: { readonly endpointId: string; readonly now?: Date },
 ): Promise<TestSent | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const since = new Date(now.getTime() - MINUTE_MS);
     if ((await countTestDeliveries(tx, scope, { endpointId: endpoint.id, since })) >= MAX_TESTS_PER_MINUTE)
       return conflict(
@@ -127,11 +124,9 @@ export async function sendTestEvent(
       );
     const messageId = newId();
     await insertTestDelivery(tx, scope, { endpointId: endpoint.id, messageId });
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'webhook.test_sent',
-      actorUserId: current.id,
       detail: { url: endpoint.url, endpoint: endpoint.id, event: messageId, type: TEST_EVENT_TYPE },
-      auditSource,
     });
     return { kind: 'test-sent', messageId };
   });

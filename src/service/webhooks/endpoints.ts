@@ -11,7 +11,6 @@ import {
   parseEventTypes,
 } from '../../domain/webhooks/webhook-endpoint.ts';
 import { SECRET_BYTES, secretText } from '../../domain/webhooks/webhook-message.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../store/sql/secrets.ts';
@@ -40,6 +39,7 @@ import {
   type Invalid,
   joinInvalid,
   type OneTimeForm,
+  recordAct,
   runAction,
 } from '../outcome.ts';
 
@@ -64,7 +64,7 @@ export async function createWebhookEndpoint(
   actor: Actor,
   { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
 ): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const content = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
@@ -85,11 +85,9 @@ export async function createWebhookEndpoint(
       createdByUserId: current.id,
       createdAt: new Date(),
     });
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'webhook.created',
-      actorUserId: current.id,
       detail: { url: content.url, endpoint: id, events: content.eventTypes.join(', ') },
-      auditSource,
     });
     return { kind: 'issued', id, url: content.url, secret: secret.text, previousUntil: null };
   });
@@ -117,10 +115,10 @@ export async function changeWebhookContent(
     targets,
   }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
 ): Promise<Done | Invalid> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const content = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
-    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
     if (content.kind === 'invalid') return content;
     const hasNewUrl = content.url !== endpoint.url;
     const [before, after] = [endpoint.eventTypes.join(', '), content.eventTypes.join(', ')];
@@ -130,16 +128,14 @@ export async function changeWebhookContent(
       eventTypes: content.eventTypes,
       ...(hasNewUrl && { failingSince: null }),
     });
-    await recordAudit(tx, scope, {
+    await recordAct(tx, actor, {
       action: 'webhook.changed',
-      actorUserId: current.id,
       detail: {
         url: content.url,
         endpoint: endpoint.id,
         ...(hasNewUrl && { 'former url': endpoint.url }),
         ...(before !== after && { events: `${before} -> ${after}` }),
       },
-      auditSource,
     });
     return DONE;
   });
@@ -151,18 +147,13 @@ export async function disableWebhookByUser(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const { id } = endpoint;
     const url = await disableWebhookEndpoint(tx, scope, { id, reason: 'user', at: new Date() });
     if (url === null) return conflict('The endpoint is disabled already.');
-    await recordAudit(tx, scope, {
-      action: 'webhook.disabled',
-      actorUserId: current.id,
-      detail: { url, endpoint: id, reason: 'user' },
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'webhook.disabled', detail: { url, endpoint: id, reason: 'user' } });
     return DONE;
   });
 }
@@ -173,18 +164,13 @@ export async function enableWebhookEndpoint(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const { id, url } = endpoint;
     if (endpoint.disabledAt === null) return conflict('The endpoint is enabled already.');
     await changeWebhookEndpoint(tx, scope, id, { disabledAt: null, disabledReason: null, failingSince: null });
-    await recordAudit(tx, scope, {
-      action: 'webhook.enabled',
-      actorUserId: current.id,
-      detail: { url, endpoint: id },
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'webhook.enabled', detail: { url, endpoint: id } });
     return DONE;
   });
 }
@@ -200,20 +186,15 @@ export async function removeWebhookEndpoint(
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
 ): Promise<Done> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   await transaction(db, (tx) => lockWebhookAction(tx, actor, endpointId));
   while ((await deleteDeliveriesOf(db, scope, { endpointId, limit: ROWS_AT_ONCE })) === ROWS_AT_ONCE);
   return runAction(db, async (tx) => {
     await lockOrganization(tx, scope);
-    const current = await lockWebhookAdministrator(tx, actor);
+    await lockWebhookAdministrator(tx, actor);
     const url = await deleteWebhookEndpoint(tx, scope, endpointId);
     if (url === null) throw noSuchEndpoint();
-    await recordAudit(tx, scope, {
-      action: 'webhook.deleted',
-      actorUserId: current.id,
-      detail: { url, endpoint: endpointId },
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'webhook.deleted', detail: { url, endpoint: endpointId } });
     return DONE;
   });
 }
@@ -247,10 +228,10 @@ export async function rotateWebhookSecret(
   actor: Actor,
   { endpointId, formId, now = new Date() }: OneTimeForm & { endpointId: string; now?: Date },
 ): Promise<WebhookSecretIssued | AlreadySent> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
-    const { current, endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
     const { id, url } = endpoint;
     const place = { organizationId: scope.organizationId, id };
     const former = db.keyring.decrypt(endpoint.secret, placeOfWebhookSecret(place));
@@ -261,12 +242,7 @@ export async function rotateWebhookSecret(
       previousSecret: db.keyring.encrypt(former, placeOfPreviousWebhookSecret(place)),
       previousSecretUntil: previousUntil,
     });
-    await recordAudit(tx, scope, {
-      action: 'webhook.secret_rotated',
-      actorUserId: current.id,
-      detail: { url, endpoint: id },
-      auditSource,
-    });
+    await recordAct(tx, actor, { action: 'webhook.secret_rotated', detail: { url, endpoint: id } });
     return { kind: 'issued', id, url, secret: text, previousUntil };
   });
 }
