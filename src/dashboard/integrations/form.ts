@@ -15,7 +15,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
-import { beside, head, postForm } from '../markup/parts.ts';
+import { actionForm, beside, head } from '../markup/parts.ts';
 import { INTEGRATION_ROLE_MEANING, ROLE_WORDS } from '../markup/words.ts';
 import { integrationIdOf } from './integration-head.ts';
 
@@ -86,11 +86,12 @@ ${beside({
   isLast: true,
   about: html`<p>A program that uses the API, such as a nightly import. It has API keys, but no password: nobody signs in as an integration.</p>
 <p>Its keys stay valid when a person leaves. Its role limits all of its keys, and its owner answers for it.</p>`,
-  content: postForm(
-    { action: NEW_INTEGRATION_URL, formToken: context.formToken },
-    html`${Object.values(fieldsOf(CREATE_FORM, filled, { context }))}
-<div class="actions"><button class="button primary">Create integration</button><a class="button plain" href="${INTEGRATIONS_URL}">Cancel</a></div>`,
-  ),
+  content: actionForm(context, {
+    action: NEW_INTEGRATION_URL,
+    fields: Object.values(fieldsOf(CREATE_FORM, filled, { context })),
+    button: 'Create integration',
+    cancel: INTEGRATIONS_URL,
+  }),
 })}`;
   return page(context, { title, main, problem });
 }
@@ -108,7 +109,7 @@ export async function change(context: SignedInContext, { values, typed }: Form<t
 
 /** `refused`: the form was refused, and is shown again. */
 async function changePage(context: SignedInContext, refused: Filling | null): Promise<View> {
-  const { dashboard, actor, now, formToken } = context;
+  const { dashboard, actor, now } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });
   const { name, ownerEmail, isOwnerActive } = integration;
   const owner = isOwnerActive ? ownerEmail : actor.email;
@@ -117,10 +118,6 @@ async function changePage(context: SignedInContext, refused: Filling | null): Pr
   const title = `Change ${name}`;
   const main = html`${head({ title, up: { name, href: url } })}
 ${problemSummary(filled.problem, CONTENT_FIELDS)}
-<div class="card narrow">${postForm(
-    { action: integrationUrl(integration.id, 'change'), formToken },
-    html`${Object.values(fieldsOf(CONTENT_FIELDS, filled, { context }))}
-<div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
-  )}</div>`;
+<div class="card narrow">${actionForm(context, { action: integrationUrl(integration.id, 'change'), fields: Object.values(fieldsOf(CONTENT_FIELDS, filled, { context })), button: 'Save', cancel: url })}</div>`;
   return page(context, { title, main, problem: filled.problem });
 }

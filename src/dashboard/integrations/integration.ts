@@ -19,7 +19,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { badge, beside, doneNotice, emailText, facts, head, pager, postForm } from '../markup/parts.ts';
+import { actionForm, badge, beside, doneNotice, emailText, facts, head, pager, postForm } from '../markup/parts.ts';
 import { day, INTEGRATION_ROLE_MEANING, instant, ROLE_WORDS, since } from '../markup/words.ts';
 import { doneDuringMove } from '../routing/errors.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
@@ -142,7 +142,7 @@ ${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}
 }
 
 export async function showSuspend(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken, now } = context;
+  const { actor, dashboard, now } = context;
   const { id, name } = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });
   const keys = await listActiveKeys(dashboard.db, actor, { userId: id, now });
   const [title, url] = [`Suspend ${name}`, integrationUrl(id)];
@@ -152,10 +152,7 @@ export async function showSuspend(context: SignedInContext): Promise<View> {
       : `${formatCount(keys.length, 'active API key')} ${keys.length === 1 ? 'is' : 'are'} refused with 401.`;
   const content = html`<div class="notice danger"><p><strong>As soon as you press Suspend, no key of ${name} works.</strong> ${effect}</p></div>
 <p>The keys are not revoked: if you reactivate the integration, they work again.</p>
-${postForm(
-  { action: integrationUrl(id, 'suspend'), formToken },
-  html`<div class="actions"><button class="button danger">Suspend</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: integrationUrl(id, 'suspend'), button: 'Suspend', kind: 'danger', cancel: url })}`;
   const listUrl = integrationKeysUrl(id);
   const lines = html`<ul class="lines">${keys.map((key) => keyLine(key, listUrl, now))}</ul>`;
   const main = html`${head({ title, up: { name, href: url } })}

@@ -1,6 +1,6 @@
 import { nameKeyOf } from '../../domain/name.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/authority/keys.ts';
 import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
@@ -13,7 +13,7 @@ import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { contactList, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { beside, facts, head, postForm } from '../markup/parts.ts';
+import { type ActionForm, actionForm, beside, facts, head } from '../markup/parts.ts';
 import { conflictPage } from '../routing/errors.ts';
 import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
@@ -37,19 +37,25 @@ export function keyOf(context: KeyContext): { readonly keyId: string; readonly u
 }
 
 type Confirmation = {
-  readonly form: Fields;
+  readonly fields: Fields;
   readonly problem: Problem | null;
-  /** What the page shows of a key that has not ended. `notice`: what the last submission did without saving. */
+  /** What the page shows of a key that has not ended. */
   readonly show: (key: KeyDetails, access: KeyAccess) => Promise<Content>;
 };
 
-type Content = { readonly content: Html; readonly notice?: Html | false };
+type Content = {
+  readonly words?: Html;
+  /** Omitted if there is nothing to send. The button has the name of the action by default. */
+  readonly form?: Pick<ActionForm, 'fields' | 'kind' | 'rest'> & { readonly button?: string };
+  /** What the last submission did without saving. */
+  readonly notice?: Html | false;
+};
 
 /** The page for an action. It is also the response to a form that did not carry out the action. */
 export async function confirmationPage(
   context: KeyContext,
   action: KeyPage,
-  { form, problem, show }: Confirmation,
+  { fields, problem, show }: Confirmation,
 ): Promise<View> {
   const { key, ...access } = await readKey(context);
   if (action === 'revoke') {
@@ -59,41 +65,20 @@ export async function confirmationPage(
     if (refused !== null) return refusedPage(context, refused);
   }
   const isEnded = !isPossible(action, key);
-  const { content, notice = false }: Content = isEnded ? alreadyEnded(key, context) : await show(key, access);
+  const { words, form, notice = false }: Content = isEnded ? alreadyEnded(key, context) : await show(key, access);
+  const [url, button, cancel] = [keyUrl(key, context, action), ACTION_NAMES[action], context.backUrl];
+  const content = html`${words}
+${form !== undefined && actionForm(context, { action: url, button, cancel, ...form })}`;
   const title = `${ACTION_NAMES[action]} ${key.name}`;
   const main = html`${head({ title, up: upToList(context) })}
-${problemSummary(problem, form)}${notice}
+${problemSummary(problem, fields)}${notice}
 ${beside({ title: 'The key', about: keyFacts(context, key, access.holder), content })}`;
   return page(context, { title, main, problem, isForm: true });
 }
 
-type ActionForm = {
-  readonly action: KeyPage;
-  readonly fields: HtmlValue;
-  /** The text of the button; the name of the action if it is omitted. */
-  readonly label?: string;
-  readonly kind?: 'primary' | 'danger';
-  /** What follows the button: the Enter key presses the first button of a form. */
-  readonly rest?: Html | undefined;
-};
-
-/** The form that carries out the action. */
-export function actionForm(
-  context: KeyContext,
-  key: KeyDetails,
-  { action, fields, label = ACTION_NAMES[action], kind = 'primary', rest }: ActionForm,
-): Html {
-  const { backUrl, formToken } = context;
-  return postForm(
-    { action: keyUrl(key, context, action), formToken },
-    html`${fields}
-<div class="actions"><button class="button ${kind}">${label}</button><a class="button plain" href="${backUrl}">Cancel</a></div>${rest}`,
-  );
-}
-
 function alreadyEnded(key: KeyDetails, { backUrl }: KeyContext): Content {
   return {
-    content: html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
+    words: html`<p>There is nothing left to do: this key ${endWords(key)}.</p>
 <p class="actions"><a class="button" href="${backUrl}">See the list</a></p>`,
   };
 }

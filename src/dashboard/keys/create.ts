@@ -12,7 +12,7 @@ import { newKeyUrl } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, environmentBadge, facts, head, postForm } from '../markup/parts.ts';
+import { actionForm, beside, emailText, environmentBadge, facts, head } from '../markup/parts.ts';
 import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
 import { refusalOf, refusedPage } from './confirmation.ts';
@@ -143,21 +143,22 @@ function aboutKey(context: KeyContext, access: KeyAccess, activeKeys: number): H
 
 function createForm(props: FormProps, filled: Filling): Html {
   const { context, access } = props;
-  const { listUrl, formToken } = context;
+  const { listUrl } = context;
   const { expiry, expiryDate, addresses, requestsPerSecond, ...fields } = fieldsOf(CREATE_FORM, filled, props);
   const { typed, problem } = filled;
   const isRefused = problem?.fields['addresses'] !== undefined || problem?.fields['requests_per_second'] !== undefined;
   const isRestricted = typed.addresses !== '' || typed.requestsPerSecond !== '';
   const isOpen = isRefused || access.policy.requiresAddresses || isRestricted;
-  return postForm(
-    { action: listUrl, formToken },
-    html`${Object.values(fields)}
+  return actionForm(context, {
+    action: listUrl,
+    fields: html`${Object.values(fields)}
 <div class="field-row">${expiry}${expiryDate}</div>
 <details class="fold"${isOpen && html` open`}><summary>Restrict from where, and how much</summary>
 ${addresses}
-${requestsPerSecond}</details>
-<div class="actions"><button class="button primary">Create API Key</button><a class="button plain" href="${listUrl}">Cancel</a></div>`,
-  );
+${requestsPerSecond}</details>`,
+    button: 'Create API Key',
+    cancel: listUrl,
+  });
 }
 
 function activeWords(activeKeys: number): string {

@@ -16,7 +16,7 @@ import { integrationKeysUrl, NEW_INTEGRATION_URL, urlOf } from '../http/addresse
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { INTEGRATION_ROLE_MEANING } from '../markup/words.ts';
-import { actionForm, confirmationPage, keyOf, refusedPage } from './confirmation.ts';
+import { confirmationPage, keyOf, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 
 type MoveProps = { readonly integrations: readonly NamedIntegration[] };
@@ -66,17 +66,16 @@ export async function move(context: KeyContext, { values, typed }: Form<typeof M
 /** `refused`: the form was refused, and is shown again. */
 async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> | null): Promise<View> {
   return confirmationPage(context, 'move', {
-    form: MOVE_FORM,
+    fields: MOVE_FORM,
     problem: refused?.problem ?? null,
     show: async (key, access) => {
       const integrations = await choicesOf(context, access);
-      if (integrations.length === 0) return { content: noIntegration(context) };
+      if (integrations.length === 0) return { words: noIntegration(context) };
       const filled = refused ?? { typed: { integration: '', name: key.name }, problem: null };
-      const fields = Object.values(fieldsOf(MOVE_FORM, filled, { integrations }));
       return {
-        content: html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
-<div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>
-${actionForm(context, key, { action: 'move', fields })}`,
+        form: { fields: Object.values(fieldsOf(MOVE_FORM, filled, { integrations })) },
+        words: html`<p>The key itself stays the same, so nothing has to be deployed. From then on, it acts for the integration: it stays valid when the user leaves, and the role of the integration limits it.</p>
+<div class="notice"><p>It keeps its permissions, its expiry, its allowed addresses and its rate limit. A key cannot be moved back.</p></div>`,
       };
     },
   });

@@ -4,7 +4,7 @@ import { text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
-import { actionForm, confirmationPage, keyOf, refusedPage } from './confirmation.ts';
+import { confirmationPage, keyOf, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
 
@@ -38,11 +38,10 @@ export async function rename(context: KeyContext, { values, typed }: Form<typeof
 /** `refused`: the form was refused, and is shown again. */
 async function renamePage(context: KeyContext, refused: Filled<typeof RENAME_FORM> | null): Promise<View> {
   return confirmationPage(context, 'rename', {
-    form: RENAME_FORM,
+    fields: RENAME_FORM,
     problem: refused?.problem ?? null,
-    show: async (key) => {
-      const { name } = fieldsOf(RENAME_FORM, refused ?? { typed: key, problem: null }, key);
-      return { content: actionForm(context, key, { action: 'rename', fields: name }) };
-    },
+    show: async (key) => ({
+      form: { fields: fieldsOf(RENAME_FORM, refused ?? { typed: key, problem: null }, key).name },
+    }),
   });
 }

@@ -4,7 +4,7 @@ import { hidden, parsed } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { formProblem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
-import { actionForm, confirmationPage, keyOf, refusedPage } from './confirmation.ts';
+import { confirmationPage, keyOf, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { addressesField, limitField, takeButton, usedAddresses } from './fields.ts';
 import { listUrlAfter } from './list.ts';
@@ -53,7 +53,7 @@ export async function restrict(
 /** `sent` is `null` if the form is shown for the first time. `isTaken`: the addresses from which the key was used are added. */
 async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'restrict', {
-    form: RESTRICT_FORM,
+    fields: RESTRICT_FORM,
     problem: sent?.problem ?? null,
     show: async (key, access) => {
       const { typed, problem }: Filling = sent ?? {
@@ -67,12 +67,13 @@ async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken
       const used = await usedAddresses(context, key, { text: typed.addresses, isTaken });
       const filled = { typed: { ...typed, addresses: used.addresses }, problem };
       const fields = Object.values(fieldsOf(RESTRICT_FORM, filled, { access, context }));
-      const isConfirmed = typed.lockedOut !== '';
-      const label = isConfirmed ? 'Lock out and save' : 'Save';
-      const kind = isConfirmed ? 'danger' : 'primary';
-      const content = html`<p>From where the key may be used, and how much. A change applies at once.</p>
-${actionForm(context, key, { action: 'restrict', fields, label, kind, rest: used.section })}`;
-      return { content, notice: used.notice };
+      const button = typed.lockedOut === '' ? 'Save' : 'Lock out and save';
+      const kind = typed.lockedOut === '' ? 'primary' : 'danger';
+      return {
+        words: html`<p>From where the key may be used, and how much. A change applies at once.</p>`,
+        form: { fields, button, kind, rest: used.section },
+        notice: used.notice,
+      };
     },
   });
 }

@@ -4,15 +4,7 @@ import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { doneDuringMove } from '../routing/errors.ts';
-import {
-  actionForm,
-  checkTypedName,
-  confirmationPage,
-  keyNameField,
-  keyOf,
-  mustTypeName,
-  refusedPage,
-} from './confirmation.ts';
+import { checkTypedName, confirmationPage, keyNameField, keyOf, mustTypeName, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
 
@@ -37,16 +29,16 @@ export async function revoke(context: KeyContext, { values, typed }: Form<typeof
 
 async function revokePage(context: KeyContext, filled: Filled<typeof REVOKE_FORM>): Promise<View> {
   return confirmationPage(context, 'revoke', {
-    form: REVOKE_FORM,
+    fields: REVOKE_FORM,
     problem: filled.problem,
     show: async (key) => {
-      const effect =
+      const words =
         key.state === 'expired'
           ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
           : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
       const { keyName } = fieldsOf(REVOKE_FORM, filled, { key });
       const fields = mustTypeName(context, key) && keyName;
-      return { content: html`${effect}\n${actionForm(context, key, { action: 'revoke', fields, kind: 'danger' })}` };
+      return { words, form: { fields, kind: 'danger' } };
     },
   });
 }

@@ -11,7 +11,6 @@ import { alreadySentPage } from '../forms/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import {
-  actionForm,
   checkTypedName,
   confirmationPage,
   keyNameField,
@@ -86,7 +85,7 @@ export async function rotate(context: KeyContext, { values, typed }: Form<typeof
 /** `isTaken`: the addresses from which the key was used are added. */
 async function rotatePage(context: KeyContext, { typed, problem }: Filling, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'rotate', {
-    form: ROTATE_FORM,
+    fields: ROTATE_FORM,
     problem,
     show: async (key, access) => {
       const { now } = context;
@@ -95,19 +94,12 @@ async function rotatePage(context: KeyContext, { typed, problem }: Filling, { is
         : null;
       const props = { context, key, access };
       const chosen = expiryOptions(props).find(({ value }) => value === typed.expiry)?.value;
-      const { addresses, keyName, ...fields } = fieldsOf(
-        ROTATE_FORM,
-        {
-          typed: { ...typed, expiry: chosen ?? defaultExpiry(props), addresses: used?.addresses ?? '' },
-          problem,
-        },
-        props,
-      );
-      const shown = [Object.values(fields), used !== null && addresses, mustTypeName(context, key) && keyName];
-      const content = html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
-<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>
-${actionForm(context, key, { action: 'rotate', fields: shown, rest: used?.section })}`;
-      return { content, notice: used?.notice ?? false };
+      const filled = { ...typed, expiry: chosen ?? defaultExpiry(props), addresses: used?.addresses ?? '' };
+      const { addresses, keyName, ...others } = fieldsOf(ROTATE_FORM, { typed: filled, problem }, props);
+      const fields = [Object.values(others), used !== null && addresses, mustTypeName(context, key) && keyName];
+      const words = html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
+<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>`;
+      return { words, form: { fields, rest: used?.section }, notice: used?.notice ?? false };
     },
   });
 }

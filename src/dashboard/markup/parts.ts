@@ -43,6 +43,30 @@ export function postForm({ action, formToken }: { action: string; formToken: str
   return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 }
 
+export type ActionForm = {
+  readonly action: string;
+  readonly fields?: HtmlValue;
+  /** The text of the button that sends the form. */
+  readonly button: string;
+  readonly kind?: 'primary' | 'danger';
+  /** The URL to which "Cancel" leads. */
+  readonly cancel: string;
+  /** What follows the button, because the Enter key presses the first button of a form. */
+  readonly rest?: Html | undefined;
+};
+
+/** A form with its fields, the button that sends it, and a link that leaves it. */
+export function actionForm(
+  { formToken }: Pick<RequestContext, 'formToken'>,
+  { action, fields, button, kind = 'primary', cancel, rest }: ActionForm,
+): Html {
+  return postForm(
+    { action, formToken },
+    html`${fields}
+<div class="actions"><button class="button ${kind}">${button}</button><a class="button plain" href="${cancel}">Cancel</a></div>${rest}`,
+  );
+}
+
 export function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }

@@ -20,7 +20,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, head, postForm } from '../markup/parts.ts';
+import { actionForm, beside, emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
 import { doneDuringMove } from '../routing/errors.ts';
 import { userPage } from './user.ts';
@@ -68,7 +68,7 @@ export async function showDemotion(context: SignedInContext): Promise<View> {
 async function demotionPage(context: SignedInContext, filled: Filled<typeof SET_ROLE_FORM>): Promise<View> {
   const { typed, problem } = filled;
   const { role } = typed;
-  const { actor, dashboard, formToken } = context;
+  const { actor, dashboard } = context;
   const user = await getManagedUser(context);
   const url = userUrl(user.id);
   if (!isRole(role)) return redirect(url);
@@ -79,11 +79,7 @@ async function demotionPage(context: SignedInContext, filled: Filled<typeof SET_
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, SET_ROLE_FORM)}
 <div class="card narrow"><p>From <strong>${ROLE_WORDS[user.role].name}</strong> to <strong>${ROLE_WORDS[role].name}</strong>. It applies at once, to all keys of ${user.name} too.</p>
-${postForm(
-  { action: userUrl(user.id, 'role'), formToken },
-  html`${fields.role}${integrationsSection(user, owned)}${owned.length > 0 && fields.newOwner}
-<div class="actions"><button class="button primary">Change role</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}</div>`;
+${actionForm(context, { action: userUrl(user.id, 'role'), fields: html`${fields.role}${integrationsSection(user, owned)}${owned.length > 0 && fields.newOwner}`, button: 'Change role', cancel: url })}</div>`;
   return page(context, { title, main, problem });
 }
 
@@ -98,7 +94,7 @@ async function deactivationPage(
   context: SignedInContext,
   refused: Filled<typeof DEACTIVATE_FORM> | null,
 ): Promise<View> {
-  const { actor, dashboard, formToken, now } = context;
+  const { actor, dashboard, now } = context;
   const user = await getManagedUser(context);
   const owned = await listIntegrationsOwnedBy(dashboard.db, actor, user.id);
   const keys = await listActiveKeys(dashboard.db, actor, { userId: user.id, now });
@@ -113,10 +109,7 @@ async function deactivationPage(
 <ul><li>${endingKeys(user, keys, now)}</li>
 <li>Every session and every open link of ${user.name} ends.</li></ul></div>
 <p>The user can be reactivated later; the keys cannot. Keys that ${user.name} made for others stay active, and are listed for review.</p>
-${postForm(
-  { action: userUrl(user.id, 'deactivate'), formToken },
-  html`${integrationsSection(user, owned)}${owned.length > 0 && newOwner}<div class="actions"><button class="button danger">Deactivate</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: userUrl(user.id, 'deactivate'), fields: html`${integrationsSection(user, owned)}${owned.length > 0 && newOwner}`, button: 'Deactivate', kind: 'danger', cancel: url })}`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, DEACTIVATE_FORM)}
 ${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="lines">${keys.map((key) => keyLine(key, userKeysUrl(user.id), now))}</ul>`, content }) : html`<div class="card narrow">${content}</div>`}`;
@@ -163,7 +156,7 @@ export async function showSecondFactorRemoval(context: SignedInContext): Promise
   const user = await getManagedUser(context);
   const title = `Remove the second factor and the passkeys of ${user.name}`;
   const main = html`${head({ title, up: { name: user.name, href: userUrl(user.id) }, lead: emailText(user.email) })}
-<div class="card narrow">${user.hasSecondFactor || user.passkeys > 0 ? removalForm(user, context.formToken) : nothingToRemove(user)}</div>`;
+<div class="card narrow">${user.hasSecondFactor || user.passkeys > 0 ? removalForm(context, user) : nothingToRemove(user)}</div>`;
   return page(context, { title, main });
 }
 
@@ -179,7 +172,7 @@ function stoppingWords({ hasSecondFactor, passkeys }: UserDetails): string {
   return passkeys > 0 ? `${factor}, and their passkeys,` : factor;
 }
 
-function removalForm(user: UserDetails, formToken: string): Html {
+function removalForm(context: SignedInContext, user: UserDetails): Html {
   const { id, name } = user;
   const url = userUrl(id);
   return html`<div class="notice danger"><p><strong>As soon as you press Remove:</strong></p>
@@ -187,10 +180,7 @@ function removalForm(user: UserDetails, formToken: string): Html {
 <li>${stoppingWords(user)} stop working.</li>
 <li>Every session of ${name} ends.</li></ul></div>
 <p>First make sure that the request comes from ${name}: somebody who has stolen the password would ask for the same. The password stays; one shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
-${postForm(
-  { action: userUrl(id, 'second-factor'), formToken },
-  html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: userUrl(id, 'second-factor'), button: 'Remove', kind: 'danger', cancel: url })}`;
 }
 
 function nothingToRemove({ id, name }: UserDetails): Html {

@@ -13,7 +13,7 @@ import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { beside, emailText, head, postForm } from '../markup/parts.ts';
+import { actionForm, beside, emailText, head } from '../markup/parts.ts';
 import { canMailLinks, linkPage } from './access-links.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, roleField, userIdOf } from './user-parts.ts';
@@ -67,12 +67,13 @@ ${beside({
   about: html`<ol class="steps"><li>${canMailLinks(context) ? 'We send the user a link.' : 'You see a link, once.'} It works for ${formatCount(LINK_HOURS.invitation, 'hour')}.</li>
 <li>The user opens it and ${isRequired ? 'continues at your identity provider' : 'chooses a password'}.</li>
 <li>The user ${isRequired ? 'is then signed in' : 'signs in'}, and can do what the role allows. You can change the role later.</li></ol>`,
-  content: postForm(
-    { action: INVITE_URL, formToken: context.formToken },
-    html`<div class="field-row">${name}${email}</div>
-${Object.values(fields)}
-<div class="actions"><button class="button primary">Invite</button><a class="button plain" href="${USERS_URL}">Cancel</a></div>`,
-  ),
+  content: actionForm(context, {
+    action: INVITE_URL,
+    fields: html`<div class="field-row">${name}${email}</div>
+${Object.values(fields)}`,
+    button: 'Invite',
+    cancel: USERS_URL,
+  }),
 })}`;
   return page(context, { title, main, problem });
 }
@@ -112,11 +113,7 @@ async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}
 ${problemSummary(problem, EMAIL_FORM)}
 <div class="card narrow"><p>${user.name} has not accepted the invitation. The links to the former e-mail stop working, and the new one gets an invitation.</p>
-${postForm(
-  { action: userUrl(user.id, 'email'), formToken: context.formToken },
-  html`${Object.values(fieldsOf(EMAIL_FORM, filled, { context }))}
-<div class="actions"><button class="button primary">Change and invite</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}</div>`;
+${actionForm(context, { action: userUrl(user.id, 'email'), fields: Object.values(fieldsOf(EMAIL_FORM, filled, { context })), button: 'Change and invite', cancel: url })}</div>`;
   return page(context, { title, main, problem });
 }
 
@@ -128,10 +125,7 @@ export async function showWithdrawal(context: SignedInContext): Promise<View> {
   const isPossible = await canWithdraw(context.dashboard.db, context.actor, user);
   const content = isPossible
     ? html`<div class="notice danger"><p><strong>As soon as you press Withdraw, ${user.name} is no longer a user.</strong> The links to ${emailText(user.email)} stop working. You can invite the user again.</p></div>
-${postForm(
-  { action: userUrl(user.id, 'withdraw'), formToken: context.formToken },
-  html`<div class="actions"><button class="button danger">Withdraw</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`
+${actionForm(context, { action: userUrl(user.id, 'withdraw'), button: 'Withdraw', kind: 'danger', cancel: url })}`
     : html`<p>${user.name} has API keys or integrations, whose history stays. Deactivate the user instead.</p>
 <p class="actions"><a class="button danger-plain" href="${userUrl(user.id, 'deactivate')}">Deactivate</a><a class="button plain" href="${url}">Cancel</a></p>`;
   const main = html`${head({ title, up: { name: user.name, href: url }, lead: emailText(user.email) })}

@@ -24,7 +24,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { badge, doneNotice, emailText, facts, head, postForm } from '../markup/parts.ts';
+import { actionForm, badge, doneNotice, emailText, facts, head } from '../markup/parts.ts';
 import { ROLE_WORDS } from '../markup/words.ts';
 import { passkeySection } from './passkeys.ts';
 
@@ -132,16 +132,17 @@ function passwordPage(
   context: SignedInContext,
   { hasPassword, problem }: { readonly hasPassword: boolean; readonly problem: Problem | null },
 ): View {
-  const { actor, formToken } = context;
+  const { actor } = context;
   const title = hasPassword ? 'Change password' : 'Set password';
   const main = html`${head({ title, up: { name: 'My profile', href: PROFILE_URL } })}
 ${problemSummary(problem, PASSWORD_FORM)}
-<div class="card narrow">${postForm(
-    { action: PASSWORD_URL, formToken },
-    html`<input type="hidden" autocomplete="username" value="${actor.email}">
-${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}
-<div class="actions"><button class="button primary">${title}</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
-  )}</div>`;
+<div class="card narrow">${actionForm(context, {
+    action: PASSWORD_URL,
+    fields: html`<input type="hidden" autocomplete="username" value="${actor.email}">
+${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
+    button: title,
+    cancel: PROFILE_URL,
+  })}</div>`;
   return page(context, { title, main, problem });
 }
 

@@ -27,7 +27,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, head, postForm } from '../markup/parts.ts';
+import { actionForm, copyField, head, postForm } from '../markup/parts.ts';
 
 // One's own second factor: the secret for the authenticator, the first code that confirms it, and the recovery codes.
 
@@ -88,21 +88,15 @@ ${problemSummary(problem)}
   return page(context, { title: 'Second factor', main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
-function removeForm({ formToken }: SignedInContext): Html {
+function removeForm(context: SignedInContext): Html {
   return html`<p>Sign-in asks for a code from your authenticator. After you turn this off, your password alone opens your account. One shorter than ${PASSWORD_CHARACTERS} characters must be replaced at the next sign-in.</p>
-${postForm(
-  { action: REMOVE_SECOND_FACTOR_URL, formToken },
-  html`<div class="actions"><button class="button danger">Turn off</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: REMOVE_SECOND_FACTOR_URL, button: 'Turn off', kind: 'danger', cancel: PROFILE_URL })}`;
 }
 
-function beginForm({ formToken }: SignedInContext): Html {
+function beginForm(context: SignedInContext): Html {
   return html`<p>You need an authenticator: an app on your phone, or a password manager, that makes six-digit codes.</p>
 <p>You get a secret for it, then confirm with a first code. After that, each sign-in with the password asks for a code, too. Turning it on ends your other sessions.</p>
-${postForm(
-  { action: SECOND_FACTOR_URL, formToken },
-  html`<div class="actions"><button class="button primary">Set up</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: SECOND_FACTOR_URL, button: 'Set up', cancel: PROFILE_URL })}`;
 }
 
 function confirmPage(
@@ -159,10 +153,7 @@ function renewPage(context: SignedInContext, problem: Problem | null): View {
   const main = html`${head({ title, up: UP })}
 ${problemSummary(problem)}
 <div class="card narrow"><p>You get ${RECOVERY_CODES} new codes. Each opens your account once without your authenticator. The earlier codes stop working at once.</p>
-${postForm(
-  { action: RECOVERY_CODES_URL, formToken: context.formToken },
-  html`${fieldsOf(ONE_TIME_FORM, { typed: {}, problem }, { context }).formId}<div class="actions"><button class="button primary">Regenerate codes</button><a class="button plain" href="${PROFILE_URL}">Cancel</a></div>`,
-)}</div>`;
+${actionForm(context, { action: RECOVERY_CODES_URL, fields: fieldsOf(ONE_TIME_FORM, { typed: {}, problem }, { context }).formId, button: 'Regenerate codes', cancel: PROFILE_URL })}</div>`;
   return page(context, { title, main, problem });
 }
 

@@ -14,7 +14,7 @@ import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { head, postForm } from '../markup/parts.ts';
+import { actionForm, head } from '../markup/parts.ts';
 import { conflictPage } from '../routing/errors.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS } from './create.ts';
@@ -48,12 +48,13 @@ async function changePage(context: SignedInContext, refused: Filled<typeof CONTE
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
   const filled = refused ?? { typed: endpoint, problem: null };
-  const content = postForm(
-    { action: endpointUrl(endpoint.id, 'change'), formToken: context.formToken },
-    html`${Object.values(fieldsOf(CONTENT_FIELDS, filled))}
-<p class="quiet">Deliveries that wait go to the new URL. Its receiver needs the same secret.</p>
-<div class="actions"><button class="button primary">Save</button><a class="button plain" href="${url}">Cancel</a></div>`,
-  );
+  const content = actionForm(context, {
+    action: endpointUrl(endpoint.id, 'change'),
+    fields: html`${Object.values(fieldsOf(CONTENT_FIELDS, filled))}
+<p class="quiet">Deliveries that wait go to the new URL. Its receiver needs the same secret.</p>`,
+    button: 'Save',
+    cancel: url,
+  });
   return confirmationPage(context, endpoint, { title: 'Change the endpoint', content, problem: filled.problem });
 }
 
@@ -70,10 +71,7 @@ export async function showDisable(context: SignedInContext): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
   const content = html`<p>Charter sends nothing to a disabled endpoint. Deliveries that wait are kept, and are sent when you enable it again. Changes while it is disabled are not sent later: read them from the feed of events.</p>
-${postForm(
-  { action: endpointUrl(endpoint.id, 'disable'), formToken: context.formToken },
-  html`<div class="actions"><button class="button danger">Disable</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: endpointUrl(endpoint.id, 'disable'), button: 'Disable', kind: 'danger', cancel: url })}`;
   return confirmationPage(context, endpoint, { title: 'Disable the endpoint', content });
 }
 
@@ -100,10 +98,7 @@ export async function showDelete(context: SignedInContext): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
   const content = html`<div class="notice danger"><p><strong>As soon as you press Delete, Charter sends nothing to this endpoint any more.</strong> Its deliveries, its attempts and its secret are deleted with it. This cannot be undone.</p></div>
-${postForm(
-  { action: endpointUrl(endpoint.id, 'delete'), formToken: context.formToken },
-  html`<div class="actions"><button class="button danger">Delete</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}`;
+${actionForm(context, { action: endpointUrl(endpoint.id, 'delete'), button: 'Delete', kind: 'danger', cancel: url })}`;
   return confirmationPage(context, endpoint, { title: 'Delete the endpoint', content });
 }
 

@@ -14,7 +14,7 @@ import { problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { environmentBadge, head, postForm } from '../markup/parts.ts';
+import { actionForm, environmentBadge, head } from '../markup/parts.ts';
 import { eventTypeChip } from './cells.ts';
 import { secretPage } from './secret.ts';
 
@@ -56,7 +56,7 @@ export async function createWebhook(
 }
 
 async function newWebhookPage(context: SignedInContext, filled: Filled<typeof CREATE_FORM>): Promise<View> {
-  const { actor, dashboard, formToken } = context;
+  const { actor, dashboard } = context;
   const { problem } = filled;
   const { length: count } = await listWebhooks(dashboard.db, actor);
   const title = 'Add a webhook endpoint';
@@ -67,12 +67,13 @@ ${
     ? html`<div class="notice warn"><p><strong>${count} of ${MAX_ENDPOINTS} endpoints: no more can be added.</strong> <a href="${WEBHOOKS_URL}">Delete one</a> that is not needed any more first.</p></div>`
     : html`<p class="quiet">${count} of ${MAX_ENDPOINTS} endpoints</p>`
 }
-<div class="card narrow">${postForm(
-    { action: NEW_WEBHOOK_URL, formToken },
-    html`<p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
-${Object.values(fieldsOf(CREATE_FORM, filled, { context }))}
-<div class="actions"><button class="button primary">Add the endpoint</button><a class="button plain" href="${WEBHOOKS_URL}">Cancel</a></div>`,
-  )}</div>`;
+<div class="card narrow">${actionForm(context, {
+    action: NEW_WEBHOOK_URL,
+    fields: html`<p>${environmentBadge(dashboard.environment)} The endpoint receives the events of this environment only.</p>
+${Object.values(fieldsOf(CREATE_FORM, filled, { context }))}`,
+    button: 'Add the endpoint',
+    cancel: WEBHOOKS_URL,
+  })}</div>`;
   return page(context, { title, main, problem });
 }
 

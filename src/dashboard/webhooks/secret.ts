@@ -8,7 +8,7 @@ import { endpointUrl, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
-import { copyField, environmentBadge, facts, head, postForm } from '../markup/parts.ts';
+import { actionForm, copyField, environmentBadge, facts, head } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 
@@ -29,7 +29,7 @@ ${facts([{ name: 'Environment', value: environmentBadge(context.dashboard.enviro
 }
 
 export async function showRotateSecret(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken, now } = context;
+  const { actor, dashboard, now } = context;
   const endpoint = await getWebhook(dashboard.db, actor, endpointIdOf(context));
   const url = endpointUrl(endpoint.id);
   const { previousSecretUntil } = endpoint;
@@ -43,10 +43,7 @@ ${
   previousSecretUntil > now &&
   html`<div class="notice warn"><p><strong>The secret was rotated less than ${PREVIOUS_SECRET_HOURS} hours ago.</strong> The one before it signs until ${instant(previousSecretUntil)}. As soon as you press Rotate, it signs no more: a receiver that still has it refuses events.</p></div>`
 }
-${postForm(
-  { action: endpointUrl(endpoint.id, 'rotate'), formToken },
-  html`${fieldsOf(ONE_TIME_FORM, { typed: {}, problem: null }, { context }).formId}<div class="actions"><button class="button primary">Rotate</button><a class="button plain" href="${url}">Cancel</a></div>`,
-)}</div>`;
+${actionForm(context, { action: endpointUrl(endpoint.id, 'rotate'), fields: fieldsOf(ONE_TIME_FORM, { typed: {}, problem: null }, { context }).formId, button: 'Rotate', cancel: url })}</div>`;
   return page(context, { title, main });
 }
 

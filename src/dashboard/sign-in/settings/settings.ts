@@ -36,7 +36,7 @@ import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { noMailWords } from '../../markup/key-notices.ts';
 import { page } from '../../markup/layout.ts';
-import { badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
+import { actionForm, badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
 import { organizationHead } from '../../organization/head.ts';
 import { depsOf } from '../single-sign-on/provider.ts';
@@ -296,7 +296,7 @@ export async function changeConnection(
 }
 
 export async function showConnectionRemoval(context: SignedInContext): Promise<View> {
-  const { dashboard, actor, formToken } = context;
+  const { dashboard, actor } = context;
   const { connection } = await getSignInSettings(dashboard.db, actor);
   if (connection === null) return redirect(SIGN_IN_SETTINGS_URL);
   const title = 'Remove the connection';
@@ -308,7 +308,7 @@ export async function showConnectionRemoval(context: SignedInContext): Promise<V
 <li>People are no longer linked to their accounts at the provider. After a new connection, each of them confirms their account again.</li>
 <li>The settings under New people and groups are deleted: the role of new people, the claim with groups and the roles by group.</li></ul></div>
 <p>API keys and verified domains stay.</p>
-${postForm({ action: REMOVE_CONNECTION_URL, formToken }, html`<div class="actions"><button class="button danger">Remove</button><a class="button plain" href="${SIGN_IN_SETTINGS_URL}">Cancel</a></div>`)}</div>`;
+${actionForm(context, { action: REMOVE_CONNECTION_URL, button: 'Remove', kind: 'danger', cancel: SIGN_IN_SETTINGS_URL })}</div>`;
   return page(context, { title, main });
 }
 
