@@ -13,7 +13,6 @@ import {
   whileDelivering,
   writeEvents,
 } from '../support/data/deliveries.ts';
-import { LOCAL } from '../support/data/webhooks.ts';
 import { byLabel, seriesOf } from '../support/observability/metrics.ts';
 import { createTenant } from '../support/postgres/store.ts';
 import { respondsWith } from '../support/servers/scripted-server.ts';

@@ -4,7 +4,6 @@ import { Keyring } from '../../src/domain/keyring.ts';
 import {
   FINE,
   insertEndpoint,
-  LOCAL,
   listDeliveries,
   startTestDeliveries,
   untilDelivered,
@@ -12,6 +11,7 @@ import {
   whileDelivering,
   writeEvents,
 } from '../support/data/deliveries.ts';
+import { LOCAL } from '../support/data/webhooks.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { respondsWith, type Step, staysSilent } from '../support/servers/scripted-server.ts';

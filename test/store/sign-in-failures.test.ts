@@ -1,14 +1,7 @@
 import { deleteExpiredSignInFailures } from '../../src/store/people/sign-in-failures.ts';
-<<<<<<< HEAD
 import { CHUNK_ROWS } from '../../src/store/sql/chunks.ts';
-import { openWithAutoExplain } from '../support/postgres/auto-explain.ts';
-import { withClient } from '../support/postgres/postgres.ts';
-import { writeRows } from '../support/postgres/rows.ts';
-=======
-import { BATCH_ROWS } from '../../src/store/sql/delete-in-batches.ts';
 import { openWithAutoExplain } from '../support/postgres/plans.ts';
 import { withClient, writeRows } from '../support/postgres/postgres.ts';
->>>>>>> badb7066 (Give the fixtures of the tests fewer files)
 import { useDatabase } from '../support/postgres/store.ts';
 
 // The rows left by a flood of guesses from many addresses: most still count, and some have expired.

@@ -6,20 +6,13 @@ import {
   insertWebhookEndpoint,
   listWebhookEndpoints,
 } from '../../src/store/webhooks/webhook-endpoints.ts';
-<<<<<<< HEAD
 import {
   deleteExpiredDeliveries,
   findWebhookDelivery,
   listWebhookDeliveries,
 } from '../../src/store/webhooks/webhook-history.ts';
-import { openWithAutoExplain, type Plan } from '../support/postgres/auto-explain.ts';
-import { writeRows } from '../support/postgres/rows.ts';
-=======
-import { deleteExpiredDeliveries } from '../../src/store/webhooks/webhook-expiry.ts';
-import { findWebhookDelivery, listWebhookDeliveries } from '../../src/store/webhooks/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
->>>>>>> badb7066 (Give the fixtures of the tests fewer files)
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
 // Two organizations, each with an endpoint that has 20,000 deliveries. Half of them wait.

@@ -1,12 +1,7 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
-<<<<<<< HEAD
 import { deleteExpiredChallenges } from '../../../src/store/people/passkeys.ts';
-import { Authenticator, type Deviation } from '../../support/dashboard/authenticator.ts';
-=======
-import { deleteExpiredChallenges } from '../../../src/store/people/passkey-challenges.ts';
->>>>>>> badb7066 (Give the fixtures of the tests fewer files)
 import { Browser, expectToSay, isIn, type Page } from '../../support/dashboard/dashboard.ts';
 import {
   browserOf,

@@ -7,13 +7,7 @@ import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/dashboard/passkeys.ts';
 import { addSecondFactor, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf } from '../../support/data/actors.ts';
-<<<<<<< HEAD
-import { PASSWORD } from '../../support/data/password.ts';
-import { beginWith, connect } from '../../support/data/single-sign-on.ts';
-import { type Company, useCompanies } from '../../support/providers/companies.ts';
-=======
-import { beginWith, connect, useCompanies } from '../../support/providers/companies.ts';
->>>>>>> badb7066 (Give the fixtures of the tests fewer files)
+import { beginWith, type Company, connect, useCompanies } from '../../support/providers/companies.ts';
 
 const ORIGIN = 'https://charter.example.org';
 const companies = await useCompanies({ publicUrl: ORIGIN });

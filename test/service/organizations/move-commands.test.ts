@@ -3,8 +3,7 @@ import { v7 as newId } from 'uuid';
 import { markDeletions } from '../../../src/store/organizations/organization-moves.ts';
 import { Client } from '../../support/clients/client.ts';
 import { ORGANIZATION } from '../../support/data/team.ts';
-import { untilWaiting } from '../../support/postgres/postgres.ts';
-import { inTransaction } from '../../support/postgres/transaction.ts';
+import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
 import { runAdminCommand } from '../../support/processes/admin.ts';
 import { LIST, MOVING, refusal, SUCCESS, useMoves } from '../../support/processes/moves.ts';
 

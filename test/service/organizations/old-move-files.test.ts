@@ -2,7 +2,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { v7 as newId } from 'uuid';
 import { Browser } from '../../support/dashboard/dashboard.ts';
-import { PASSWORD } from '../../support/data/password.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { ORGANIZATION } from '../../support/data/team.ts';
 import { finishMove } from '../../support/processes/admin.ts';
 import { LIST, MOVING, refusal, SUCCESS, useMoves } from '../../support/processes/moves.ts';

@@ -7,8 +7,8 @@ import { CARRIED } from '../../../src/store/organizations/organization-moves.ts'
 import type { Client } from '../../support/clients/client.ts';
 import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { reportAsProgram } from '../../support/dashboard/reports.ts';
+import { PASSWORD } from '../../support/data/accounts.ts';
 import { giveKey } from '../../support/data/actors.ts';
-import { PASSWORD } from '../../support/data/password.ts';
 import { LIST, MOVING, SUCCESS, type TeamWithKey, useMoves } from '../../support/processes/moves.ts';
 
 const {

@@ -6,13 +6,13 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
+import { sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { rotateWebhookSecret } from '../../../src/service/webhooks/endpoints.ts';
-import { sendTestEvent } from '../../../src/service/webhooks/webhooks.ts';
-import { type Database, transaction } from '../../../src/store/sql/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { cheapPasswordHash, newAuditSource } from './accounts.ts';
 import { byRole, createActors, createScope, READ, READ_WRITE } from './actors.ts';
-import { type Attempt, addEndpoint, countDay, writeAttempts, writeEvent } from './webhooks.ts';
+import { type Attempt, addEndpoint, countDay, withoutMail, writeAttempts, writeEvent } from './webhooks.ts';
 
 export const NAMES: Record<Role, string> = {
   administrator: 'Adaeze Okafor',
@@ -212,7 +212,7 @@ export async function addRealisticWebhooks(
     url: 'https://reports.northwind.example/events',
     eventTypes: ['parent_program.deleted'],
   });
-  await transaction(db, (tx) => disableEndpoint(tx, scope, { id: disabled.id, url: disabled.url, reason: 'failing' }));
+  await disableEndpoint(withoutMail(db), scope, { id: disabled.id, url: disabled.url, reason: 'failing' });
   const failingSince = new Date(Date.now() - 2 * DAY_MS);
   await db.prisma.webhookEndpoint.updateMany({ where: { id: failing.id }, data: { failingSince } });
   orThrow(await rotateWebhookSecret(db, administrator, { endpointId }));

@@ -5,8 +5,7 @@ import { Client } from '../clients/client.ts';
 import { useDashboard } from '../dashboard/dashboard-server.ts';
 import { createTeam, ORGANIZATION, type Team } from '../data/team.ts';
 import { useFolder } from '../folder.ts';
-import { untilWaiting } from '../postgres/postgres.ts';
-import { inTransaction } from '../postgres/transaction.ts';
+import { inTransaction, untilWaiting } from '../postgres/postgres.ts';
 import { useServer } from '../servers/server.ts';
 import { finishMove, runAdminCommand } from './admin.ts';
 
