@@ -1,6 +1,6 @@
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { expectToSay, wordsOf } from '../support/dashboard/dashboard.ts';
-import { browserOf, startDashboard, useDashboard } from '../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, startDashboard, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { giveIntegration } from '../support/data/integrations.ts';
 import { PUBLIC_URL } from '../support/data/key-notices.ts';
@@ -27,8 +27,7 @@ test('a saved policy is shown and applies from the next page on, and a wrong one
 });
 
 test('the page of the organization shows the rate limits in effect: the defaults, its own, and none', async () => {
-  const { administrator, scope } = await createPeople(db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, scope } = await createSignedIn(dashboard, 'administrator');
   const words = async () => wordsOf(await browser.get('/organization'));
   expect(await words()).toMatch(/ [\d,]+ requests per second for each API key [\d,]+ requests per second for all/);
   await changeLimits(db, scope.organizationId, { perKey: 30, perOrganization: 0 });
@@ -36,8 +35,7 @@ test('the page of the organization shows the rate limits in effect: the defaults
 });
 
 test('the settings for unused keys are saved, refused by name outside of their bounds, and kept in the form', async () => {
-  const { administrator } = await createPeople(db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser } = await createSignedIn(dashboard, 'administrator');
   const action = '/organization/unused-keys';
   const save = (ends_unused_after_days: string, tells_new_networks?: 'yes') =>
     browser.submit('/organization', { ends_unused_after_days, tells_new_networks }, action);

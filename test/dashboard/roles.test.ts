@@ -1,5 +1,5 @@
 import { keysIn, wordsOf } from '../support/dashboard/dashboard.ts';
-import { browserOf, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { createOneOfEach, formsAt } from '../support/dashboard/every-form.ts';
 import { createPeople } from '../support/data/actors.ts';
 import { encryptedSecret } from '../support/postgres/postgres.ts';
@@ -126,8 +126,7 @@ test.each([
 test('a manager sees no role above member in a form, and no action buttons for an administrator', async () => {
   // The attack: the page itself reveals which form to post.
   const { db } = dashboard;
-  const { administrator, manager } = await createPeople(db);
-  const browser = await browserOf(dashboard, manager);
+  const { browser, administrator } = await createSignedIn(dashboard, 'manager');
   const invite = await browser.get('/people/users/invite');
   expect([...invite.text.matchAll(/<option value="(\w+)"/g)].map(([, role]) => role).toSorted()).toEqual([
     'member',

@@ -10,7 +10,7 @@ import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { prove } from '../../../src/service/sign-in/prove.ts';
 import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { Browser, expectToSay, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
 import {
@@ -55,11 +55,10 @@ test.each([
   ['decomposed', 'Jose\u0301'],
 ])('a name is found by its %s Unicode form', async (_form, name) => {
   // The bug: a name copied from a file of macOS, where the accent is a separate character, matched nobody.
-  const { administrator, member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const data = { name: 'Jos\u00e9' };
   await db.prisma.user.updateMany({ where: { id: member.userId }, data });
   await giveKey(db, member, data);
-  const browser = await browserOf(dashboard, administrator);
   for (const field of ['person', 'key']) {
     for (const path of [
       `${PATH}?${field}=${encodeURIComponent(name)}`,
@@ -113,9 +112,8 @@ test('a filter finds what it names and nothing that nearly matches', async () =>
 });
 
 test('the page says how many events there are, and of many, that there are more than 1,000', async () => {
-  const { administrator, member, scope } = await createPeople(db);
+  const { browser, member, scope } = await createSignedIn(dashboard, 'administrator');
   for (let i = 0; i < 3; i += 1) await giveKey(db, member, { name: `Counted ${i}` });
-  const browser = await browserOf(dashboard, administrator);
   expect(wordsOf(await browser.get(PATH))).toContain('Events 3 in all');
   expect(wordsOf(await browser.get(`${PATH}?key=counted%201`))).toContain('Events 1 found');
   await db.pool.query(

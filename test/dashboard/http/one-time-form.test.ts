@@ -1,8 +1,8 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
-import { createPeople, giveKey, times } from '../../support/data/actors.ts';
+import { giveKey, times } from '../../support/data/actors.ts';
 import { until } from '../../support/wait.ts';
 
 const dashboard = await useDashboard();
@@ -62,8 +62,7 @@ test('a refused form can be corrected with the back button and sent again', asyn
 });
 
 test('an invitation and a reset link that were refused can be sent again, and are made once', async () => {
-  const { administrator, member } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const invite = '/people/users/invite';
   const email = `${crypto.randomUUID()}@example.test`;
   const fields = filled(await browser.form(invite), { name: 'Mei', email: member.email });
@@ -98,8 +97,7 @@ test('one form sent 50 times concurrently through two servers creates one key an
 });
 
 test('sending a form twice says what the first one created and what to do now', async () => {
-  const { administrator, member } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   const { id } = await giveKey(dashboard.db, administrator);
   const user = `/people/users/${member.userId}`;
   const person = { name: 'Mei', email: `${crypto.randomUUID()}@example.test` };

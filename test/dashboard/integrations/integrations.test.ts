@@ -4,7 +4,7 @@ import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { keysIn, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 
@@ -14,10 +14,9 @@ const INTEGRATIONS = '/organization/integrations';
 
 // The attack: the pages of users, which offer links and roles, opened for an integration.
 test('the pages of users do not show an integration, and those of integrations no user', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, member);
   const [key, own] = [await giveIntegrationKey(db, member, integration), await giveKey(db, member)];
-  const browser = await browserOf(dashboard, administrator);
   const [user, wrongUser] = [`/people/users/${integration.id}`, `${INTEGRATIONS}/${member.userId}`];
   for (const path of [user, `${user}/role?role=viewer`, `${user}/deactivate`, `${user}/second-factor`, wrongUser])
     expect([path, (await browser.get(path)).status]).toEqual([path, 404]);
@@ -32,9 +31,8 @@ test('the pages of users do not show an integration, and those of integrations n
 });
 
 test('an owner creates a key of the integration, sees it once, and finds the integration under Organization', async () => {
-  const { member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'member');
   const integration = await giveIntegration(db, member, { name: 'Nightly import' });
-  const browser = await browserOf(dashboard, member);
   expect(wordsOf(await browser.get('/profile'))).toContain('Organization');
   expect(wordsOf(await browser.get(INTEGRATIONS))).toContain('Nightly import');
   const keys = `${INTEGRATIONS}/${integration.id}/api-keys`;
@@ -46,10 +44,9 @@ test('an owner creates a key of the integration, sees it once, and finds the int
 });
 
 test('the organization finds a key of an integration by the key itself and by the name of the integration', async () => {
-  const { administrator } = await createPeople(db);
+  const { browser, administrator } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, administrator, { name: 'Warehouse export' });
   const { id, key } = await giveIntegrationKey(db, administrator, integration, { name: 'Production' });
-  const browser = await browserOf(dashboard, administrator);
   const found = await browser.submit('/organization/api-keys', { search: key });
   expect(found.headers['location']).toContain(`${INTEGRATIONS}/${integration.id}/api-keys/${id}`);
   const listed = await browser.get('/organization/api-keys?holder=WAREHOUSE');
@@ -58,12 +55,11 @@ test('the organization finds a key of an integration by the key itself and by th
 });
 
 test('a move is an event of the user and of the integration, and links to where the key is now', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, administrator, { name: 'Course catalogue' });
   const { id: keyId } = await giveKey(db, member, { name: 'Laptop' });
   const move = { keyId, userId: member.userId, integrationId: integration.id, name: 'Server' };
   orThrow(await moveKey(db, administrator, move));
-  const browser = await browserOf(dashboard, administrator);
   for (const [person, words] of [
     ['Course catalogue', `From ${member.name}`],
     [member.email, 'To Course catalogue'],
@@ -76,14 +72,13 @@ test('a move is an event of the user and of the integration, and links to where 
 });
 
 test('the page of a moved key names its former user, and links to no rotation that another holder has', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, administrator);
   const first = await giveKey(db, member, { name: 'Import' });
   const rotation = { keyId: first.id, userId: member.userId, environment: 'live' } as const;
   const { id: keyId } = orThrow(await rotateKey(db, member, rotation));
   const move = { keyId, userId: member.userId, integrationId: integration.id, name: 'Import' };
   orThrow(await moveKey(db, administrator, move));
-  const browser = await browserOf(dashboard, administrator);
   const keys = `${INTEGRATIONS}/${integration.id}/api-keys`;
   const page = await browser.get(`${keys}/${keyId}`);
   expect(wordsOf(page)).toContain(`from ${member.name}`);
@@ -150,9 +145,8 @@ test('a form for an integration names a wrong owner together with the other mist
 });
 
 test('the page of an integration says who gets the mails', async () => {
-  const { administrator, manager } = await createPeople(db);
+  const { browser, manager } = await createSignedIn(dashboard, 'administrator');
   const { id } = await giveIntegration(db, manager);
-  const browser = await browserOf(dashboard, administrator);
   const page = `${INTEGRATIONS}/${id}`;
   expect(wordsOf(await browser.get(page))).toContain('None besides the owner’s');
   await db.prisma.user.updateMany({ where: { id: manager.userId }, data: { deactivatedAt: new Date() } });
@@ -164,9 +158,8 @@ test('the page of an integration says who gets the mails', async () => {
 });
 
 test('a demotion of an owner by the form of the user page leads to the page that asks for an owner', async () => {
-  const { administrator, manager } = await createPeople(db);
+  const { browser, manager } = await createSignedIn(dashboard, 'administrator');
   await giveIntegration(db, manager, { name: 'Nightly import' });
-  const browser = await browserOf(dashboard, administrator);
   const user = `/people/users/${manager.userId}`;
   const asked = await browser.submit(user, { role: 'viewer' }, `${user}/role`);
   expect([asked.status, asked.headers['location']]).toEqual([303, `${user}/role?role=viewer`]);
@@ -179,10 +172,9 @@ test('a demotion of an owner by the form of the user page leads to the page that
 });
 
 test('a key that is refused because its integration is suspended is not shown as active', async () => {
-  const { administrator } = await createPeople(db);
+  const { browser, administrator } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, administrator);
   const { id, key } = await giveIntegrationKey(db, administrator, integration);
-  const browser = await browserOf(dashboard, administrator);
   const one = `${INTEGRATIONS}/${integration.id}`;
   const pages = [`${one}/api-keys`, `${one}/api-keys/${id}`, '/organization/api-keys'];
   const badges = async () =>
@@ -196,10 +188,9 @@ test('a key that is refused because its integration is suspended is not shown as
 });
 
 test('the lists and the page of a key say which of its permissions the role of its holder does not allow', async () => {
-  const { administrator } = await createPeople(db);
+  const { browser, administrator } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, administrator);
   const { id } = await giveIntegrationKey(db, administrator, integration, { permissions: [...PERMISSIONS] });
-  const browser = await browserOf(dashboard, administrator);
   const one = `${INTEGRATIONS}/${integration.id}`;
   const WORDS = 'The role does not allow parent_programs:write';
   const pages = [`${one}/api-keys`, `${one}/api-keys/${id}`, '/organization/api-keys'];
@@ -209,10 +200,9 @@ test('the lists and the page of a key say which of its permissions the role of i
 });
 
 test('the form for a move selects no integration if there are several, and needs one', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   await giveIntegration(db, administrator);
   const { id } = await giveKey(db, member);
-  const browser = await browserOf(dashboard, administrator);
   const path = `/people/users/${member.userId}/api-keys/${id}/move`;
   expect((await browser.get(path)).text).not.toContain('<option value="">');
   await giveIntegration(db, administrator);
@@ -225,8 +215,7 @@ test('the form for a move selects no integration if there are several, and needs
 });
 
 test('a manager creates an integration, suspends it and reactivates it, and its key follows', async () => {
-  const { manager } = await createPeople(db);
-  const browser = await browserOf(dashboard, manager);
+  const { browser } = await createSignedIn(dashboard, 'manager');
   const created = await browser.submit(`${INTEGRATIONS}/new`, { name: 'Nightly import', role: 'member' });
   const at = created.headers['location'] ?? '';
   expect(wordsOf(await browser.get(at))).toContain('Nightly import is created.');
@@ -244,11 +233,10 @@ test('a manager creates an integration, suspends it and reactivates it, and its 
 });
 
 test('an owner moves their own key, whose name must be free there, and still finds it in the list of moved keys', async () => {
-  const { member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'member');
   const integration = await giveIntegration(db, member, { name: 'Enrolment sync' });
   await giveIntegrationKey(db, member, integration, { name: 'Production' });
   const { id, key } = await giveKey(db, member, { name: 'Production' });
-  const browser = await browserOf(dashboard, member);
   const path = `/profile/api-keys/${id}/move`;
   expect(wordsOf(await browser.submit(path))).toContain('Enrolment sync has a key named "Production" already.');
   const moved = await browser.submit(path, { name: 'Production, moved' });
@@ -272,10 +260,9 @@ test('every page of the organization names an integration without an active owne
 });
 
 test('an owner who is deactivated by the form is replaced by the user that the form names, and the key stays valid', async () => {
-  const { administrator, manager } = await createPeople(db);
+  const { browser, administrator, manager } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, manager);
   const { key } = await giveIntegrationKey(db, manager, integration);
-  const browser = await browserOf(dashboard, administrator);
   const path = `/people/users/${manager.userId}/deactivate`;
   expect((await browser.submit(path, { new_owner: 'nobody@example.test' })).status).toBe(422);
   expect((await browser.submit(path, { new_owner: administrator.email })).status).toBe(303);

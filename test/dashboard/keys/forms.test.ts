@@ -1,6 +1,6 @@
 import { READ_PERMISSIONS } from '../../../src/domain/people/role.ts';
 import { Browser, expectToSay, type Fields, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, times } from '../../support/data/actors.ts';
 
 const dashboard = await useDashboard();
@@ -23,8 +23,7 @@ test('the form selects reading and 90 days, or less where the organization allow
 });
 
 test('a key with a chosen last day works until the end of that day', async () => {
-  const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
-  const browser = await browserOf(dashboard, member);
+  const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   for (const days of [0, 1, 88]) {
     const day = new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
     const name = `Until in ${days} days`;
@@ -36,8 +35,7 @@ test('a key with a chosen last day works until the end of that day', async () =>
 
 test('the day counts only if it is chosen, and must then be given', async () => {
   // The bug: a day that was entered counted, whatever was selected beside it.
-  const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
-  const browser = await browserOf(dashboard, member);
+  const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   const expiry_date = new Date(Date.now() + 5 * DAY_MS).toISOString().slice(0, 10);
   expect((await browser.submit(`${KEYS}/new`, { name: 'Days', expiry: '30', expiry_date }, KEYS)).status).toBe(200);
   const [key] = await db.prisma.apiKey.findMany({ where: { userId: member.userId } });
@@ -48,8 +46,7 @@ test('the day counts only if it is chosen, and must then be given', async () => 
 
 test('the list and the form say how many of ten keys are active, and the form links to what can be revoked', async () => {
   // The bug: somebody filled in the whole form to learn that there are ten keys already.
-  const { member } = await createPeople(db);
-  const browser = await browserOf(dashboard, member);
+  const { browser, member } = await createSignedIn(dashboard, 'member');
   const wordsAt = async (path: string) => wordsOf(await browser.get(path));
   expect(await wordsAt(`${KEYS}/new`)).toContain('0 of 10 active');
   const given = await times(4, () => giveKey(db, member));
@@ -64,10 +61,9 @@ test('the list and the form say how many of ten keys are active, and the form li
 });
 
 test('the list says "today" only on the day that it shows as that of the expiry', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const { id } = await giveKey(db, member, { lifeDays: 20 });
   const createdAt = new Date(Date.now() - 300 * DAY_MS);
-  const browser = await browserOf(dashboard, administrator);
   const midnight = Math.ceil(dashboard.now().getTime() / DAY_MS) * DAY_MS;
   for (const [expiresAt, words] of [
     [midnight - 1, 'Expires today'],
@@ -81,8 +77,7 @@ test('the list says "today" only on the day that it shows as that of the expiry'
 });
 
 test('the cursor is in the first field, or at the mistakes of a form that was refused', async () => {
-  const { member } = await createPeople(db);
-  const browser = await browserOf(dashboard, member);
+  const { browser } = await createSignedIn(dashboard, 'member');
   const focused = ({ text }: { text: string }) =>
     [...text.matchAll(/<(?:[^<>"]|"[^"]*")* autofocus>/g)].map(([tag]) => tag);
   expect(focused(await browser.get(`${KEYS}/new`))).toEqual([expect.stringContaining('id="name"')]);
@@ -167,11 +162,10 @@ test('a key that expires soon gets a new expiry by default, and may still keep t
 });
 
 test('where the organization requires a list, one press adds the addresses of the last uses, and rotates nothing', async () => {
-  const { member } = await createPeople(db, { requiresAddresses: true });
+  const { browser, member } = await createSignedIn(dashboard, 'member', { requiresAddresses: true });
   const { id } = await giveKey(db, member);
   const usedNetworks = { '203.0.113.7': dashboard.now().toISOString().slice(0, 10) };
   await db.prisma.apiKey.updateMany({ where: { id }, data: { usedNetworks, allowedAddresses: [] } });
-  const browser = await browserOf(dashboard, member);
   const path = `${KEYS}/${id}/rotate`;
   expect(wordsOf(await browser.get(path))).toMatch(/Used from 203\.0\.113\.7 today .* Add these addresses/);
   const taken = await browser.submit(path, { addresses: '198.51.100.1', expiry: '7', take: 'used' });
@@ -214,9 +208,8 @@ const WRONG_KEYS: readonly [string, Fields, readonly string[]][] = [
 
 test.each(WRONG_KEYS)('the form for a key with %s reports every mistake at once', async (_, change, fields) => {
   // The bug: each mistake came up only after the one before it was corrected.
-  const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
+  const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   await giveKey(db, member, { name: 'Nightly import', lifeDays: 30 });
-  const browser = await browserOf(dashboard, member);
   const page = await browser.submit(`${KEYS}/new`, change, KEYS);
   expect([page.status, mistakesIn(page)]).toEqual([422, fields]);
   expect(page.text).toContain('<title>Error: ');
@@ -224,10 +217,9 @@ test.each(WRONG_KEYS)('the form for a key with %s reports every mistake at once'
 });
 
 test('the form for a rotation reports a life beyond the policy and a wrong name at once', async () => {
-  const { administrator, member } = await createPeople(db, { maxKeyLifeDays: 90 });
+  const { browser, member } = await createSignedIn(dashboard, 'administrator', { maxKeyLifeDays: 90 });
   const { id } = await giveKey(db, member, { name: 'Nightly import', lifeDays: 30 });
   await db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date() } });
-  const browser = await browserOf(dashboard, administrator);
   const rotate = `/people/users/${member.userId}/api-keys/${id}/rotate`;
   for (const expiry of ['91', '9999', 'x', 'never']) {
     const page = await browser.submit(rotate, { expiry, key_name: 'Other' });
@@ -237,8 +229,7 @@ test('the form for a rotation reports a life beyond the policy and a wrong name 
 });
 
 test('with a longest key life of one day, the form and the refusal say one day, not "1 days"', async () => {
-  const { member } = await createPeople(db, { maxKeyLifeDays: 1 });
-  const browser = await browserOf(dashboard, member);
+  const { browser } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 1 });
   expect(wordsOf(await browser.get(`${KEYS}/new`))).toContain(' 1 day, until ');
   const refused = await browser.submit(`${KEYS}/new`, { name: 'Long', expiry: '2' }, KEYS);
   expectToSay(refused, 422, 'must be at most 1 day, the longest');
@@ -246,8 +237,7 @@ test('with a longest key life of one day, the form and the refusal say one day, 
 
 test('an expiry that the form does not offer is refused with 422', async () => {
   // The attack: a hand-made form sends what the select box and the calendar do not offer.
-  const { member } = await createPeople(db, { maxKeyLifeDays: 90 });
-  const browser = await browserOf(dashboard, member);
+  const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   const beyond = new Date(Date.now() + 91 * DAY_MS).toISOString().slice(0, 10);
   for (const change of [
     ...['99999', 'never', '-1', '0', '0.5', '1e1', '３０', 'NaN', undefined].map((expiry) => ({ expiry })),

@@ -2,7 +2,7 @@ import { updateNoticeSettings } from '../../../src/service/organizations/policy.
 import { orThrow } from '../../../src/service/outcome.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
 import { type Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { checkAll, moveDates, moveNotices } from '../../support/data/key-notices.ts';
@@ -78,13 +78,12 @@ test('a later notice replaces an earlier one, and others see neither it nor can 
 });
 
 test('the owner sees the notices of an integration on the pages of the integration and on their own', async () => {
-  const { member, manager, scope } = await createPeople(db);
+  const { browser, member, manager, scope } = await createSignedIn(dashboard, 'member');
   const integration = await giveIntegration(db, member);
   const { id } = await giveIntegrationKey(db, { scope }, integration, { name: 'Sync' });
   await moveDates(db, id, { ...USED, expiresIn: 6 });
   await checkAll(db);
   const url = `/organization/integrations/${integration.id}`;
-  const browser = await browserOf(dashboard, member);
   for (const path of ['/profile', '/organization/integrations', url, `${url}/api-keys`])
     expect((await noticesOn(browser, path)).join()).toMatch(new RegExp(`^Sync .* of ${integration.name} expires on`));
   expect(await noticesOn(await browserOf(dashboard, manager), url)).toEqual([]);
@@ -108,7 +107,7 @@ test('at most three notices are shown, the next end first, and the number of the
 });
 
 test('the page of a key that was ended because it was not used says so, and so do the list, the audit log and a notice', async () => {
-  const { administrator, member, scope } = await createPeople(db);
+  const { browser, administrator, member, scope } = await createSignedIn(dashboard, 'member');
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
   orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
   await db.pool.query(`update organizations set ends_unused_since = '2026-01-01' where id = $1`, [
@@ -116,7 +115,6 @@ test('the page of a key that was ended because it was not used says so, and so d
   ]);
   await moveDates(db, id, { createdAgo: 90 });
   await checkAll(db);
-  const browser = await browserOf(dashboard, member);
   expect((await noticesOn(browser, '/profile')).join()).toMatch(
     /^Forgotten .* is not used, and ends on .* unless it is used/,
   );
@@ -150,9 +148,8 @@ test('the notice about a limited key says when, and what to do', async () => {
 });
 
 test('the notice that a key ends disappears when the organization ends it later, or not at all', async () => {
-  const { administrator, member, scope } = await createPeople(db);
+  const { browser, administrator, member, scope } = await createSignedIn(dashboard, 'member');
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
-  const browser = await browserOf(dashboard, member);
   const endAfter = async (endsUnusedAfterDays: number | null) => {
     orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays, tellsNewNetworks: false }));
     const since = `update organizations set ends_unused_since = '2026-01-01' where id = $1 and ends_unused_since is not null`;

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { type Browser, type Fields, keysIn, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, READ } from '../../support/data/actors.ts';
 
 const dashboard = await useDashboard({ trustedProxies: ['loopback'] });
@@ -145,8 +145,7 @@ describe('addresses from which the key was used', () => {
 });
 
 test('the form for a new key has both restrictions, and keeps them after a mistake', async () => {
-  const { member } = await createPeople(db);
-  const browser = await browserOf(dashboard, member);
+  const { browser, member } = await createSignedIn(dashboard, 'member');
   const change = { name: '', addresses: '2001:DB8::/32', requests_per_second: '3' };
   const refused = await browser.submit(`${KEYS}/new`, change, KEYS);
   expect(refused.status).toBe(422);
@@ -168,10 +167,9 @@ test('the form for a new key has both restrictions, and keeps them after a mista
 });
 
 test('a policy that requires addresses says how many keys lack them, leads to them, and the list marks them', async () => {
-  const { administrator, member } = await createPeople(db);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const { id } = await giveKey(db, member, { name: 'Writes from anywhere' });
   await giveKey(db, member, { name: 'Reads from anywhere', permissions: READ });
-  const browser = await browserOf(dashboard, administrator);
   const MARK = 'May write from any address';
   const table = async (query = '') => {
     const { text } = await browser.get(`/organization/api-keys${query}`);

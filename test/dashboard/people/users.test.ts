@@ -3,7 +3,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { setPassword } from '../../../src/service/people/access-links.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
 import { givePasskey, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
@@ -103,9 +103,8 @@ test('a list page past the end does not say that there is nobody, and leads to t
 
 test('the message after an action names the key or the person, and a forged link claims nothing', async () => {
   // The attack: a link that tells an administrator that a key, which still works, was revoked.
-  const { administrator, member } = await createPeople(dashboard.db);
+  const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   const key = await giveKey(dashboard.db, member, { name: 'Nightly import' });
-  const browser = await browserOf(dashboard, administrator);
   const user = `/people/users/${member.userId}`;
   const keys = `${user}/api-keys`;
   const follow = async (page: Page) => wordsOf(await browser.get(page.headers['location'] ?? ''));
@@ -131,8 +130,7 @@ test('the message after an action names the key or the person, and a forged link
 
 test('a reload confirms no deactivation, reactivation or removal of a second factor that was undone meanwhile', async () => {
   // The bug: the page said that a user was deactivated and every key revoked, above the status "Active".
-  const { administrator, member } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const user = `/people/users/${member.userId}`;
   const after = async (done: string) => wordsOf(await browser.get(`${user}?done=${done}`));
   const [deactivated, reactivated, removed] = [
@@ -154,8 +152,7 @@ test('a reload confirms no deactivation, reactivation or removal of a second fac
 });
 
 test('the page for deactivating a user says which keys end, how many, and when they were last used', async () => {
-  const { administrator, member } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const path = `/people/users/${member.userId}/deactivate`;
   expect(wordsOf(await browser.get(path))).toContain('The member has no active API key.');
   const { id } = await giveKey(dashboard.db, member, { name: 'Nightly import' });
@@ -174,8 +171,7 @@ test('the page for deactivating a user says which keys end, how many, and when t
 });
 
 test('the form for an invitation reports every mistake at once', async () => {
-  const { administrator } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser } = await createSignedIn(dashboard, 'administrator');
   const page = await browser.submit('/people/users/invite', { name: '', email: 'nobody', role: 'owner' });
   expect(page.status).toBe(422);
   for (const field of ['name', 'email', 'role']) expect(page.text).toContain(`href="#${field}"`);
@@ -195,8 +191,7 @@ test('somebody whom an operator has removed is shown without an e-mail, and cann
 });
 
 test('a correction of an e-mail that comes after the invitation was accepted says so', async () => {
-  const { administrator } = await createPeople(dashboard.db);
-  const browser = await browserOf(dashboard, administrator);
+  const { browser, administrator } = await createSignedIn(dashboard, 'administrator');
   const email = `${crypto.randomUUID()}@example.test`;
   const { link } = orThrow(await inviteUser(dashboard.db, administrator, { email, name: 'Mei', role: 'viewer' }));
   const path = `/people/users/${link.userId}/email`;

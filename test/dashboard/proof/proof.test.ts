@@ -107,6 +107,14 @@ async function prepare(name: keyof typeof ACTIONS, { withPasskey = false } = {})
   return { browser, path, form, code, authenticator };
 }
 
+/** A person of a new team, whose session has a proof of eleven minutes ago. */
+async function withOldProof(role: Role) {
+  const person = (await createTeam(db))[role];
+  const browser = await visit(dashboard, person);
+  await ageProofs(db, person);
+  return { person, browser };
+}
+
 /** Whether the page has none of the secrets that the actions show. */
 const isWithoutSecrets = (page: Page) =>
   keysIn(page).length === 0 &&
@@ -260,9 +268,7 @@ test('after a wrong proof, the page asks again for the same action', async () =>
 });
 
 test('the export of the audit log needs a proof, and then leads back to the log with its filters', async () => {
-  const { administrator } = await createTeam(db);
-  const browser = await visit(dashboard, administrator);
-  await ageProofs(db, administrator);
+  const { browser } = await withOldProof('administrator');
   const path = '/organization/audit-log.csv?action=user.signed_in';
   for (const method of ['GET', 'HEAD']) expect((await browser.send(method, path)).status).toBe(403);
   const asked = await browser.get(path);
@@ -276,9 +282,7 @@ test('the export of the audit log needs a proof, and then leads back to the log 
 });
 
 test('one proof serves every form for ten minutes', async () => {
-  const { member } = await createTeam(db);
-  const browser = await visit(dashboard, member);
-  await ageProofs(db, member);
+  const { browser, person: member } = await withOldProof('member');
   const create = async (name: string) => browser.submit(`${OWN}/new`, { name }, OWN);
   expect(keysIn(await giveProof(browser, await create('First')))).toHaveLength(1);
   expect(keysIn(await create('Second'))).toHaveLength(1);
@@ -289,9 +293,7 @@ test('one proof serves every form for ten minutes', async () => {
 });
 
 test('the page keeps what was typed, mistakes included, and a reload after the proof makes no second key', async () => {
-  const { member } = await createTeam(db);
-  const browser = await visit(dashboard, member);
-  await ageProofs(db, member);
+  const { browser, person: member } = await withOldProof('member');
   const asked = await browser.submit(`${OWN}/new`, { name: ' ', expiry: '30' }, OWN);
   const corrected = await giveProof(browser, asked);
   expectToSay(corrected, 422, 'Name must not be blank.');
@@ -358,9 +360,7 @@ test('a new password that waits for a proof is not in the page, and is set in no
 });
 
 test('a form of 10 KiB can wait for a proof, and a larger one is refused', async () => {
-  const { administrator } = await createTeam(db);
-  const browser = await visit(dashboard, administrator);
-  await ageProofs(db, administrator);
+  const { browser } = await withOldProof('administrator');
   const path = '/organization/integrations/new';
   const send = (description: string) => browser.submit(path, { name: crypto.randomUUID(), description });
   const kept = await send('x'.repeat(9000));
@@ -372,9 +372,7 @@ test('a form of 10 KiB can wait for a proof, and a larger one is refused', async
 });
 
 test('the page asks only for what the person has', async () => {
-  const { member } = await createTeam(db);
-  const browser = await visit(dashboard, member);
-  await ageProofs(db, member);
+  const { browser, person: member } = await withOldProof('member');
   const asked = await browser.submit(FACTOR);
   expect(asked.text).not.toMatch(/proof_code|data-passkey/);
   const code = await turnOn(member, browser);

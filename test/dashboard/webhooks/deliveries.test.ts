@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createPeople, type People } from '../../support/data/actors.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import type { People } from '../../support/data/actors.ts';
 import { untilDelivered, whileDelivering } from '../../support/data/deliveries.ts';
 import { type Attempt, addEndpoint, LOCAL, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
 import { type Step, useScriptedServer } from '../../support/servers/scripted-server.ts';
@@ -13,8 +13,15 @@ const { db } = dashboard;
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
 
-/** An endpoint with a delivery that has these attempts. */
-async function delivered(people: People, attempts: readonly Attempt[], state?: 'pending' | 'succeeded' | 'failed') {
+type State = 'pending' | 'succeeded' | 'failed';
+
+/** An endpoint with a delivery that has these attempts, in a new organization. */
+async function createDelivery(role: 'administrator' | 'manager', attempts: readonly Attempt[], state?: State) {
+  const { browser, ...people } = await createSignedIn(dashboard, role);
+  return { people, browser, ...(await addDelivery(people, attempts, state)) };
+}
+
+async function addDelivery(people: People, attempts: readonly Attempt[], state?: State) {
   const { id: endpointId } = await addEndpoint(db, people.administrator);
   const messageId = await writeEvent(db, people.scope, 'Nordic Business Studies');
   const { organizationId } = people.scope;
@@ -27,14 +34,13 @@ const FAILED = { status: null, error: 'No response within 15 seconds.', duration
 
 test('the page of a delivery shows each attempt and its request, and to administrators also the body of the response', async () => {
   // The attack: a manager reads internal pages through the bodies of responses.
-  const people = await createPeople(db);
-  const { delivery, messageId } = await delivered(people, [
+  const { people, browser, delivery, messageId } = await createDelivery('administrator', [
     FAILED,
     { status: 503, body: bytes('busy'), durationMs: 1234 },
     { body: bytes('thanks') },
   ]);
   const at = (await db.prisma.webhookAttempt.findFirstOrThrow({ where: { messageId, number: 3 } })).at;
-  const administrator = wordsOf(await (await browserOf(dashboard, people.administrator)).get(delivery));
+  const administrator = wordsOf(await browser.get(delivery));
   const manager = wordsOf(await (await browserOf(dashboard, people.manager)).get(delivery));
   for (const words of [administrator, manager]) {
     expect(words).toMatch(/parent_program\.created .*Delivered .*Attempts 3 /);
@@ -53,10 +59,10 @@ test('the page of a delivery shows each attempt and its request, and to administ
 
 test('a response cannot change the page: markup is escaped, and control characters and cut ones are replaced', async () => {
   // The attack: a receiver responds with a script, or with characters that turn the text around.
-  const people = await createPeople(db);
   const evil = `<script>alert(1)</script>\r\n\u202eevil\0\u001b[31m</pre>${'ä'.repeat(600)}`;
-  const { delivery } = await delivered(people, [{ status: 400, body: bytes(evil).subarray(0, 1024) }]);
-  const page = await (await browserOf(dashboard, people.administrator)).get(delivery);
+  const attempt = { status: 400, body: bytes(evil).subarray(0, 1024) };
+  const { browser, delivery } = await createDelivery('administrator', [attempt]);
+  const page = await browser.get(delivery);
   expect(page.text).not.toContain('<script>alert');
   expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;\n\ufffdevil\ufffd\ufffd[31m&lt;/pre&gt;ää');
   for (const wrong of ['\u202e', '\0', '\u001b', 'ä\ufffd']) expect(page.text).not.toContain(wrong);
@@ -69,21 +75,21 @@ test.each([
   ['succeeded', [FAILED, {}], 'Delivered'],
   ['failed', [FAILED], 'Failed No further attempt'],
 ] as const)('a delivery that is %s after the attempts %j is shown as "%s"', async (state, attempts, words) => {
-  const people = await createPeople(db);
-  const { endpoint, delivery } = await delivered(people, attempts, state);
-  const browser = await browserOf(dashboard, people.manager);
+  const { browser, endpoint, delivery } = await createDelivery('manager', attempts, state);
   for (const path of [endpoint, delivery])
     expect([path, wordsOf(await browser.get(path))]).toEqual([path, expect.stringContaining(` ${words}`)]);
 });
 
 test('a delivery whose attempt is under way, and one of a disabled endpoint, are shown as such', async () => {
-  const people = await createPeople(db);
-  const { endpoint, delivery, endpointId, messageId } = await delivered(people, [FAILED], 'pending');
-  const browser = await browserOf(dashboard, people.administrator);
+  const { people, browser, endpoint, delivery, endpointId, messageId } = await createDelivery(
+    'administrator',
+    [FAILED],
+    'pending',
+  );
   const isRefreshed = async (path: string) => (await browser.get(path)).text.includes('data-refresh');
   // The next attempt is minutes away, so the script does not request the page again and again.
   expect(await isRefreshed(delivery)).toBe(false);
-  const waiting = await delivered(people, []);
+  const waiting = await addDelivery(people, []);
   expect(await isRefreshed(waiting.delivery)).toBe(true);
   await browser.submit(`${waiting.endpoint}/disable`);
   expect(await isRefreshed(waiting.delivery)).toBe(false);
@@ -102,9 +108,7 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
 });
 
 test('Resend makes a delivery due again, and its page says so', async () => {
-  const people = await createPeople(db);
-  const { delivery, messageId } = await delivered(people, [FAILED], 'failed');
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, delivery, messageId } = await createDelivery('administrator', [FAILED], 'failed');
   const response = await browser.submit(delivery, {}, `${delivery}/resend`);
   expect([response.status, response.headers['location']]).toEqual([303, `${delivery}?done=resent`]);
   const words = wordsOf(await browser.get(response.headers['location'] ?? ''));
@@ -117,9 +121,7 @@ test('Resend makes a delivery due again, and its page says so', async () => {
 });
 
 test('a test event has a delivery and a page, also of a disabled endpoint', async () => {
-  const people = await createPeople(db);
-  const { endpoint } = await delivered(people, []);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, endpoint } = await createDelivery('administrator', []);
   for (const turn of ['enabled', 'disabled']) {
     if (turn === 'disabled') await browser.submit(`${endpoint}/disable`);
     const { status, headers } = await browser.submit(endpoint, {}, `${endpoint}/test`);
@@ -136,25 +138,22 @@ test.each([
   ['resent', 'The event is sent again.'],
 ])('the notice after "%s" stands only until the attempt has ended', async (done, notice) => {
   // The bug: beside "Delivered" or "Retrying", and whenever the page was opened again, it said that the event was sent.
-  const people = await createPeople(db);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, ...people } = await createSignedIn(dashboard, 'administrator');
   for (const [state, attempts, isShown] of [
     ['pending', [], true],
     ['pending', [FAILED], false],
     ['succeeded', [{}], false],
     ['failed', [FAILED], false],
   ] as const) {
-    const { delivery } = await delivered(people, attempts, state);
+    const { delivery } = await addDelivery(people, attempts, state);
     const page = wordsOf(await browser.get(`${delivery}?done=${done}`));
     expect([state, attempts, page.includes(notice)]).toEqual([state, attempts, isShown]);
   }
 });
 
 test('the deliveries of an endpoint are paged with the position in the URL', async () => {
-  const people = await createPeople(db);
-  const { endpoint } = await delivered(people, []);
+  const { people, browser, endpoint } = await createDelivery('manager', []);
   for (let i = 0; i < 30; i += 1) await writeEvent(db, people.scope);
-  const browser = await browserOf(dashboard, people.manager);
   const linksIn = (text: string) => [...text.matchAll(/href="([^"]*\/deliveries\/[^"]*)"/g)].map(([, href]) => href);
   const first = await browser.get(endpoint);
   expect(linksIn(first.text)).toHaveLength(25);
@@ -167,10 +166,9 @@ test('the deliveries of an endpoint are paged with the position in the URL', asy
 });
 
 test('the page of an endpoint without deliveries says so', async () => {
-  const people = await createPeople(db);
-  const { id } = await addEndpoint(db, people.administrator);
-  const page = await (await browserOf(dashboard, people.manager)).get(`/organization/webhooks/${id}`);
-  expect(wordsOf(page)).toContain('Nothing was sent yet.');
+  const { browser, administrator } = await createSignedIn(dashboard, 'manager');
+  const { id } = await addEndpoint(db, administrator);
+  expect(wordsOf(await browser.get(`/organization/webhooks/${id}`))).toContain('Nothing was sent yet.');
 });
 
 // The way from the form for an endpoint to a receiver, and back to the pages. The other tests insert the deliveries.
@@ -185,8 +183,7 @@ const responding =
     void res.writeHead(status).end(body);
 
 test('an endpoint is added, tried, sent a change twice, given another secret, and disabled by its receiver', async () => {
-  const people = await createPeople(db);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, ...people } = await createSignedIn(dashboard, 'administrator');
   const added = await browser.submit('/organization/webhooks/new', { url: `${receiver.url}/hooks` });
   const [secret = ''] = /whsec_[A-Za-z0-9+/=]+/.exec(added.text) ?? [];
   const { organizationId } = people.scope;

@@ -1,8 +1,8 @@
 import { DAY_MS, formatMonthDay } from '../../../src/domain/time.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
 import { expectToSay, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createPeople, type People } from '../../support/data/actors.ts';
+import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { createPeople } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, withoutMail, writeEvent } from '../../support/data/webhooks.ts';
 
 const dashboard = await useDashboard();
@@ -16,10 +16,12 @@ const secretsIn = ({ text, headers }: Page) =>
 const follow = (browser: Awaited<ReturnType<typeof browserOf>>, page: Page) =>
   browser.get(page.headers['location'] ?? '');
 
-async function endpointOf(people: People) {
+/** An endpoint in a new organization, and a browser of its administrator or manager. */
+async function createEndpoint(role: 'administrator' | 'manager' = 'administrator') {
+  const { browser, ...people } = await createSignedIn(dashboard, role);
   const { id, url: receiverUrl } = await addEndpoint(db, people.administrator);
   return {
-    id,
+    ...{ people, browser, id },
     url: `${LIST}/${id}`,
     receiverUrl,
     ids: { organizationId: people.scope.organizationId, endpointId: id },
@@ -49,9 +51,7 @@ test('the secret of a new endpoint is shown in the first response alone', async 
 });
 
 test('a rotation shows the new secret once, and says how long the previous one signs', async () => {
-  const people = await createPeople(db);
-  const { url } = await endpointOf(people);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { people, browser, url } = await createEndpoint();
   const fields = filled(await browser.form(`${url}/rotate`));
   const shown = await browser.post(`${url}/rotate`, fields);
   expect([shown.status, secretsIn(shown).length]).toEqual([200, 1]);
@@ -76,9 +76,7 @@ test.each([
   ['https://ada:secret@example.org/', 'Verify the signature of each event instead.'],
   ['nonsense', 'URL must be a whole URL, such as https://example.org/webhooks.'],
 ])('the URL %s is refused with 422, in the form for a new endpoint and in that for a change', async (url, words) => {
-  const people = await createPeople(db);
-  const { url: path } = await endpointOf(people);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, url: path } = await createEndpoint();
   for (const form of [NEW, `${path}/change`]) {
     const page = await browser.submit(form, { url });
     expect([form, page.status, wordsOf(page)]).toEqual([form, 422, expect.stringContaining(words)]);
@@ -90,9 +88,8 @@ test.each([
 });
 
 test('the eleventh endpoint is refused, and the pages say so before the form is filled in', async () => {
-  const { administrator } = await createPeople(db);
+  const { browser, administrator } = await createSignedIn(dashboard, 'administrator');
   for (let i = 0; i < 10; i += 1) await addEndpoint(db, administrator, { url: `https://example.org/${i}` });
-  const browser = await browserOf(dashboard, administrator);
   expect((await browser.get(LIST)).text).not.toContain(`href="${NEW}"`);
   expect(wordsOf(await browser.get(NEW))).toContain('10 of 10 endpoints: no more can be added.');
   const page = await browser.submit(NEW, { url: 'https://example.org/more' });
@@ -100,9 +97,7 @@ test('the eleventh endpoint is refused, and the pages say so before the form is 
 });
 
 test('an endpoint is changed, disabled, enabled and deleted, and each page confirms what was done', async () => {
-  const people = await createPeople(db);
-  const { id, url } = await endpointOf(people);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, id, url } = await createEndpoint();
   const change = { url: 'https://hooks.example.com/new', event_types: 'parent_program.deleted' };
   const changed = await follow(browser, await browser.submit(`${url}/change`, change));
   expect(wordsOf(changed)).toMatch(/hooks\.example\.com .*The endpoint is saved\..*parent_program\.deleted/);
@@ -121,14 +116,13 @@ test('an endpoint is changed, disabled, enabled and deleted, and each page confi
 });
 
 test('the list says in words how each endpoint does, and only of one’s own organization', async () => {
-  const [people, theirs] = [await createPeople(db), await createPeople(db)];
+  const theirs = await createPeople(db);
   await addEndpoint(db, theirs.administrator, { url: 'https://theirs.example.org/' });
-  const { url, ids } = await endpointOf(people);
+  const { people, browser, url, ids } = await createEndpoint('manager');
   const now = dashboard.now();
   await countDay(db, ids, { now, succeeded: 3 });
   await countDay(db, ids, { now, daysAgo: 4, failed: 1 });
   for (let i = 0; i < 3; i += 1) await writeEvent(db, people.scope);
-  const browser = await browserOf(dashboard, people.manager);
   const words = wordsOf(await browser.get(LIST));
   expect(words).toMatch(
     /1 of 10 .*example\.org \/webhooks Enabled 3 deliveries wait parent_program created, updated, deleted Today \d+ \w{3} 20\d\d/,
@@ -140,9 +134,7 @@ test('the list says in words how each endpoint does, and only of one’s own org
 });
 
 test('the chart has the attempts of seven days, with the same numbers in a table', async () => {
-  const people = await createPeople(db);
-  const { url, ids } = await endpointOf(people);
-  const browser = await browserOf(dashboard, people.manager);
+  const { browser, url, ids } = await createEndpoint('manager');
   expect(wordsOf(await browser.get(url))).toContain('Last 7 days No attempts.');
   const now = dashboard.now();
   await countDay(db, ids, { now, succeeded: 1200, failed: 3 });
@@ -165,11 +157,10 @@ test.each([
 ] as const)(
   'every page of the organization tells administrators of an endpoint that was disabled as %s',
   async (reason, why) => {
-    const [people, theirs] = [await createPeople(db), await createPeople(db)];
-    const { id, url, receiverUrl } = await endpointOf(people);
+    const theirs = await createPeople(db);
+    const { people, browser: administrator, id, url, receiverUrl } = await createEndpoint();
     await disableEndpoint(withoutMail(db), people.scope, { id, url: receiverUrl, reason });
     const notice = '1 webhook endpoint was disabled because the receiver failed.';
-    const administrator = await browserOf(dashboard, people.administrator);
     const manager = await browserOf(dashboard, people.manager);
     const stranger = await browserOf(dashboard, theirs.administrator);
     for (const path of ['/organization', '/organization/api-keys', LIST, '/organization/audit-log']) {
@@ -187,9 +178,7 @@ test.each([
 );
 
 test('the audit log names each action and its endpoint, filters by it, and the export has the exact values', async () => {
-  const people = await createPeople(db);
-  const { id, url } = await endpointOf(people);
-  const browser = await browserOf(dashboard, people.administrator);
+  const { browser, id, url } = await createEndpoint();
   await browser.submit(`${url}/change`, { url: 'https://example.org/next', event_types: ['parent_program.created'] });
   await browser.submit(`${url}/rotate`);
   await browser.submit(url, {}, `${url}/test`);

@@ -5,11 +5,13 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Environment } from '../../../src/domain/keys/api-key.ts';
 import { DEFAULT_LIMITS } from '../../../src/domain/keys/request-limits.ts';
 import type { ScannerKeys } from '../../../src/domain/keys/secret-scanning.ts';
+import type { KeyPolicy } from '../../../src/domain/people/role.ts';
 import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import type { MailConfig, Outbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { createDatabaseQueues } from '../../../src/traffic/fair-queue.ts';
 import { openSession } from '../data/accounts.ts';
+import { createPeople, type People } from '../data/actors.ts';
 import { TARGETS } from '../data/webhooks.ts';
 import { watchOutput } from '../processes/secrecy.ts';
 import { startServer } from '../servers/server.ts';
@@ -134,6 +136,16 @@ export async function browserOf(
   const browser = new Browser(dashboard.url, { headers });
   browser.cookies.set(dashboard.isSecure ? '__Host-charter' : 'charter', token);
   return browser;
+}
+
+/** The people of a new organization, and a browser in which the one with this role is signed in. */
+export async function createSignedIn(
+  dashboard: TestDashboard,
+  role: Exclude<keyof People, 'scope'>,
+  policy: Partial<KeyPolicy> = {},
+): Promise<People & { readonly browser: Browser }> {
+  const people = await createPeople(dashboard.db, policy);
+  return { ...people, browser: await browserOf(dashboard, people[role]) };
 }
 
 let visitors = 0;
