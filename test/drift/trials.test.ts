@@ -7,10 +7,10 @@ const released = readdirSync(join(import.meta.dirname, '../../openapi/released')
   file.replace('.yaml', ''),
 );
 const newest = released.toSorted(new Intl.Collator('en', { numeric: true }).compare).at(-1);
-const VERSION = { file: `openapi/released/${newest}.yaml`, find: `  version: ${newest}` };
+const VERSION_LINE = { file: `openapi/released/${newest}.yaml`, find: `  version: ${newest}` };
 const GUIDE = 'openapi/guides/getting-started.md';
 
-const CAUGHT: Fault = { title: 'caught', ...VERSION, replace: '  version: 99.0.0', caughtBy: 'release' };
+const CAUGHT: Fault = { title: 'caught', ...VERSION_LINE, replace: '  version: 99.0.0', caughtBy: 'release' };
 const UNCAUGHT: Fault = {
   title: 'not caught',
   caughtBy: 'release',
