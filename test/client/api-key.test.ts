@@ -5,6 +5,7 @@ import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.
 import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import { hangsUp, respondsWith, staysSilent, useScriptedServer } from '../support/servers/scripted-server.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
+import { until } from '../support/wait.ts';
 
 const PROGRAMS = '/api/parent_programs';
 
@@ -130,9 +131,12 @@ test.each([
   ['broken connection', hangsUp],
   ['time-out', staysSilent],
 ])('the error of a %s holds no key of the function', async (_title, step) => {
-  scripted.play(respondsWith(401), step);
-  const { charter } = clientWith(['charter_test_a', 'charter_test_b'], { retries: 0, timeoutMs: 2000 });
-  const error = await charter.GET(PROGRAMS).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ tries: 2 });
+  // Again if already the first response takes too long, on a busy machine.
+  const error = await until('an error of the second attempt', async () => {
+    scripted.play(respondsWith(401), step);
+    const { charter } = clientWith(['charter_test_a', 'charter_test_b'], { retries: 0, timeoutMs: 2000 });
+    const thrown: unknown = await charter.GET(PROGRAMS).catch((cause: unknown) => cause);
+    return Object(thrown).tries === 2 && thrown;
+  });
   expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/charter_test/);
 });

@@ -3,7 +3,14 @@ import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/clients/client.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
-import { logOf, organizationAt, startCharter, stopUnderLoad, withCharter } from '../support/processes/charter.ts';
+import {
+  type LogLine,
+  logOf,
+  organizationAt,
+  startCharter,
+  stopUnderLoad,
+  withCharter,
+} from '../support/processes/charter.ts';
 import { runFile } from '../support/processes/process.ts';
 import { isLoadRefusal } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
@@ -51,13 +58,15 @@ test('after kill -9 during many creates, a second start has every acknowledged o
   const charter = await startCharter(env);
   const { client, key } = await organizationAt(database.url, charter);
   const acknowledged: string[] = [];
+  let unavailable = 0;
   const write = async (writer: number) => {
     for (let i = 0; ; i += 1) {
       const reply = await client.post(LIST, { name: `Writer ${writer}, ${i}` }).catch(() => null);
       if (reply === null) return;
-      if (isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] })) continue;
-      expect(reply.status).toBe(201);
-      acknowledged.push(reply.body.id);
+      expect([201, 503]).toContain(reply.status);
+      if (reply.status === 201) acknowledged.push(reply.body.id);
+      // In a process that has just started, a busy machine may also be too slow for the first statements.
+      else if (!isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] })) unavailable += 1;
     }
   };
   const writers = [1, 2, 3, 4].map(write);
@@ -70,11 +79,13 @@ test('after kill -9 during many creates, a second start has every acknowledged o
     const { url, child, ended } = second;
     const there = new Set(idsOf(await walk(new Client(url, key), `${LIST}?limit=100`)));
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-    // One create per writer may have been committed without an acknowledgement, but no more.
-    expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length);
+    // One create per writer may have been committed without an acknowledgement, and one with an unknown outcome.
+    expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length + unavailable);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
-    const warnings = logOf(second).filter(({ level }) => level === 40);
+    // A busy machine may refuse some of the requests above.
+    const isOwn = ({ level, msg }: LogLine) => level === 40 && msg !== 'refused requests under load';
+    const warnings = logOf(second).filter(isOwn);
     expect(warnings).toEqual([expect.objectContaining({ msg: expect.stringContaining('PUBLIC_URL is not set') })]);
   });
 });

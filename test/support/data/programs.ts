@@ -1,5 +1,6 @@
 import type { Client, Reply } from '../clients/client.ts';
 import type { TestOrganization, TestServer } from '../servers/server.ts';
+import { untilAdmitted } from '../traffic/load.ts';
 
 export type Row = {
   name: string;
@@ -22,10 +23,12 @@ export async function insertPrograms(
 }
 
 /** Every list page from this URL on, by following the Link header, which must match `next_cursor`. */
-export async function walk(client: Client, url: string): Promise<Reply[]> {
+export async function walk(client: Client, firstUrl: string): Promise<Reply[]> {
   const pages: Reply[] = [];
-  for (let next: string | undefined = url; next !== undefined; ) {
-    const page: Reply = await client.get(next);
+  for (let next: string | undefined = firstUrl; next !== undefined; ) {
+    const url: string = next;
+    // A busy server may refuse a request, as any server may.
+    const page = await untilAdmitted(() => client.get(url));
     pages.push(page);
     next = nextOf(page);
   }
