@@ -278,7 +278,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'src/store/people/sessions.ts',
     find: 'const { count } = await tx.session.deleteMany({',
     replace: 'const { count } = await tx.session.updateMany({\n    data: {},',
-    caughtBy: 'test/dashboard/sign-in/session.test.ts',
+    caughtBy: 'test/service/sign-in/sign-in.test.ts',
   },
   {
     title: 'a session without the second factor counts as signed in',
