@@ -35,7 +35,7 @@ const server = await useServer();
 const { db } = server;
 
 type Receiver = ScriptedServer & {
-  /** By webhook-id: how often it was accepted. */
+  /** How often each message was accepted, by its webhook-id. */
   readonly accepted: ReadonlyMap<string, number>;
   readonly bodies: ReadonlyMap<string, string>;
   readonly problems: readonly string[];

@@ -95,7 +95,7 @@ async function runWithKill({ databaseUrl }: TestServer, parameters: readonly str
   await Promise.race([delay(Math.random() * (durations.get(command) ?? 2000)), killed.ended]);
   killed.child.kill('SIGKILL');
   await killed.ended;
-  // As the guide says.
+  // The guide says to delete the unfinished file before the command is repeated.
   for (const file of parameters.filter((each) => each.startsWith(folder))) await rm(`${file}.partial`, { force: true });
   const startedAt = performance.now();
   const { code, stderr }: Ended = await start().ended;

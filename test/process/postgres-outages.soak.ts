@@ -16,7 +16,7 @@ import { type Charter, endCharter, organizationAt, startCharter } from '../suppo
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
-/** Of a server: each kind of outage twice. */
+/** The number of outages of each server: each kind occurs twice. */
 const STOPS = length({ full: 8, figures: 100 });
 const CLIENTS = 16;
 /** How long a freeze lasts: a time of its own, not a wait for something. */

@@ -35,7 +35,7 @@ const QUEUES = length({ full: 3, figures: 10 });
 const CLIENTS = 64;
 /** Fewer, because several processes that have just started want more than the cores of a small machine. */
 const CLIENTS_OF_WORKERS = 12;
-/** Of a creation: a busy machine may refuse it, but completely. */
+/** The statuses that a creation may get: a busy machine may refuse it, but completely. */
 const COMPLETE = [201, 503];
 const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 

@@ -157,7 +157,7 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   ]);
   const keys = await times(KEYS, () => giveKey(db, member, { lifeDays: null }));
   const ids = keys.map(({ id }) => id);
-  // As if nothing of the use of these keys had been written yet. In one statement: the processes check keys, too.
+  // Afterwards, no use of these keys seems to have been written. It takes one statement, because the processes check keys, too.
   const forget = (due: readonly string[]) =>
     db.pool.query(
       `update api_keys set last_used_at = '2025-06-01', next_check_at = case when id = any($1) then now() end

@@ -135,7 +135,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const ofWorker = `charter_database_connections_max{worker="1"} ${POOL_SIZE}\n`;
     expect(await (await fetch(metricsUrl)).text()).toContain(ofWorker);
   },
-  // Such a database is refused by default: test/postgres/migrate.test.ts.
+  // By default, such a database is refused, as test/postgres/migrate.test.ts shows.
   async NEWER_DATABASE() {
     const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
     expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);
@@ -224,7 +224,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const other = await runFile('src/main.ts', [], { ...environment, CHARTER_CELL_DOMAINS: '/nowhere' });
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('"/nowhere", which cannot be read') });
   },
-  // Of the response to a request that is not HTTP, too.
+  // The response to a request that is not HTTP has the header, too.
   async PUBLIC_URL() {
     for (const path of ['/api/key', '/sign-in', '/nothing'])
       expect((await client.get(path)).headers).toHaveProperty('strict-transport-security');

@@ -1,9 +1,9 @@
 const TIMES_THE_SIZE = 4;
-/** Between 4, for time in proportion to the size, and 16, for time in proportion to its square. */
+/** The limit lies between 4, for time in proportion to the size, and 16, for time in proportion to its square. */
 const MOST_TIMES_THE_TIME = 9;
-/** Only a busy machine needs more than one. */
+/** Only a busy machine needs more than one try. */
 const MOST_TRIES = 30;
-/** Below this, the processor time is that of everything else. */
+/** Shorter times say nothing: the rest of the process takes as long. */
 const LEAST_MS = 2;
 
 /**

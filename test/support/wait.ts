@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SHORTEST_MS = 10;
 const LONGEST_MS = 100;
-/** Only ends a wait in vain. A start takes a second on an idle machine, and minutes on a busy virtual one. */
+/** The limit only ends a wait in vain: a start takes a second on an idle machine, and minutes on a busy virtual one. */
 const LIMIT_SECONDS = 300;
 
 /**

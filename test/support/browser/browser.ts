@@ -95,7 +95,7 @@ export function makePatient(context: BrowserContext): void {
   });
 }
 
-/** Those of Playwright. */
+/** The functions of Playwright itself. */
 let [click, press]: Partial<[Locator['click'], Locator['press']]> = [];
 
 async function clickAndLoad(this: Locator, ...parameters: Parameters<Locator['click']>): Promise<void> {

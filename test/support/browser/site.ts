@@ -84,6 +84,6 @@ export async function step(page: Page, act: () => Promise<unknown>): Promise<str
   await act().catch((error: unknown) => {
     if (!String(error).includes('ERR_CACHE_MISS')) throw error;
   });
-  // Between two pages there is no document to read.
+  // There is no document to read between two pages.
   return until('a page to read', () => page.content().catch(() => null));
 }

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 
 export type Case = {
   readonly title: string;
-  /** What the old document has beyond the contract. */
+  /** The changes of the contract that the old document has already. */
   readonly given?: readonly Planted[];
   readonly plants: readonly Planted[];
   /** Every change that must be found: "verdict: place: words". */

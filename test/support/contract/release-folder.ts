@@ -20,7 +20,7 @@ export type ReleaseFolder = {
   readonly files: () => Promise<Record<string, string>>;
 };
 
-/** For the tests of a file, one after another: each begins where no version is published. */
+/** A folder for the tests of a file. Each test begins without a published version. */
 export async function useReleaseFolder(): Promise<ReleaseFolder> {
   const path = await mkdtemp(join(tmpdir(), 'charter-release-test-'));
   afterAll(() => rm(path, { recursive: true, force: true }));

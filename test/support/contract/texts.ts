@@ -26,7 +26,7 @@ const readersFiles = [
   ...filesIn('openapi').filter((file) => /^openapi\/(?:openapi|(?:paths|components|webhooks)\/.*)\.yaml$/.test(file)),
 ];
 
-/** By file, what readers read, with each paragraph on one line. */
+/** The texts for readers by file, with each paragraph on one line. */
 export const texts: ReadonlyMap<string, string> = new Map(
   readersFiles.map((file) => [file, read(file).replace(/\s*\n\s*/g, ' ')]),
 );

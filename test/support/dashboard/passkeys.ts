@@ -69,7 +69,7 @@ export async function signInWithPasskey(
 type CreationOptions = { readonly challenge: string; readonly rp: { id: string }; readonly user: { id: string } };
 type RequestOptions = { readonly challenge: string; readonly rpId: string };
 
-/** What differs from an honest response. */
+/** The differences from an honest response. */
 export type Deviation = {
   readonly origin?: string;
   readonly rpId?: string;

@@ -21,7 +21,7 @@ export async function createScope(
   const scope = OrganizationScope.grant(newId());
   const { organizationId: id } = scope;
   const cursorKey = keyring.encrypt(randomBytes(32), placeOfCursorKey(id));
-  // By SQL: the tests create hundreds of organizations, and Prisma takes ten times as long.
+  // The tests create hundreds of organizations, and Prisma takes ten times as long as this statement.
   await pool.query("insert into organizations (id, name, cursor_key) values ($1, 'Test', $2)", [id, cursorKey]);
   if (Object.keys(policy).length > 0) await prisma.organization.update({ where: { id }, data: policy });
   return scope;

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 type Requests = Partial<ResultCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
-  /** Those among `refused` that a rate limit refused. */
+  /** The requests among `refused` that a rate limit refused. */
   readonly limited?: number;
   /** Any moment of their hour. */
   readonly at: Date;

@@ -12,10 +12,10 @@ import type { Database } from '../../../src/store/sql/database.ts';
 /** The changes of parent programs, which most tests make. */
 const OF_PROGRAMS = EVENT_TYPES.filter((type) => type.startsWith('parent_program.'));
 
-/** As without configuration: https and public addresses only. */
+/** The default configuration: https and public addresses only. */
 export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 
-/** As in a demonstration: also the servers of the tests. */
+/** The configuration of a demonstration, which allows the servers of the tests, too. */
 export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
 
 export async function addEndpoint(

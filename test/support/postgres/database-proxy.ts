@@ -4,7 +4,7 @@ import { freePort } from '../servers/port.ts';
 export type DatabaseProxy = {
   /** The database URL that leads through the proxy. */
   readonly url: string;
-  /** As when PostgreSQL is killed: cuts every connection and accepts no new one. */
+  /** Cuts every connection and accepts no new one, as if PostgreSQL had been killed. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Resets every open connection, as a firewall that drops its state does. */

@@ -36,7 +36,7 @@ export async function networkTo(databaseUrl: string): Promise<Network> {
 class Forwarding {
   readonly #target: { host: string; port: number };
   readonly #open = new Set<Socket>();
-  /** What waits for the end of the cut, in order; `null` if the network is not cut. */
+  /** The deliveries that wait for the end of the cut, in order; `null` if the network is not cut. */
   #held: (() => void)[] | null = null;
 
   constructor(target: { host: string; port: number }) {

@@ -312,7 +312,7 @@ async function countStandbysOf(primary: Member): Promise<number> {
   return rows[0].standbys;
 }
 
-/** Until none is left, because PostgreSQL may be starting another one. */
+/** Kills until no process is left, because PostgreSQL may be starting another one. */
 async function killProcessesIn(data: string): Promise<void> {
   await until('the processes to end', async () => {
     const pids = await processesIn(data);

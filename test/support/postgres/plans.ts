@@ -35,7 +35,7 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
   let plans: Plan[] = [];
   db.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {
-      // Without a text: a function whose value the planner computes in advance.
+      // A plan without a text is that of a function whose value the planner computes in advance.
       if (message.includes('plan:') && !/Query Text: *\nQuery Parameters/.test(message))
         plans.push({ text: message, blocks: blocksOf(message) });
     });

@@ -122,7 +122,7 @@ type Relation = {
   /** The column with the organization; `null` if it is not a table with rows of organizations. */
   readonly owner: string | null;
   readonly table: string;
-  /** Of a query in FROM or WITH. */
+  /** The judged query, for a query in FROM or WITH. */
   readonly query: Query | null;
 };
 /** The relations of a query, and those of the queries around it. */
@@ -288,7 +288,7 @@ function limitedIn({ relations, ...block }: Block, conditions: readonly Conditio
   return limited;
 }
 
-/** Those that hold in all alternatives of OR. */
+/** The equalities that hold in all alternatives of OR. */
 function equalitiesIn(nodes: readonly Node[], block: Block): readonly Equality[] {
   const [first = [], ...others] = split(nodes, (node) => isWord(node, 'or')).map((each) => conjunctionIn(each, block));
   return first.filter(([a, b]) => others.every((each) => each.some(([c, d]) => a === c && b === d)));

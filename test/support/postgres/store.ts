@@ -35,8 +35,7 @@ export function useSharedDatabase(): Promise<TestDatabase> {
 /** A new database, opened as the server opens it. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
-  const options = { poolSize: 10, connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
-  const db = watchStatements(openDatabase({ url: scratch.url, keyring: KEYRING, ...options }));
+  const db = watchStatements(connectTo(scratch.url, 10));
   const close = async () => {
     await db.close();
     await scratch.drop();

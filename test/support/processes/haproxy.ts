@@ -19,9 +19,9 @@ const BIND = /^ +bind .*$/m;
 const PEM = 'charter.pem';
 
 export type Haproxy = {
-  /** Without TLS, which the configuration of the artifact does not accept. */
+  /** The URL without TLS, which the configuration of the artifact does not accept. */
   readonly url: string;
-  /** With TLS and `certificate`, as in the configuration of the artifact. */
+  /** The URL with TLS and `certificate`, as in the configuration of the artifact. */
   readonly tlsUrl: string;
   /** The self-signed certificate of localhost, in PEM. */
   readonly certificate: string;
@@ -52,7 +52,7 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
 
 export type CellsHaproxy = {
   readonly url: string;
-  /** Of the process that runs now. */
+  /** The id of the process that runs now. */
   pid(): number;
   /** Replaces the map of moved keys, and restarts HAProxy with it. */
   useMovedKeys(map: string): Promise<void>;

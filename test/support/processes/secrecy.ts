@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PASSWORD } from '../data/accounts.ts';
 import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 
-/** By their form: keys, secrets of endpoints, and the tokens of sessions, links and forms. The last is the path of endpoints. */
+/** The forms of keys, of secrets of endpoints, and of tokens of sessions, links and forms. The last is the path of endpoints. */
 const SECRETS = new RegExp(
   [
     'charter_(?:live|test)_(?:[a-z0-9]+_)?[0-9A-Za-z]{46}',

@@ -10,7 +10,7 @@ export type OidcProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** By subject, which people type to sign in. */
+  /** The accounts by their subject, which people type to sign in. */
   readonly accounts: Map<string, Account>;
   close(): Promise<void>;
 };
@@ -104,7 +104,7 @@ export async function startOidcProvider(connection: {
   };
 }
 
-/** What the provider stores, by model and id. */
+/** Everything that the provider stores, by model and id. */
 function inMemory(): (model: string) => Adapter {
   const rows = new Map<string, AdapterPayload>();
   return (model) => {

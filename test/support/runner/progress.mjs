@@ -1,9 +1,9 @@
 import { WEIGHTS } from './longest-first.mjs';
 
 const SLOWEST = 10;
-/** Of the failures of one file, in a run of several. */
+/** The most lines of the failures of a file that are printed, in a run of several files. */
 const MOST_LINES = 120;
-/** Between two lines of progress where the output is no terminal. */
+/** The time between two lines of progress, if the output is no terminal. */
 const LINE_MS = 15_000;
 
 /**

@@ -40,7 +40,7 @@ export async function shareServices(): Promise<Services> {
   };
 }
 
-/** With CHARTER_TEST_SERVER, the URL of a running PostgreSQL, several short runs share that one. */
+/** Several short runs share one PostgreSQL if CHARTER_TEST_SERVER is its URL. */
 async function startPostgres(): Promise<Started> {
   const given = process.env['CHARTER_TEST_SERVER'];
   if (given !== undefined) return { url: await makeTemplate(given), end: async () => {} };

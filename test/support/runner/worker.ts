@@ -11,7 +11,7 @@ import { randomNumbers } from '../data/random-numbers.ts';
 // unhandled error, and a random order. The top level of a test file, which opens servers and databases, gets the same
 // time limit. The `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
 
-/** Only ends a test that hangs: longer than a wait in vain, and than what a busy machine takes. */
+/** The limits only end a test that hangs: a wait in vain, and a test on a busy machine, take less. */
 const [TEST_LIMIT_MS, SOAK_LIMIT_MS] = [900_000, 3_600_000];
 /** The limit of the file that runs. */
 let limitMs = TEST_LIMIT_MS;
@@ -93,7 +93,7 @@ let failNow: ((error: unknown) => void) | undefined;
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
 process.on('uncaughtException', (error) => {
-  // Between two tests: the next one reports it.
+  // The next test reports an error that was thrown between two tests.
   if (failNow === undefined) unhandled.set(Promise.resolve(), error);
   else failNow(error);
 });

@@ -6,11 +6,12 @@ import { PERMISSIONS, type Permission, type Role } from '../../../src/domain/peo
 import type { Observers } from '../../../src/observability/reporter.ts';
 import { issueKeyByEmail } from '../../../src/service/operator/keys.ts';
 import { createOrganization } from '../../../src/service/operator/organizations.ts';
-import { type Database, openDatabase } from '../../../src/store/sql/database.ts';
+import type { Database } from '../../../src/store/sql/database.ts';
 import { traceStatements } from '../../../src/store/sql/trace-statements.ts';
 import { Client } from '../clients/client.ts';
 import { TARGETS } from '../data/webhooks.ts';
-import { createScratchDatabase, KEYRING } from '../postgres/postgres.ts';
+import { createScratchDatabase } from '../postgres/postgres.ts';
+import { connectTo } from '../postgres/store.ts';
 import { watchStatements } from '../postgres/watch-statements.ts';
 import { watchOutput } from '../processes/secrecy.ts';
 import { listen } from './listen.ts';
@@ -87,7 +88,7 @@ export async function startServer({
 }: Options = {}): Promise<TestServer> {
   const scratch = databaseUrl === undefined ? await createScratchDatabase() : undefined;
   const url = scratch?.url ?? databaseUrl ?? '';
-  const db = watchStatements(openDatabase({ url, keyring: KEYRING, poolSize: 10, onIdleError: () => {} }));
+  const db = watchStatements(connectTo(url, 10));
   if (tracing !== null) traceStatements(db, tracing);
   let ahead = 0;
   const now = () => new Date(clock() + ahead);

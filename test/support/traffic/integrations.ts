@@ -24,7 +24,7 @@ export type Observed = {
   readonly violations: readonly string[];
   /** The responses that were 503. These requests were sent again. */
   readonly unavailable: readonly string[];
-  /** Those of them that were not refusals under load. */
+  /** The responses among `unavailable` that were not refusals under load. */
   readonly outages: readonly string[];
   /** The longest time between a request and its response. */
   readonly longestMs: number;
@@ -69,7 +69,7 @@ class Run implements Observed {
   /** Each program as its last acknowledged write left it. */
   readonly #programs = new Map<string, Program>();
   readonly #polled = new Map<string, Program>();
-  /** By URL and entity tag. */
+  /** The responses by URL and entity tag. */
   readonly #contents = new Map<string, string>();
 
   constructor(clients: readonly [Client, Client], programs: readonly Program[]) {
@@ -107,7 +107,7 @@ class Run implements Observed {
     if (read.text !== text) this.#violated(`${text} was read as ${read.status} ${read.text}`);
   }
 
-  /** As the guide "Following changes" says. */
+  /** Follows the feed as the guide "Following changes" says. */
   async follow(): Promise<void> {
     const [client] = this.#clients;
     for (let cursor: string | undefined; ; ) {
@@ -126,7 +126,7 @@ class Run implements Observed {
     }
   }
 
-  /** As the guide "Pages, filters and sorting" says. */
+  /** Polls the list as the guide "Pages, filters and sorting" says. */
   async poll(): Promise<void> {
     const [, client] = this.#clients;
     for (let latest = 0; ; ) {

@@ -138,7 +138,7 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
   return { isSteady, ended: ended.then(() => ({ created, problems })) };
 }
 
-/** Also sees the end of a connection that arrived meanwhile: if this process was stopped for long, the server has closed it. */
+/** Waits, and then handles the ends of connections: the server has closed them if this process was stopped for long. */
 async function pause(ms: number): Promise<void> {
   await delay(ms);
   await nextTurn();

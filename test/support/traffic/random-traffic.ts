@@ -13,7 +13,7 @@ import { randomNumbers } from '../data/random-numbers.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
 
 export type History = {
-  /** By program id. */
+  /** The accesses to each program, by its id. */
   readonly registers: Map<string, Access[]>;
   readonly keyUses: KeyUse[];
   readonly keyEnds: Map<string, Span>;
@@ -40,7 +40,7 @@ const GONE = 'gone';
 const ASK_EVERY_MS = 200;
 /** Pauses of all clients after a 503. */
 const PAUSES_AFTER_503 = 10;
-/** Between two attempts to replace a key that may have ended. */
+/** The pause between two attempts to replace a key that may have ended. */
 const RETRY_MS = 50;
 /** When a write with an unknown outcome ends: it may take effect at any later time. */
 const NEVER = Number.POSITIVE_INFINITY;
