@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Document } from '../src/contract/contract.ts';
 import type { Json } from '../src/contract/document.ts';
-import { lintDocuments } from './lint/contract.ts';
+import { CONFIG, lintDocuments } from './lint/contract.ts';
 import { type Problem, problemsText } from './lint/problem.ts';
 import { tryTool } from './tool.ts';
 
@@ -49,7 +49,15 @@ export async function bundleTo(
 ): Promise<string> {
   return inScratch(async (folder) => {
     const output = join(folder, `bundled.${format}`);
-    const { code, printed } = await tryTool('redocly', ['bundle', mainFile, '--output', output, ...flags]);
+    const { code, printed } = await tryTool('redocly', [
+      'bundle',
+      mainFile,
+      '--config',
+      CONFIG,
+      '--output',
+      output,
+      ...flags,
+    ]);
     if (code === 0) return readFile(output, 'utf8');
     const [found = []] = await lintDocuments([mainFile]);
     const problems = found.filter(({ rule }) => RULES.includes(rule));

@@ -1,4 +1,5 @@
 // The plugin that gives our rules to Redocly, which loads it by the path in redocly.yaml.
+import { examples, properties } from './compose.ts';
 import { bounded } from './contract/bounded.ts';
 import { described } from './contract/described.ts';
 import { example } from './contract/example.ts';
@@ -41,8 +42,10 @@ const byName = (rules: readonly Rule[]) => Object.fromEntries(rules.map(({ name,
 export default () => ({
   id: PLUGIN,
   rules: { oas3: byName(contractRules), arazzo1: byName(workflowRules) },
+  preprocessors: { oas3: { 'composed-examples': () => examples, 'composed-properties': () => properties } },
   configs: {
     all: {
+      preprocessors: { [`${PLUGIN}/composed-examples`]: 'on', [`${PLUGIN}/composed-properties`]: 'on' },
       rules: Object.fromEntries([...contractRules, ...workflowRules].map(({ name }) => [`${PLUGIN}/${name}`, 'error'])),
     },
   },

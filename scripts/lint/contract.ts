@@ -5,7 +5,8 @@ import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
 export const CONTRACT = 'openapi/openapi.yaml';
-const CONFIG = 'openapi/lint/redocly.yaml';
+/** The configuration of Redocly with our rules, and with what composes the contract from its sources. */
+export const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
 /** A problem as "redocly lint --format=json" prints it. */

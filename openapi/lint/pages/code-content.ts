@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import {
   isObject,
@@ -134,14 +134,23 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
         ];
   }
   const name = options.get('schema') ?? '';
-  const validate = ajv.getSchema(`contract#/components/schemas/${name}`);
-  if (validate === undefined || validate(value)) return [];
+  const validate = validatorOf(name, ajv);
+  if (validate === null || validate(value)) return [];
   return [
     {
       message: `This JSON does not match the schema "${name}": ${reasonOf(validate.errors)}.`,
       remedy: `Correct it; see openapi/components/schemas/${name}.yaml.`,
     },
   ];
+}
+
+/** Null for a schema that does not exist or is not valid: other rules report it. */
+function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
+  try {
+    return ajv.getSchema(`contract#/components/schemas/${name}`) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** The line of the innermost field in a path such as "data.0.name", counted from the opening line; that line if there is none. */
