@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Contract, conventionsOf } from './contract.ts';
+import { filled } from './filled.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 
 export type Guide = {
@@ -12,7 +13,7 @@ export type Guide = {
   readonly title: string;
   /** The group that guides.yaml lists it under. */
   readonly group: string;
-  /** The Markdown, with an empty line in place of the title. */
+  /** The Markdown, with an empty line in place of the title, and with the examples that it names. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
@@ -55,7 +56,11 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   };
   return {
     contract,
-    guides: [...guides, { file: 'openapi/openapi.yaml', ...conventions }],
+    guides: [
+      // The lines of the problems above are those of the file, so the examples come last.
+      ...guides.map((guide) => ({ ...guide, text: filled(guide.text, contract.document) })),
+      { file: 'openapi/openapi.yaml', ...conventions },
+    ],
     images,
     branding,
     synonyms: await readPairs(root, 'synonyms.yaml'),

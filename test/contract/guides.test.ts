@@ -39,6 +39,13 @@ test.each(inLanguage('json'))('the JSON of $name is valid by the contract', ({ c
   else expect(ajv.validate({ $ref: `contract#/components/schemas/${options.get('schema')}` }, value)).toBe(true);
 });
 
+test('the headers of the message in receiving-events.md are those of the webhook', () => {
+  const [head] = blocks.filter(({ options }) => options.has('webhook'));
+  expect(head?.code).toMatch(
+    /^POST .+\nContent-Type: .+\nwebhook-id: .+\nwebhook-timestamp: \d+\nwebhook-signature: v1,.+=\n$/,
+  );
+});
+
 test.each(inLanguage('http'))('the response of $name is one that its operation declares', ({ code, options }) => {
   const [operationId = '', status = ''] = options.get('response')?.split(':') ?? [];
   const response = operations.find((operation) => operation.operationId === operationId)?.responses[status];

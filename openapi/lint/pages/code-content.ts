@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import {
@@ -28,7 +27,7 @@ export const codeContent: PageRule = {
       const code = lines.slice(0, -1).join('\n');
       const faults =
         language === 'json'
-          ? faultsOfJson(code, options, contract)
+          ? faultsOfJson(code, options, contract.ajv)
           : language === 'http'
             ? faultsOfResponse(code, options, contract)
             : language === 'sh'
@@ -47,12 +46,12 @@ export const codeContent: PageRule = {
       says: 'This is not JSON: Unexpected token \'}\', "{ "a": }" is not valid JSON.',
     },
     {
-      find: '{}',
-      replace: '{ "a": 1 }',
-      says: 'This JSON differs from the example "ValidationLimit" at "a".',
+      find: 'example=ValidationLimit\n',
+      replace: 'example=ValidationLimit\n{}\n',
+      says: 'This block shows an example of the contract, but is not empty.',
     },
     {
-      find: 'example=ValidationLimit',
+      find: 'schema=Anything',
       replace: 'schema=Key',
       says: 'This JSON does not match the schema "Key": it must have required property \'id\'.',
     },
@@ -85,8 +84,12 @@ type Fault = {
 type Options = ReadonlyMap<string, string>;
 type Contract = {
   readonly operations: readonly Operation[];
-  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
   readonly ajv: Ajv2020;
+};
+
+const NOT_EMPTY = {
+  message: 'This block shows an example of the contract, but is not empty.',
+  remedy: 'Delete the lines between the fences. The documentation shows the example there.',
 };
 
 const known = new WeakMap<Json, Contract>();
@@ -97,14 +100,14 @@ function contractOf(document: Json): Contract {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   formats.default(ajv);
   ajv.addSchema(document, 'contract');
-  const { components } = document;
-  const contract = { operations: operationsOf(document), examples: Object(components).examples ?? {}, ajv };
+  const contract = { operations: operationsOf(document), ajv };
   known.set(document, contract);
   return contract;
 }
 
 /** A label that names no example and no schema of the contract is reported by code-label. */
-function faultsOfJson(code: string, options: Options, { examples, ajv }: Contract): Fault[] {
+function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
+  if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
   let value: unknown;
   try {
     value = JSON.parse(code);
@@ -117,21 +120,6 @@ function faultsOfJson(code: string, options: Options, { examples, ajv }: Contrac
         remedy: 'Correct the quotation marks, commas and brackets.',
       },
     ];
-  }
-  const example = examples[options.get('example') ?? ''];
-  if (example !== undefined) {
-    const place = differenceOf(value, example.value);
-    const where = place === '' ? '' : ` at "${place}"`;
-    const name = options.get('example');
-    return place === null
-      ? []
-      : [
-          {
-            line: lineOfField(code, place),
-            message: `This JSON differs from the example "${name}"${where}.`,
-            remedy: `Copy the value of openapi/components/examples/${name}.yaml.`,
-          },
-        ];
   }
   const name = options.get('schema') ?? '';
   const validate = validatorOf(name, ajv);
@@ -151,12 +139,6 @@ function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   } catch {
     return null;
   }
-}
-
-/** The line of the innermost field in a path such as "data.0.name", counted from the opening line; that line if there is none. */
-function lineOfField(code: string, path: string): number {
-  const name = path.split('.').findLast((part) => !/^\d+$/.test(part));
-  return code.split('\n').findIndex((line) => line.includes(`"${name}":`)) + 1;
 }
 
 /** The place in a message of JSON.parse is one of the code, not of the page. */
@@ -183,20 +165,6 @@ function isRefusedBeforeItsEnd(text: string): boolean {
     if (position !== undefined) return Number(position) < text.length;
     return !message.startsWith('Unexpected end of JSON input');
   }
-}
-
-/** The path of the first difference, such as "errors.name"; "" for the whole value, and null where both are equal. */
-function differenceOf(one: unknown, other: unknown): string | null {
-  if (isDeepStrictEqual(one, other)) return null;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return '';
-  if (Array.isArray(one) !== Array.isArray(other)) return '';
-  const [left, right] = [Object.entries(one), Object.entries(other)];
-  const names = new Set([...left, ...right].map(([name]) => name));
-  for (const name of names) {
-    const inner = differenceOf(new Map(left).get(name), new Map(right).get(name));
-    if (inner !== null) return inner === '' ? name : `${name}.${inner}`;
-  }
-  return '';
 }
 
 /** The statuses are those of the curl commands, in order. A request that the contract does not have gets 404 or 405. */

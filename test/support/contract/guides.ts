@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { filled } from '../../../scripts/docs/filled.ts';
 import { guidesIn } from '../../../scripts/docs/guides.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../openapi/guides');
+const ROOT = join(import.meta.dirname, '../../..');
+const FOLDER = join(ROOT, 'openapi/guides');
+const document = JSON.parse(readFileSync(join(ROOT, 'generated/openapi.json'), 'utf8'));
 
 export type Block = {
   readonly guide: string;
@@ -18,8 +21,9 @@ export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 
   ({ name }) => name,
 );
 
+/** The Markdown of a guide, with the examples that it names. */
 export function readGuide(name: string): string {
-  return readFileSync(join(FOLDER, name), 'utf8');
+  return filled(readFileSync(join(FOLDER, name), 'utf8'), document);
 }
 
 /** Every code block of a guide, in order. */
