@@ -84,7 +84,7 @@ export function demonstrationPrograms(): ContentOf<ParentProgram>[] {
       SUBJECTS.map(({ name, field, text }, subject) => ({
         name: `${region} ${name} ${cohort}`,
         description: subject % 4 === 3 ? null : `${text}. ${region} region, cohort of ${cohort}.`,
-        externalId:
+        external_id:
           subject % 5 === 4 ? null : `${region.slice(0, 3).toUpperCase()}-${field.slice(0, 4).toUpperCase()}-${cohort}`,
         metadata: { field, region: region.toLowerCase(), cohort },
       })),
@@ -96,7 +96,7 @@ export function otherPrograms(): ContentOf<ParentProgram>[] {
   return SUBJECTS.map(({ name, field, text }) => ({
     name: `Harbour ${name}`,
     description: `${text}.`,
-    externalId: `HAR-${field.slice(0, 4).toUpperCase()}`,
+    external_id: `HAR-${field.slice(0, 4).toUpperCase()}`,
     metadata: { field },
   }));
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { isObject, type Json } from '../../src/contract/document.ts';
-import { signatureOf } from '../../src/domain/webhooks/webhook-signature.ts';
+import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { type Context, report } from './rule.ts';
 
 // The sources of the contract say some things once that the published contract says in several places. Redocly calls these

@@ -8,16 +8,13 @@ import type { PageQuery, SortField } from '../store/resources/list.ts';
 import type { Database } from '../store/sql/database.ts';
 import { JsonText } from './response.ts';
 
-/** The query of a list operation, and who sends it. */
-export type ListRequest = {
-  readonly query: {
-    readonly limit: number;
-    readonly cursor?: string | undefined;
-    readonly sort: keyof typeof ORDERS;
-    readonly [filter: string]: string | number | boolean | undefined;
-  };
-  readonly caller: Pick<Caller, 'scope' | 'cursorKey'>;
+/** The query of a list operation. Its other members are filters. */
+type ListQuery = {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly sort: keyof typeof ORDERS;
 };
+type FiltersOf<Listing extends ListQuery> = Omit<Listing, keyof ListQuery>;
 
 type PageResponse = {
   readonly status: 200;
@@ -27,15 +24,16 @@ type PageResponse = {
 };
 
 /** Reads a page of the list at the path, and responds with its rows and with the cursor of the next page. */
-export async function respondWithPage(
+export async function respondWithPage<Listing extends ListQuery>(
   db: Database,
-  { query, caller }: ListRequest,
-  { path, read }: { path: string; read: (page: PageQuery) => Promise<RowPage> },
+  { query, caller }: { readonly query: Listing; readonly caller: Pick<Caller, 'scope' | 'cursorKey'> },
+  { path, read }: { path: string; read: (page: PageQuery, filters: FiltersOf<Listing>) => Promise<RowPage> },
 ): Promise<PageResponse> {
-  const { limit, cursor, ...listed } = query;
+  const { limit, cursor, sort, ...filters } = query;
+  const listed = { sort, ...filters };
   const seal = { key: cursorKeyOf(db, caller), list: listOf(path, listed) };
   const after = cursor === undefined ? null : openCursor(seal, cursor, { path, query: listed, ...DIFFERENCES_OF_LIST });
-  const { rows, version, next: position } = await read({ ...ORDERS[query.sort], limit, after });
+  const { rows, version, next: position } = await read({ ...ORDERS[sort], limit, after }, filters);
   const next = position === null ? null : sealCursor(seal, position);
   const separated = rows.map((json, i) => (i === 0 ? json : `,${json}`));
   const page: components['schemas']['Page'] = { limit, next_cursor: next };

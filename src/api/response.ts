@@ -187,15 +187,15 @@ export function entityTagOf(representation: string | Buffer): string {
   return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
 }
 
-/** Throws a 412 unless If-Match has the entity tag of the row as `present` shows it. */
-export function preconditionOfUpdate<Row>(
+/** Throws a 412 unless If-Match has the entity tag of the row. */
+export function preconditionOfUpdate(
   ifMatch: string | undefined,
-  { noun, present }: { noun: string; present: (row: Row) => object },
-): (current: Row) => void {
+  { noun }: { readonly noun: string },
+): (current: object) => void {
   const stale = `The ${noun} has changed since you read it. Read it again, then retry with its new ETag in If-Match.`;
   return (current) => {
     if (ifMatch === undefined) return;
-    const entityTag = entityTagOf(stringifyJson(present(current)));
+    const entityTag = entityTagOf(stringifyJson(current));
     requireIfMatch(ifMatch, (tag) => tag === entityTag, stale);
   };
 }
@@ -205,13 +205,12 @@ type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: 
 
 /**
  * Throws a 412 unless a row, or its absence, meets the conditions of a request to create or replace it (RFC 9110 section 13.2.2).
- * `ownId`: the name of the client's own id.
  */
-export function preconditionOfUpsert<Row>(
+export function preconditionOfUpsert(
   { ifMatch, ifNoneMatch }: Conditions,
-  { noun, ownId, present }: { noun: string; ownId: string; present: (row: Row) => object },
-): (current: Row | null) => void {
-  const requireUnchanged = preconditionOfUpdate(ifMatch, { noun, present });
+  { noun, ownId }: { readonly noun: string; readonly ownId?: string },
+): (current: object | null) => void {
+  const requireUnchanged = preconditionOfUpdate(ifMatch, { noun });
   return (current) => {
     if (current === null) {
       if (ifMatch === undefined) return;
@@ -220,7 +219,7 @@ export function preconditionOfUpsert<Row>(
       );
     }
     requireUnchanged(current);
-    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(stringifyJson(present(current)))))
+    if (!satisfiesIfNoneMatch(ifNoneMatch, entityTagOf(stringifyJson(current))))
       throw preconditionError(
         `A ${noun} with this ${ownId} exists already. Send the request without If-None-Match to replace it.`,
       );

@@ -125,7 +125,7 @@ test('a key may write in its own organization only', async () => {
   const check = { ...writer, isLocked: false };
   expect(await checkKeyOfWrite(db.prisma, theirs.scope, check)).toMatchObject({ kind: 'accepted' });
   expect(await checkKeyOfWrite(db.prisma, ours.scope, check)).toMatchObject({ kind: 'refused', key: null });
-  const content = { name: 'Nordic', description: null, externalId: null, metadata: {} };
+  const content = { name: 'Nordic', description: null, external_id: null, metadata: {} };
   const inserted = { id: newId(), content, writer };
   const refused = await insertRow(db.prisma, ours.scope, PARENT_PROGRAMS, inserted);
   expect(refused).toMatchObject({ kind: 'refused', key: null });

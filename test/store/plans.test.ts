@@ -6,6 +6,7 @@ import { findRow } from '../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { findUsersByEmail } from '../../src/store/unscoped/operator.ts';
+import { operations } from '../support/contract/contract.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
@@ -105,9 +106,30 @@ test('updated_since uses the index of updated_at, or in order of creation that o
 });
 
 test('external_id uses its unique index', async () => {
-  const plan = await planOfPage({ externalId: 'EXT-19999' });
+  const plan = await planOfPage({ equals: { external_id: 'EXT-19999' } });
   expect(plan?.text).toContain('parent_programs_organization_id_external_id_key');
   expect(plan?.blocks).toBeLessThan(10);
+});
+
+/** The parameters of a list that are no filters for equal values. */
+const OTHERS = new Set(['limit', 'cursor', 'sort', 'search', 'updated_since']);
+
+// The attack: a filter without an index reads every row of the organization for a page.
+test('each filter of a list for equal values has an index that begins with the organization and its column', async () => {
+  const { rows } = await database.db.pool.query<{ columns: string }>(`
+    select i.indrelid::regclass || '.' || string_agg(a.attname, ', ' order by a.attnum = i.indkey[1]) as columns
+    from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum in (i.indkey[0], i.indkey[1])
+    where i.indpred is null group by i.indexrelid, i.indrelid`);
+  const indexed = rows.map(({ columns }) => columns);
+  const filters = operations.flatMap(({ method, path, parameters = [] }) => {
+    const names = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    const table = path.replace('/api/', '');
+    return method === 'get' && names.includes('sort')
+      ? names.filter((name) => !OTHERS.has(name)).map((name) => `${table}.organization_id, ${name}`)
+      : [];
+  });
+  expect(filters).toContain('parent_programs.organization_id, external_id');
+  expect(filters.filter((each) => !indexed.includes(each))).toEqual([]);
 });
 
 test('a page of the feed is one index scan, which costs the same at the start and deep in the feed', async () => {

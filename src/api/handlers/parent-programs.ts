@@ -1,10 +1,7 @@
-import type { components } from '../../../generated/openapi.d.ts';
-import type { PatchOf } from '../../domain/resources/merge-patch.ts';
 import { upsertRow } from '../../service/resources/batch.ts';
 import { listParentPrograms as list } from '../../service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../service/resources/rows.ts';
-import type { ContentOf } from '../../store/resources/table.ts';
-import { PARENT_PROGRAMS, type ParentProgram } from '../../store/resources/tables/parent-programs.ts';
+import { PARENT_PROGRAMS } from '../../store/resources/tables/parent-programs.ts';
 import { respondToBatch } from '../batch.ts';
 import { readInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
@@ -12,40 +9,35 @@ import type { Handler } from '../operation.ts';
 import { preconditionOfUpdate, preconditionOfUpsert } from '../response.ts';
 
 const PATH = '/api/parent_programs';
-const OWN_ID = 'external_id';
-const SHOWN = { noun: PARENT_PROGRAMS.noun, ownId: OWN_ID, present };
 
-export const listParentPrograms: Handler<'listParentPrograms'> = ({ query, caller }, { db }) => {
-  const { search, external_id: externalId, updated_since: since } = query;
-  const updatedSince = since === undefined ? undefined : readInstant(since);
-  return respondWithPage(
-    db,
-    { query, caller },
-    { path: PATH, read: (page) => list(db, caller.scope, { ...page, search, externalId, updatedSince }) },
-  );
-};
+export const listParentPrograms: Handler<'listParentPrograms'> = (input, { db }) =>
+  respondWithPage(db, input, {
+    path: PATH,
+    read: (page, { search, updated_since: since, ...equals }) => {
+      const updatedSince = since === undefined ? undefined : readInstant(since);
+      return list(db, input.caller.scope, { ...page, search, updatedSince, equals });
+    },
+  });
 
 export const createParentProgram: Handler<'createParentProgram'> = async ({ body, headers, caller }, deps) => {
-  const content = contentOf(body);
-  const idempotencyKey = headers['idempotency-key'];
-  const program = await createRow({ ...deps, caller }, PARENT_PROGRAMS, { content, idempotencyKey });
-  return { status: 201, headers: { Location: `${PATH}/${program.id}` }, body: present(program) };
+  const creation = { content: body, idempotencyKey: headers['idempotency-key'] };
+  const program = await createRow({ ...deps, caller }, PARENT_PROGRAMS, creation);
+  return { status: 201, headers: { Location: `${PATH}/${program.id}` }, body: program };
 };
 
 export const getParentProgram: Handler<'getParentProgram'> = async ({ path, caller }, { db }) => {
   const { row, version } = await getRow(db, caller.scope, PARENT_PROGRAMS, path.id);
-  return { status: 200, headers: {}, body: present(row), version };
+  return { status: 200, headers: {}, body: row, version };
 };
 
 export const updateParentProgram: Handler<'updateParentProgram'> = async ({ path, body, headers, caller }, deps) => {
-  const patch = patchOf(body);
-  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
-  const program = await updateRow({ ...deps, caller }, PARENT_PROGRAMS, { id: path.id, patch, precondition });
-  return { status: 200, headers: {}, body: present(program) };
+  const precondition = preconditionOfUpdate(headers['if-match'], PARENT_PROGRAMS);
+  const change = { id: path.id, patch: body, precondition };
+  return { status: 200, headers: {}, body: await updateRow({ ...deps, caller }, PARENT_PROGRAMS, change) };
 };
 
 export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path, headers, caller }, deps) => {
-  const precondition = preconditionOfUpdate(headers['if-match'], SHOWN);
+  const precondition = preconditionOfUpdate(headers['if-match'], PARENT_PROGRAMS);
   await removeRow({ ...deps, caller }, PARENT_PROGRAMS, { id: path.id, precondition });
   return { status: 204, headers: {}, body: null };
 };
@@ -53,11 +45,11 @@ export const deleteParentProgram: Handler<'deleteParentProgram'> = async ({ path
 export const upsertParentProgram: Handler<'upsertParentProgram'> = async ({ path, body, headers, caller }, deps) => {
   const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] };
   const { kind, row } = await upsertRow({ ...deps, caller }, PARENT_PROGRAMS, {
-    content: replacementOf(path.external_id, body),
-    precondition: preconditionOfUpsert(conditions, SHOWN),
+    content: { ...body, ...path },
+    precondition: preconditionOfUpsert(conditions, PARENT_PROGRAMS),
   });
-  if (kind === 'updated') return { status: 200, headers: {}, body: present(row) };
-  return { status: 201, headers: { Location: `${PATH}/${row.id}` }, body: present(row) };
+  if (kind === 'updated') return { status: 200, headers: {}, body: row };
+  return { status: 201, headers: { Location: `${PATH}/${row.id}` }, body: row };
 };
 
 export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps) =>
@@ -69,39 +61,4 @@ export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps)
       update: 'updateParentProgram',
       delete: 'deleteParentProgram',
     },
-    ownId: OWN_ID,
-    contentOf,
-    replacementOf,
-    patchOf,
-    present,
   });
-
-type Schemas = components['schemas'];
-type Content = ContentOf<ParentProgram>;
-
-function contentOf(body: Schemas['ParentProgramCreate']): Content {
-  const { name, description = null, external_id: externalId = null, metadata = {} } = body;
-  return { name, description, externalId, metadata };
-}
-
-/** The content without the omitted fields: a PUT replaces all of it. */
-function replacementOf(externalId: string, body: Schemas['ParentProgramUpsert']): Content {
-  return { ...contentOf(body), externalId };
-}
-
-function patchOf(body: Schemas['ParentProgramUpdate']): PatchOf<Content> {
-  const { name, description, external_id: externalId, metadata } = body;
-  return { name, description, externalId, metadata };
-}
-
-function present(program: ParentProgram): Schemas['ParentProgram'] {
-  return {
-    id: program.id,
-    name: program.name,
-    description: program.description,
-    external_id: program.externalId,
-    metadata: program.metadata,
-    created_at: program.createdAt,
-    updated_at: program.updatedAt,
-  };
-}

@@ -11,7 +11,14 @@ import {
   type Sought,
   type TimesById,
 } from '../../store/resources/row-batches.ts';
-import { type ContentOf, columnOf, type Stored, storedRow, type Table } from '../../store/resources/table.ts';
+import {
+  type ContentOf,
+  contentOf,
+  type GivenContent,
+  type Stored,
+  storedRow,
+  type Table,
+} from '../../store/resources/table.ts';
 import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
 import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
@@ -55,7 +62,7 @@ export async function changeRowsOnce<Row extends Stored>(
 export async function upsertRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
-  { content, precondition }: { content: ContentOf<Row> } & Conditional<Row | null>,
+  { content, precondition }: { content: GivenContent<Row> } & Conditional<Row | null>,
 ): Promise<{ readonly kind: 'created' | 'updated'; readonly row: Row }> {
   const [outcome] = await changeRows(context, table, {
     changes: [{ kind: 'upsert', content, precondition }],
@@ -72,9 +79,9 @@ export type Conditional<Current> = {
 };
 
 export type Change<Row extends Stored> =
-  | { readonly kind: 'create'; readonly content: ContentOf<Row> }
+  | { readonly kind: 'create'; readonly content: GivenContent<Row> }
   /** Creates the row with this value of `ownId`, or replaces its content. The precondition gets `null` if there is no such row. */
-  | ({ readonly kind: 'upsert'; readonly content: ContentOf<Row> } & Conditional<Row | null>)
+  | ({ readonly kind: 'upsert'; readonly content: GivenContent<Row> } & Conditional<Row | null>)
   | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
   | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
   /** The change was refused before, because it is not valid by itself. */
@@ -205,12 +212,14 @@ export class Changing<Row extends Stored> {
       case 'refused':
         throw change.error;
       case 'create':
-        return this.#insert(change.content, settle);
+        return this.#insert(contentOf(this.#table, change.content), settle);
       case 'upsert': {
-        const entry = await this.#current(this.#ownerOf(change.content));
+        // The omitted fields get their defaults, too: a PUT replaces all of the content.
+        const content = contentOf(this.#table, change.content);
+        const entry = await this.#current(this.#ownerOf(content));
         change.precondition(entry?.row ?? null);
-        if (entry === undefined) return this.#insert(change.content, settle);
-        return this.#update(entry, change.content, settle);
+        if (entry === undefined) return this.#insert(content, settle);
+        return this.#update(entry, content, settle);
       }
       case 'update': {
         const entry = await this.#existing(change);
@@ -280,8 +289,7 @@ export class Changing<Row extends Stored> {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
       // An atomic batch creates no rows if it is refused, so the row has no id that could be named.
-      if (this.#isAtomic && holder.createdBy !== null)
-        throw takenInBatch(columnOf(field), { value, place: holder.createdBy });
+      if (this.#isAtomic && holder.createdBy !== null) throw takenInBatch(field, { value, place: holder.createdBy });
       throw takenError(this.#table, { field, value, id: holder.id });
     }
   }

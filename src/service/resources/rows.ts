@@ -14,8 +14,9 @@ import {
 } from '../../store/resources/rows.ts';
 import {
   type ContentOf,
-  columnOf,
+  contentOf,
   fieldsOf,
+  type GivenContent,
   type Stored,
   storedContent,
   type Table,
@@ -36,7 +37,7 @@ export async function getRow<Row extends Stored>(
 }
 
 type Creation<Row extends Stored> = {
-  readonly content: ContentOf<Row>;
+  readonly content: GivenContent<Row>;
   /** With a key, the same request creates one row, however often it is sent. */
   readonly idempotencyKey: string | undefined;
 };
@@ -45,9 +46,10 @@ type Creation<Row extends Stored> = {
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
-  { content, idempotencyKey }: Creation<Row>,
+  { content: given, idempotencyKey }: Creation<Row>,
 ): Promise<Row> {
   const { db } = context;
+  const content = contentOf(table, given);
   return translateViolations(context, table, content, () =>
     idempotencyKey === undefined
       ? insert(db.prisma, context, table, content)
@@ -172,7 +174,7 @@ export function requireFewEntries<Row extends Stored>(table: Table<Row>, content
     const most = limits.get(field);
     if (most === undefined || Object.keys(Object(value)).length <= most) continue;
     throw invalidField(
-      columnOf(field),
+      field,
       `must have at most ${most} entries after the change. Remove some by setting them to null.`,
     );
   }

@@ -4,7 +4,7 @@ import { DomainError, invalidField } from '../../domain/errors.ts';
 import { claimIdempotencyKey, IDEMPOTENCY_HOURS, recordResult } from '../../store/resources/idempotency-keys.ts';
 import { type Checked, checkKeyOfWrite, type Writer } from '../../store/resources/key-of-write.ts';
 import { findIdByUnique } from '../../store/resources/rows.ts';
-import { columnOf, type Stored, type Table } from '../../store/resources/table.ts';
+import type { Stored, Table } from '../../store/resources/table.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { violatedReference, violatedUnique } from '../../store/sql/database-errors.ts';
 import type { KeyUses } from '../../traffic/last-used.ts';
@@ -53,10 +53,10 @@ export async function translateViolations<Row extends Stored, T>(
 /** Returns `null` if the error has another cause. */
 function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
   const constraint = violatedReference(error);
-  const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${columnOf(field)}_`));
+  const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${field}_`));
   if (violated === undefined) return null;
   const [field, noun] = violated;
-  return invalidField(columnOf(field), `is not the id of a ${noun} of your organization.`);
+  return invalidField(field, `is not the id of a ${noun} of your organization.`);
 }
 
 /** Names the row that has the value. Returns `null` if the error has another cause. */
@@ -67,7 +67,7 @@ async function conflict<Row extends Stored>(
   content: object,
 ): Promise<DomainError | null> {
   const index = violatedUnique(error);
-  const field = table.unique?.find((each) => index?.includes(`_${columnOf(each)}_`));
+  const field = table.unique?.find((each) => index?.includes(`_${each}_`));
   if (field === undefined) return null;
   const value = new Map(Object.entries(content)).get(field);
   const id = await findIdByUnique(db, caller.scope, table, { field, value });
@@ -80,7 +80,7 @@ export function takenError<Row extends Stored>(
   { field, value, id }: { field: string; value: unknown; id: string | null },
 ): DomainError {
   const holder = id === null ? `Another ${noun}` : `The ${noun} ${id}`;
-  const name = columnOf(field);
+  const name = field;
   return new DomainError(
     'conflict',
     `${holder} in your organization already has the ${name} ${JSON.stringify(value)}. Use a different ${name}, or update that ${noun}.`,

@@ -2,7 +2,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { parseJson } from '../../domain/resources/json.ts';
 import type { Database } from '../sql/database.ts';
 import { bytesOfInstant, rfc3339 } from '../sql/values.ts';
-import { type ContentOf, columnOf, ORGANIZATION_VERSION, type Stored, type Table } from './table.ts';
+import { type ContentOf, ORGANIZATION_VERSION, type Stored, type Table } from './table.ts';
 
 export type SortField = 'created_at' | 'updated_at' | 'name';
 
@@ -17,10 +17,12 @@ export type PageQuery = {
   readonly after: Buffer | null;
 };
 
-export type RowsQuery<Row extends Stored> = PageQuery & {
-  /** The page has only rows with these values. A field that is `undefined` may have any value. */
-  readonly equals?: { readonly [Field in keyof ContentOf<Row>]?: string | number | boolean | undefined };
+/** A page has only rows with these values. A field that is `undefined` may have any value. */
+export type Equals<Row extends Stored> = {
+  readonly [Field in keyof ContentOf<Row>]?: string | number | boolean | undefined;
 };
+
+export type RowsQuery<Row extends Stored> = PageQuery & { readonly equals?: Equals<Row> };
 
 /** `version` is that of the organization, from the same snapshot as the rows; `undefined` if there is no row. */
 export type ListPage = { readonly rows: readonly ListedRow[]; readonly version: string | undefined };
@@ -73,13 +75,18 @@ export async function listRows<Row extends Stored>(
   table: Table<Row>,
   { equals = {}, ...page }: RowsQuery<Row>,
 ): Promise<ListPage> {
-  const given = Object.entries(equals).filter(([, value]) => value !== undefined);
-  const statement = pageStatement(scope, table, page, (bind) => ({
+  const statement = pageStatement(scope, table, page, (bind) => {
+    const conditions = equalsSql(equals, bind);
     // Another filtered page is planned each time: its best index depends on its values.
-    isPrepared: given.length === 0,
-    conditions: given.map(([field, value]) => `${columnOf(field)} = ${bind(value)}`),
-  }));
+    return { isPrepared: conditions.length === 0, conditions };
+  });
   return readPage(db, statement, page);
+}
+
+/** A condition for each field that has a value. The fields are columns of the table. */
+export function equalsSql(equals: Readonly<Record<string, unknown>>, bind: Bind): string[] {
+  const given = Object.entries(equals).filter(([, value]) => value !== undefined);
+  return given.map(([field, value]) => `${field} = ${bind(value)}`);
 }
 
 /** What a list adds to the statement of a page. */

@@ -4,6 +4,8 @@ import { likeInSearchForm, partPattern } from '../sql/lists.ts';
 import { bytesBefore } from '../sql/values.ts';
 import {
   type Bind,
+  type Equals,
+  equalsSql,
   ID_BYTES,
   type ListPage,
   type ListStatement,
@@ -14,22 +16,21 @@ import {
   readPage,
 } from './list.ts';
 import { ORGANIZATION_VERSION } from './table.ts';
-import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
+import { PARENT_PROGRAMS, type ParentProgram } from './tables/parent-programs.ts';
 
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 
 export type ListQuery = PageQuery & {
   /** Substring of the name, at least 3 characters, case-insensitive. */
   readonly search?: string | undefined;
-  readonly externalId?: string | undefined;
   readonly updatedSince?: Date | undefined;
+  readonly equals?: Equals<ParentProgram>;
 };
 
 /** A list page. Without `search` and `updatedSince`, the list is like that of any other table. */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
-  const { search, externalId, updatedSince, ...page } = query;
-  if (search === undefined && updatedSince === undefined)
-    return listRows(db, scope, PARENT_PROGRAMS, { ...page, equals: { externalId } });
+  const { search, updatedSince, ...page } = query;
+  if (search === undefined && updatedSince === undefined) return listRows(db, scope, PARENT_PROGRAMS, page);
   const statement = isOfChanges(query) ? changesPage(scope, query) : await filteredPage(db, scope, query);
   return readPage(db, statement, page);
 }
@@ -66,8 +67,9 @@ function startOf({ after, sortField, descending, updatedSince }: ListQuery): Buf
 type ChangesQuery = ListQuery & { readonly updatedSince: Date };
 
 function isOfChanges(query: ListQuery): query is ChangesQuery {
-  const { sortField, updatedSince, search, externalId } = query;
-  return sortField === 'created_at' && updatedSince !== undefined && search === undefined && externalId === undefined;
+  const { sortField, updatedSince, search, equals = {} } = query;
+  const isFiltered = search !== undefined || Object.values(equals).some((value) => value !== undefined);
+  return sortField === 'created_at' && updatedSince !== undefined && !isFiltered;
 }
 
 function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery): ListStatement {
@@ -82,9 +84,8 @@ function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery)
   };
 }
 
-function filtersOf({ search, externalId }: ListQuery, bind: Bind): string[] {
-  const filters: string[] = [];
-  if (externalId !== undefined) filters.push(`external_id = ${bind(externalId)}`);
+function filtersOf({ search, equals = {} }: ListQuery, bind: Bind): string[] {
+  const filters = equalsSql(equals, bind);
   if (search !== undefined) filters.push(likeInSearchForm('name', bind(partPattern(search))));
   return filters;
 }

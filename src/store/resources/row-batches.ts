@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import type { Transaction } from '../sql/database.ts';
 import { type Checked, keyOfWrite, refusedKey, type Writer } from './key-of-write.ts';
 import { contentFrom, type RawRow, type WriterAnd } from './rows.ts';
-import { type ContentOf, columnOf, type Stored, storedRow, type Table, type Times } from './table.ts';
+import { type ContentOf, type Stored, storedRow, type Table, type Times } from './table.ts';
 
 // The statements on many rows of a table of any resource. A transaction with several of them locks the organization first.
 
@@ -17,9 +17,9 @@ export async function readRowsToChange<Row extends Stored>(
   table: Table<Row>,
   { ids, unique }: Sought,
 ): Promise<Row[]> {
-  const byValue = [...unique].map(([field, values]) => Prisma.sql` or ${Prisma.raw(columnOf(field))} = any(${values})`);
+  const byValue = [...unique].map(([field, values]) => Prisma.sql` or ${Prisma.raw(field)} = any(${values})`);
   const found = await tx.$queryRaw<RawRow[]>`
-    select ${Prisma.raw(table.fieldsAsText)} from ${Prisma.raw(table.name)}
+    select ${Prisma.raw(table.shownAsText)} from ${Prisma.raw(table.name)}
     where organization_id = ${organizationId}::uuid and (id = any(${ids}::uuid[])${Prisma.join(byValue, '')})
     order by id for update`;
   return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
@@ -52,18 +52,18 @@ export function insertRows<Row extends Stored>(
       select ${scope.organizationId}::uuid, ${Prisma.raw(columns)}, ${TIME_OF_BATCH}, ${TIME_OF_BATCH}
       from writer, ${recordsOf(table, rows)}
       where refused is null
-      returning id, created_at as "createdAt", updated_at as "updatedAt"`,
+      returning id, created_at, updated_at`,
   });
 }
 
-/** Each `updatedAt` becomes the time of the write, but at least a millisecond later than before. Throws as `insertRows` does. */
+/** Each `updated_at` becomes the time of the write, but at least a millisecond later than before. Throws as `insertRows` does. */
 export function replaceRows<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
   table: Table<Row>,
   { rows, writer }: Writing<Written<Row>>,
 ): Promise<Checked<TimesById>> {
-  const assignments = Object.keys(table.columns).map((field) => `${columnOf(field)} = r.${columnOf(field)}`);
+  const assignments = Object.keys(table.columns).map((field) => `${field} = r.${field}`);
   return write(tx, scope, {
     writer,
     rows,
@@ -73,7 +73,7 @@ export function replaceRows<Row extends Stored>(
           updated_at = greatest(${TIME_OF_BATCH}::timestamptz(3), t.updated_at + interval '1 millisecond')
       from writer, ${recordsOf(table, rows)}
       where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = r.id
-      returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
+      returning t.id, t.created_at, t.updated_at`,
   });
 }
 
@@ -89,7 +89,7 @@ export function deleteRows<Row extends Stored>(
     statement: Prisma.sql`
       delete from ${Prisma.raw(table.name)} t using writer
       where refused is null and t.organization_id = ${scope.organizationId}::uuid and t.id = any(${rows.map(({ id }) => id)}::uuid[])
-      returning t.id, t.created_at as "createdAt", t.updated_at as "updatedAt"`,
+      returning t.id, t.created_at, t.updated_at`,
   });
 }
 
@@ -118,22 +118,19 @@ async function write(
     select refused, written.* from writer cross join places left join written on true`;
   const refused = refusedKey(written[0]);
   if (refused !== null) return refused;
-  const times = written.flatMap(({ id, createdAt, updatedAt }): [string, Times][] =>
-    id === null || createdAt === null || updatedAt === null ? [] : [[id, { createdAt, updatedAt }]],
+  const times = written.flatMap(({ id, created_at, updated_at }): [string, Times][] =>
+    id === null || created_at === null || updated_at === null ? [] : [[id, { created_at, updated_at }]],
   );
   return { kind: 'accepted', value: new Map(times) };
 }
 
 /** SQL for the rows. All of them are one parameter, so that the statement is the same for any number of rows. */
 function recordsOf<Row extends Stored>(table: Table<Row>, rows: readonly Written<Row>[]): Prisma.Sql {
-  const records = rows.map(({ id, content }) => ({
-    id,
-    ...Object.fromEntries(Object.entries(content).map(([field, value]) => [columnOf(field), value])),
-  }));
-  const types = Object.entries(table.columns).map(([field, type]) => `${columnOf(field)} ${type}`);
+  const records = rows.map(({ id, content }) => ({ id, ...content }));
+  const types = Object.entries(table.columns).map(([field, type]) => `${field} ${type}`);
   return Prisma.sql`json_to_recordset(${JSON.stringify(records)}::json) as r (id uuid, ${Prisma.raw(types.join(', '))})`;
 }
 
 function columnsOf<Row extends Stored>({ columns }: Table<Row>): string {
-  return ['id', ...Object.keys(columns).map(columnOf)].join(', ');
+  return ['id', ...Object.keys(columns)].join(', ');
 }

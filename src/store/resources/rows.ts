@@ -5,7 +5,7 @@ import { parseJson } from '../../domain/resources/json.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
-import { type ContentOf, columnOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
+import { type ContentOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
 
 // The statements on one row of a table of any resource.
 
@@ -36,7 +36,7 @@ export async function findIdByUnique<Row extends Stored>(
 ): Promise<string | null> {
   const [row] = await prisma.$queryRaw<{ id: string }[]>`
     select id from ${Prisma.raw(name)}
-    where organization_id = ${organizationId}::uuid and ${Prisma.raw(columnOf(field))} = ${value}`;
+    where organization_id = ${organizationId}::uuid and ${Prisma.raw(field)} = ${value}`;
   return row?.id ?? null;
 }
 
@@ -77,7 +77,7 @@ export async function readRowToChange<Row extends Stored>(
   const [found] = await tx.$queryRaw<WriterAnd<RawRow & RowAsText>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
     found as (
-      select ${Prisma.raw(table.fieldsAsText)}, ${name}::text as row_as_text
+      select ${Prisma.raw(table.shownAsText)}, ${name}::text as row_as_text
       from writer, ${name}
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
@@ -91,7 +91,7 @@ export async function readRowToChange<Row extends Stored>(
 type Change<Row> = { readonly before: RowToChange<Row>; readonly writer: Writer };
 
 /**
- * The value is `null` if the row has changed since it was read. `updatedAt` becomes the time of the write, but at least a
+ * The value is `null` if the row has changed since it was read. `updated_at` becomes the time of the write, but at least a
  * millisecond later than before. Throws a unique or a foreign key violation.
  */
 export async function replaceRow<Row extends Stored>(
@@ -102,7 +102,7 @@ export async function replaceRow<Row extends Stored>(
 ): Promise<Checked<Row | null>> {
   const name = Prisma.raw(table.name);
   const assignments = fieldsOf(table, content).map(
-    (each) => Prisma.sql`${Prisma.raw(columnOf(each.field))} = ${parameterOf(each)}::${Prisma.raw(each.type)}`,
+    (each) => Prisma.sql`${Prisma.raw(each.field)} = ${parameterOf(each)}::${Prisma.raw(each.type)}`,
   );
   const [replaced] = await tx.$queryRaw<WriterAnd<Times>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked: true })}),
@@ -163,7 +163,7 @@ function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (ro
 }
 
 function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn & Row {
-  return row.createdAt !== null;
+  return row.created_at !== null;
 }
 
 /** Parses JSON with `parseJson`, because V8's JSON.parse mistakes some keys. */

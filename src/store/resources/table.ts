@@ -1,26 +1,28 @@
 import type { Permission } from '../../domain/people/role.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
 
-/** The fields of every row that the API shows. */
+/** The fields of every row that Charter sets, as the contract shows them. */
 export type Stored = {
   /** UUIDv7. */
   readonly id: string;
   /** RFC 3339, UTC, with milliseconds. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 };
 /** The fields of a row that clients write. */
 export type ContentOf<Row extends Stored> = Omit<Row, keyof Stored>;
+/** The content that a creation gives: fields with a default may be missing. */
+export type GivenContent<Row extends Stored> = Partial<ContentOf<Row>>;
 
 export type ColumnType = 'boolean' | 'integer' | 'jsonb' | 'text' | 'uuid';
 
-type Definition<Row extends Stored> = {
+type Description<Row extends Stored> = {
   /** The name of the table, which is that in the contract's path: "parent_programs". */
   readonly name: string;
   /** What messages call one row: "parent program". */
   readonly noun: string;
   readonly writePermission: Permission;
-  /** The type of the column of each field, in the contract's order. The column is named like the field, in snake case. */
+  /** The type of the column of each field, in the contract's order. The column has the name of the field. */
   readonly columns: { readonly [Field in keyof ContentOf<Row>]: ColumnType };
   /** Fields whose values no two rows of an organization may share. Each has a unique index, which names its column. */
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
@@ -32,42 +34,51 @@ type Definition<Row extends Stored> = {
   readonly maxEntries?: { readonly [Field in keyof ContentOf<Row>]?: number };
 };
 
+type Definition<Row extends Stored, Creation> = Description<Row> & {
+  /** The value of each field that a creation may omit. */
+  readonly defaults: { readonly [Field in OptionalOf<Creation> & keyof ContentOf<Row>]: Row[Field] };
+};
+
+// biome-ignore lint/complexity/noBannedTypes: an object without members is assignable to a type whose members are optional.
+type OptionalOf<T> = { [Field in keyof T]-?: {} extends Pick<T, Field> ? Field : never }[keyof T];
+
 /** A table of a resource, and the SQL that is the same for every resource. */
-export type Table<Row extends Stored> = Definition<Row> & {
-  /** Every column, named as in the contract. The times come last. */
+export type Table<Row extends Stored> = Description<Row> & {
+  readonly defaults: GivenContent<Row>;
+  /** Every column. The times come last. */
   readonly shown: string;
-  /** Every column, named like its field, and JSON as text. */
-  readonly fieldsAsText: string;
+  /** Every column, with JSON as text. */
+  readonly shownAsText: string;
   readonly find: { readonly name: string; readonly text: string };
   /** The text of the insert between its values. */
   readonly insert: readonly string[];
 };
 
-/** The columns of the times, named as in `Stored`. */
-export const TIMES = 'created_at as "createdAt", updated_at as "updatedAt"';
-export type Times = { readonly createdAt: Date; readonly updatedAt: Date };
+/** The columns of the times. */
+export const TIMES = 'created_at, updated_at';
+export type Times = { readonly created_at: Date; readonly updated_at: Date };
 
-export function defineTable<Row extends Stored>(definition: Definition<Row>): Table<Row> {
+/** `Row` and `Creation` are the contract's: a field that is forgotten in the definition does not compile. */
+export function defineTable<Row extends Stored, Creation>(definition: Definition<Row, Creation>): Table<Row> {
   const { name } = definition;
-  const fields = Object.keys(definition.columns);
-  const columns = fields.map(columnOf);
+  const columns = Object.keys(definition.columns);
   const columnTypes = Object.values<ColumnType>(definition.columns);
   const parameterTypes = ['uuid', 'uuid', ...columnTypes];
-  const selected = fields.map((field, i) => (columns[i] === field ? field : `${columns[i]} as "${field}"`));
-  const selectedAsText = fields.map((field, i) =>
-    columnTypes[i] === 'jsonb' ? `${columns[i]}::text as "${field}"` : selected[i],
-  );
+  const asText = columns.map((column, i) => (columnTypes[i] === 'jsonb' ? `${column}::text as ${column}` : column));
+  const shown = ['id', ...columns, TIMES].join(', ');
   return {
     ...definition,
-    shown: ['id', ...columns, 'created_at', 'updated_at'].join(', '),
-    fieldsAsText: ['id', ...selectedAsText, TIMES].join(', '),
+    // The type of the definition says that each default suits its field.
+    defaults: definition.defaults as GivenContent<Row>,
+    shown,
+    shownAsText: ['id', ...asText, TIMES].join(', '),
     find: {
       name: `find_${name}`,
-      text: `select ${['id', ...selected, TIMES].join(', ')}, ${ORGANIZATION_VERSION} as version from ${name} where organization_id = $1 and id = $2`,
+      text: `select ${shown}, ${ORGANIZATION_VERSION} as version from ${name} where organization_id = $1 and id = $2`,
     },
     insert: [
       'with writer as materialized (',
-      `), written as (insert into ${name} (${['organization_id', 'id', ...columns, 'created_at', 'updated_at'].join(', ')}) select `,
+      `), written as (insert into ${name} (organization_id, ${shown}) select `,
       ...parameterTypes.slice(0, -1).map((type) => `::${type}, `),
       `::${parameterTypes.at(-1)}, time_of_write, time_of_write from writer where refused is null returning ${TIMES})
        select refused, written.* from writer left join written on true`,
@@ -75,21 +86,22 @@ export function defineTable<Row extends Stored>(definition: Definition<Row>): Ta
   };
 }
 
-/** "external_id" for "externalId". */
-export function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** The content of a row to create, with the defaults of the fields that are missing. */
+export function contentOf<Row extends Stored>(table: Table<Row>, given: GivenContent<Row>): ContentOf<Row> {
+  // The compiler requires a default for each field that a creation may omit.
+  return { ...table.defaults, ...given } as ContentOf<Row>;
 }
 
 /** The row as it will be read back, with the keys of JSON in jsonb's order, so that it has the same representation and ETag. */
 export function storedRow<Row extends Stored>(
   table: Table<Row>,
-  { id, content, times: { createdAt, updatedAt } }: { id: string; content: ContentOf<Row>; times: Times },
+  { id, content, times }: { id: string; content: ContentOf<Row>; times: Times },
 ): Row {
   const row = {
     id,
     ...storedContent(table, content),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
+    created_at: times.created_at.toISOString(),
+    updated_at: times.updated_at.toISOString(),
   };
   // The columns of a table are the fields of its rows; the compiler requires all of them.
   return row as unknown as Row;

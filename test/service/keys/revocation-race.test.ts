@@ -15,7 +15,7 @@ import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
+const CONTENT = { name: 'Program', description: null, external_id: null, metadata: {} };
 const NEW = { content: CONTENT, idempotencyKey: undefined };
 const ANY = () => true;
 

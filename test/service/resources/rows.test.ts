@@ -3,7 +3,7 @@ import { listRows } from '../../../src/service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
 import { listEvents } from '../../../src/store/resources/events.ts';
-import { defineTable, type Stored } from '../../../src/store/resources/table.ts';
+import { type ContentOf, defineTable, type Stored } from '../../../src/store/resources/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createTenant, type Tenant, useDatabase, writerOf } from '../../support/postgres/store.ts';
@@ -13,9 +13,9 @@ const { db } = await useDatabase();
 // A second resource, which the product does not have.
 type Branch = Stored & {
   readonly name: string;
-  readonly parentProgramId: string | null;
-  readonly openSince: number | null;
-  readonly isOpen: boolean;
+  readonly parent_program_id: string | null;
+  readonly open_since: number | null;
+  readonly is_open: boolean;
   /** The id is unique in the organization. */
   readonly code: string | null;
   readonly labels: Readonly<Record<string, string>>;
@@ -31,29 +31,30 @@ await db.pool.query(`
     foreign key (organization_id, parent_program_id) references parent_programs (organization_id, id));
   select bump_versions_with('branches');
   select record_events_of('branches', 'branch')`);
-const BRANCHES = defineTable<Branch>({
+const BRANCHES = defineTable<Branch, ContentOf<Branch>>({
   name: 'branches',
   noun: 'branch',
   writePermission: 'parent_programs:write',
   columns: {
     name: 'text',
-    parentProgramId: 'uuid',
-    openSince: 'integer',
-    isOpen: 'boolean',
+    parent_program_id: 'uuid',
+    open_since: 'integer',
+    is_open: 'boolean',
     code: 'text',
     labels: 'jsonb',
   },
+  defaults: {},
   unique: ['code'],
-  references: { parentProgramId: 'parent program' },
+  references: { parent_program_id: 'parent program' },
   maxEntries: { labels: 3 },
 });
 
-const PROGRAM = { name: 'Nordic', description: null, externalId: null, metadata: {} };
+const PROGRAM = { name: 'Nordic', description: null, external_id: null, metadata: {} };
 const BRANCH = {
   name: 'Nordic',
-  parentProgramId: null,
-  openSince: 1999,
-  isOpen: true,
+  parent_program_id: null,
+  open_since: 1999,
+  is_open: true,
   code: 'NOR',
   labels: { long: '1', b: '2' },
 };
@@ -84,14 +85,14 @@ test('an update of a row of any table changes the fields of the patch and keeps 
   const ours = await createTenant(db);
   const context = await contextOf(ours);
   const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
-  const patch = { openSince: null, isOpen: false, labels: { long: null, c: '3' } };
+  const patch = { open_since: null, is_open: false, labels: { long: null, c: '3' } };
   const updated = await updateRow(context, BRANCHES, { id: created.id, patch, precondition: ANY });
-  const { id, createdAt } = created;
-  expect(updated).toMatchObject({ id, createdAt, ...BRANCH, ...patch, labels: { b: '2', c: '3' } });
-  expect(updated.updatedAt > created.updatedAt).toBe(true);
+  const { id, created_at } = created;
+  expect(updated).toMatchObject({ id, created_at, ...BRANCH, ...patch, labels: { b: '2', c: '3' } });
+  expect(updated.updated_at > created.updated_at).toBe(true);
   const { row } = await getRow(db, ours.scope, BRANCHES, id);
   expect(JSON.stringify(row)).toBe(JSON.stringify(updated));
-  const unchanged = { isOpen: false, labels: { c: '3' } };
+  const unchanged = { is_open: false, labels: { c: '3' } };
   expect(await updateRow(context, BRANCHES, { id, patch: unchanged, precondition: ANY })).toEqual(updated);
   const full = { labels: { d: '4', e: '5' } };
   await expect(updateRow(context, BRANCHES, { id, patch: full, precondition: ANY })).rejects.toMatchObject({
@@ -134,7 +135,7 @@ test('a row of any table is removed by its organization only, and only if the pr
 // The attack: without the table in the hash, the response of the first resource would be repeated for the second.
 test('an idempotency key that was used for one resource is refused for another, even with the same content', async () => {
   const context = await contextOf(await createTenant(db));
-  const twins = defineTable<ParentProgram>({ ...PARENT_PROGRAMS, name: 'twins' });
+  const twins = defineTable<ParentProgram, ContentOf<ParentProgram>>({ ...PARENT_PROGRAMS, name: 'twins' });
   await db.pool.query('create table twins (like parent_programs including all)');
   await createRow(context, PARENT_PROGRAMS, { content: PROGRAM, idempotencyKey: 'same' });
   await expect(createRow(context, twins, { content: PROGRAM, idempotencyKey: 'same' })).rejects.toMatchObject({
@@ -152,17 +153,17 @@ test.each([undefined, 'key'])(
       await createRow(ours, PARENT_PROGRAMS, content),
       await createRow(theirs, PARENT_PROGRAMS, content),
     ];
-    for (const parentProgramId of [foreign.id, crypto.randomUUID()]) {
-      const refused = createRow(ours, BRANCHES, { content: { ...BRANCH, parentProgramId }, idempotencyKey });
+    for (const parent_program_id of [foreign.id, crypto.randomUUID()]) {
+      const refused = createRow(ours, BRANCHES, { content: { ...BRANCH, parent_program_id }, idempotencyKey });
       await expect(refused).rejects.toMatchObject({
         code: 'invalid',
         fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
       });
     }
-    const branch = { ...BRANCH, parentProgramId: own.id };
+    const branch = { ...BRANCH, parent_program_id: own.id };
     const created = await createRow(ours, BRANCHES, { content: branch, idempotencyKey });
     expect(created).toMatchObject(branch);
-    const patch = { parentProgramId: foreign.id };
+    const patch = { parent_program_id: foreign.id };
     await expect(updateRow(ours, BRANCHES, { id: created.id, patch, precondition: ANY })).rejects.toMatchObject({
       code: 'invalid',
       fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
@@ -193,16 +194,16 @@ test('the changes of a table that names its type are events, whose data are the 
   const context = await contextOf(tenant);
   const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
   const { id } = created;
-  const updated = await updateRow(context, BRANCHES, { id, patch: { isOpen: false }, precondition: ANY });
+  const updated = await updateRow(context, BRANCHES, { id, patch: { is_open: false }, precondition: ANY });
   await removeRow(context, BRANCHES, { id, precondition: ANY });
   const { events } = await listEvents(db, tenant.scope, { after: FEED_START, type: undefined, limit: 101 });
-  const shown = ({ openSince, parentProgramId, isOpen, createdAt, updatedAt, ...others }: Branch) => ({
+  const shown = ({ open_since, parent_program_id, is_open, created_at, updated_at, ...others }: Branch) => ({
     ...others,
-    open_since: openSince,
-    parent_program_id: parentProgramId,
-    is_open: isOpen,
-    created_at: createdAt,
-    updated_at: updatedAt,
+    open_since: open_since,
+    parent_program_id: parent_program_id,
+    is_open: is_open,
+    created_at: created_at,
+    updated_at: updated_at,
   });
   expect(events.map(({ json }) => JSON.parse(json))).toMatchObject([
     { type: 'branch.created', data: shown(created) },
@@ -217,11 +218,11 @@ test('a list is filtered by a boolean and an integer', async () => {
   const context = await contextOf(tenant);
   const create = (changes: Partial<Branch>) =>
     createRow(context, BRANCHES, { content: { ...BRANCH, code: null, ...changes }, idempotencyKey: undefined });
-  const [open, closed] = [await create({}), await create({ isOpen: false, openSince: 2000 })];
+  const [open, closed] = [await create({}), await create({ is_open: false, open_since: 2000 })];
   const page = { sortField: 'created_at', descending: false, limit: 25, after: null } as const;
-  const idsOf = async (equals: { isOpen?: boolean; openSince?: number }) =>
+  const idsOf = async (equals: { is_open?: boolean; open_since?: number }) =>
     (await listRows(db, tenant.scope, BRANCHES, { ...page, equals })).rows.map((json) => JSON.parse(json).id);
-  expect(await idsOf({ isOpen: true })).toEqual([open.id]);
-  expect(await idsOf({ isOpen: false })).toEqual([closed.id]);
-  expect(await idsOf({ openSince: 2000 })).toEqual([closed.id]);
+  expect(await idsOf({ is_open: true })).toEqual([open.id]);
+  expect(await idsOf({ is_open: false })).toEqual([closed.id]);
+  expect(await idsOf({ open_since: 2000 })).toEqual([closed.id]);
 });

@@ -1,21 +1,18 @@
-import { defineTable, type Stored } from '../table.ts';
+import type { components } from '../../../../generated/openapi.d.ts';
+import { defineTable } from '../table.ts';
 
-export type ParentProgram = Stored & {
-  readonly name: string;
-  readonly description: string | null;
-  /** The integrator's own id, unique in the organization. */
-  readonly externalId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-};
+type Schemas = components['schemas'];
+export type ParentProgram = Schemas['ParentProgram'];
 
 const MAX_METADATA_ENTRIES = 50;
 
-export const PARENT_PROGRAMS = defineTable<ParentProgram>({
+export const PARENT_PROGRAMS = defineTable<ParentProgram, Schemas['ParentProgramCreate']>({
   name: 'parent_programs',
   noun: 'parent program',
   writePermission: 'parent_programs:write',
-  columns: { name: 'text', description: 'text', externalId: 'text', metadata: 'jsonb' },
-  unique: ['externalId'],
-  ownId: 'externalId',
+  columns: { name: 'text', description: 'text', external_id: 'text', metadata: 'jsonb' },
+  defaults: { description: null, external_id: null, metadata: {} },
+  unique: ['external_id'],
+  ownId: 'external_id',
   maxEntries: { metadata: MAX_METADATA_ENTRIES },
 });
