@@ -6,6 +6,7 @@ import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import type { TestOrganization } from '../support/servers/server.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
@@ -32,13 +33,13 @@ async function withInstallation(work: (installation: Installation) => Promise<vo
 }
 
 async function create(client: Client, name: string): Promise<string> {
-  const { status, body } = await client.post(LIST, { name });
+  const { status, body } = await untilAdmitted(() => client.post(LIST, { name }));
   expect(status).toBe(201);
   return body.id;
 }
 
 async function namesOf(client: Client): Promise<string[]> {
-  const { status, body } = await client.get(`${LIST}?limit=100`);
+  const { status, body } = await untilAdmitted(() => client.get(`${LIST}?limit=100`));
   expect(status).toBe(200);
   return body.data.map(({ name }: { name: string }) => name);
 }
@@ -80,7 +81,7 @@ async function restoreMoment({ databaseUrl, follow }: Installation, client: Clie
   const moment: string = rows[0].now;
 
   const lost = await create(client, 'Lost');
-  const updated = await client.patch(`${LIST}/${before}`, { description: 'Lost' });
+  const updated = await untilAdmitted(() => client.patch(`${LIST}/${before}`, { description: 'Lost' }));
   expect(updated.status).toBe(200);
   const [page, item] = await Promise.all([client.get(LIST), client.get(`${LIST}/${before}`)]);
   const tags = [page, item].map(({ headers }) => headers['etag']);

@@ -19,7 +19,7 @@ import { startCellsHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/port.ts';
 import { startServer, type TestServer } from '../support/servers/server.ts';
-import { isLoadRefusal } from '../support/traffic/load.ts';
+import { isLoadRefusal, untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
 const CELLS = ['eu1', 'us1', 'ap1'] as const;
@@ -192,7 +192,7 @@ test('people reach their cell by the common address, whichever cell answers, and
       status: 303,
       headers: { location: '/profile' },
     });
-    for (let i = 0; i < 10; i += 1) expect((await browser.get('/profile')).status).toBe(200);
+    for (let i = 0; i < 10; i += 1) expect((await untilAdmitted(() => browser.get('/profile'))).status).toBe(200);
     for (const host of ['charter.example.org', hostOf('eu1'), hostOf('ap1')]) {
       const other = at(host);
       for (const [name, value] of browser.cookies) other.cookies.set(name, value);

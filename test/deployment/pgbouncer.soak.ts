@@ -17,7 +17,7 @@ import { type Charter, logOf, organizationAt, startCharter, withCharter } from '
 import { kill, runFile } from '../support/processes/process.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
-import { startRequests } from '../support/traffic/load.ts';
+import { startRequests, untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
 const RESTARTS = length({ full: 1, figures: 20 });
@@ -175,11 +175,11 @@ async function useEverything(directUrl: string, { first, second, receiver }: Eve
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
   const keys = '/profile/api-keys';
   const [old = ''] = keysIn(await browser.submit(`${keys}/new`, { name: 'Rotated' }, keys));
-  expect((await new Client(second.url, old).get('/api/key')).status).toBe(200);
+  expect((await untilAdmitted(() => new Client(second.url, old).get('/api/key'))).status).toBe(200);
   const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: administrator.userId } });
   const [next = ''] = keysIn(await browser.submit(`${keys}/${id}/rotate`));
-  expect((await new Client(second.url, next).get('/api/key')).status).toBe(200);
-  expect((await new Client(second.url, old).get('/api/key')).status).toBe(401);
+  expect((await untilAdmitted(() => new Client(second.url, next).get('/api/key'))).status).toBe(200);
+  expect((await untilAdmitted(() => new Client(second.url, old).get('/api/key'))).status).toBe(401);
 }
 
 /** The command that holds a lock of its session over several transactions. */

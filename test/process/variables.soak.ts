@@ -24,6 +24,7 @@ import { kill, preloading, type Running, runFile, startFile, untilPrinted } from
 import { freePort } from '../support/servers/port.ts';
 import { respondsWith, startScriptedServer } from '../support/servers/scripted-server.ts';
 import { createTestOrganization } from '../support/servers/server.ts';
+import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 // What a process does with its variables: one server has all of them, and one has none. test/config.test.ts shows that each
@@ -122,7 +123,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect((await client.get('/livez')).status).toBe(200);
   },
   async DATABASE_URL() {
-    expect((await client.get('/readyz')).status).toBe(200);
+    expect((await untilAdmitted(() => client.get('/readyz'))).status).toBe(200);
     expect(await connections()).toBeGreaterThan(0);
     expect(pooler.clients()).toBeGreaterThan(0);
   },
@@ -139,7 +140,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   async NEWER_DATABASE() {
     const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
     expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);
-    expect((await client.get('/readyz')).status).toBe(200);
+    expect((await untilAdmitted(() => client.get('/readyz'))).status).toBe(200);
   },
   async ENCRYPTION_KEY() {
     const { rows } = await db.pool.query('select id from encryption_keys');

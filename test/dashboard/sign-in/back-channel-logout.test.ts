@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { confirmationOf } from '../../support/dashboard/second-factor.ts';
+import { confirmationOf } from '../../support/dashboard/proof.ts';
 import { PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, createScope, giveKey, times } from '../../support/data/actors.ts';
 import { beginWith, useCompanies } from '../../support/providers/companies.ts';

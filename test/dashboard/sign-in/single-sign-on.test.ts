@@ -1,7 +1,6 @@
 import { deleteExpired } from '../../../src/observability/housekeeping.ts';
 import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { giveProof } from '../../support/dashboard/proof.ts';
-import { confirmationOf } from '../../support/dashboard/second-factor.ts';
+import { confirmationOf, giveProof } from '../../support/dashboard/proof.ts';
 import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, createActor } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';

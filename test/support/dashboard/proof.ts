@@ -1,6 +1,6 @@
-import { PASSWORD } from '../data/accounts.ts';
-import { type Browser, filled, type Page } from './dashboard.ts';
-import { formsOf } from './forms.ts';
+import { codeAt, PASSWORD } from '../data/accounts.ts';
+import { type Browser, type Fields, filled, type Page } from './dashboard.ts';
+import { formsOf, textOf } from './forms.ts';
 
 /** Fills in the page that asks for a proof, and sends it. */
 export async function giveProof(
@@ -11,4 +11,15 @@ export async function giveProof(
   const form = formsOf(page?.text ?? '').find(({ fields }) => fields.some(([name]) => name === 'proof_password'));
   if (form === undefined) throw new Error(`The response, with status ${page?.status}, does not ask for a proof.`);
   return browser.post(form.action, filled(form, { proof_password: password, ...(code && { proof_code: code }) }));
+}
+
+const URL = '/profile/second-factor';
+
+/** Sets up a second factor. Returns the form that turns it on, with the code of an authenticator. */
+export async function confirmationOf(browser: Browser, now: Date): Promise<{ path: string; fields: Fields }> {
+  const { text } = await browser.submit(URL);
+  const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(text) ?? [];
+  const form = formsOf(text).find(({ action }) => action === `${URL}/confirm`);
+  if (form === undefined) throw new Error('The set-up has no form for the code.');
+  return { path: form.action, fields: filled(form, { code: codeAt(textOf(uri), now) }) };
 }
