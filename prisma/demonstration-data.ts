@@ -1,8 +1,13 @@
 import type { Role } from '../src/domain/people/role.ts';
-import type { ContentOf } from '../src/store/resources/table.ts';
-import type { ParentProgram } from '../src/store/resources/tables/parent-programs.ts';
 
 type DemonstrationUser = { readonly email: string; readonly name: string; readonly role: Role };
+
+export type DemonstrationProgram = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+};
 
 export const ORGANIZATION = 'Northwind Learning Alliance';
 export const USERS: readonly DemonstrationUser[] = [
@@ -78,13 +83,13 @@ export const SHOWN_PROGRAM_IDS = ['019c2291-34b8-752e-bca9-6513269e0d37', '019c4
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
 /** 200 parent programs: every combination of region, subject and cohort; every fifth has no external id. */
-export function demonstrationPrograms(): ContentOf<ParentProgram>[] {
+export function demonstrationPrograms(): DemonstrationProgram[] {
   return COHORTS.flatMap((cohort) =>
     REGIONS.flatMap((region) =>
       SUBJECTS.map(({ name, field, text }, subject) => ({
         name: `${region} ${name} ${cohort}`,
         description: subject % 4 === 3 ? null : `${text}. ${region} region, cohort of ${cohort}.`,
-        external_id:
+        externalId:
           subject % 5 === 4 ? null : `${region.slice(0, 3).toUpperCase()}-${field.slice(0, 4).toUpperCase()}-${cohort}`,
         metadata: { field, region: region.toLowerCase(), cohort },
       })),
@@ -92,11 +97,11 @@ export function demonstrationPrograms(): ContentOf<ParentProgram>[] {
   );
 }
 
-export function otherPrograms(): ContentOf<ParentProgram>[] {
+export function otherPrograms(): DemonstrationProgram[] {
   return SUBJECTS.map(({ name, field, text }) => ({
     name: `Harbour ${name}`,
     description: `${text}.`,
-    external_id: `HAR-${field.slice(0, 4).toUpperCase()}`,
+    externalId: `HAR-${field.slice(0, 4).toUpperCase()}`,
     metadata: { field },
   }));
 }

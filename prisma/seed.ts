@@ -15,12 +15,11 @@ import { hashPassword } from '../src/service/sign-in/password.ts';
 import { listCurrentKeys } from '../src/store/keys/api-keys.ts';
 import { insertOrganization } from '../src/store/organizations/organizations.ts';
 import { insertUser } from '../src/store/people/users.ts';
-import type { ContentOf } from '../src/store/resources/table.ts';
-import type { ParentProgram } from '../src/store/resources/tables/parent-programs.ts';
 import { type Database, type Transaction, transaction } from '../src/store/sql/database.ts';
 import { isUniqueViolation } from '../src/store/sql/database-errors.ts';
 import { findUsersByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
 import {
+  type DemonstrationProgram,
   demonstrationPrograms,
   ORGANIZATION,
   OTHER_ORGANIZATION,
@@ -72,7 +71,7 @@ type SeedOrganization = {
   keyring: Keyring;
   name: string;
   users: typeof USERS;
-  programs: ContentOf<ParentProgram>[];
+  programs: DemonstrationProgram[];
   /** The ids of the first parent programs. The others get new ones. */
   firstIds: readonly string[];
   passwordHash: string;

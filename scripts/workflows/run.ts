@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { CONFIG } from '../lint/contract.ts';
 import { root, tryTool } from '../tool.ts';
 
 /** The Arazzo files, with one or more workflows each. */
@@ -30,8 +32,12 @@ export async function runWorkflows({ files, server, key, isVerbose = false }: Ru
     REDOCLY_CLI_RESPECT_INPUT: JSON.stringify({ api_key: key, idempotency_key: randomUUID() }),
     REDOCLY_CLI_RESPECT_SERVER: `charter=${server}`,
   };
-  const { code, printed } = await tryTool('redocly', ['respect', ...files, ...(isVerbose ? ['--verbose'] : [])], {
+  const paths = files.map((file) => resolve(root, file));
+  // Redocly takes its configuration from the working directory; this command has no option for it.
+  const cwd = join(root, dirname(CONFIG));
+  const { code, printed } = await tryTool('redocly', ['respect', ...paths, ...(isVerbose ? ['--verbose'] : [])], {
     env,
+    cwd,
   });
   return { isFine: code === 0, printed };
 }

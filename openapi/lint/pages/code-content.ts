@@ -108,6 +108,7 @@ function contractOf(document: Json): Contract {
 /** A label that names no example and no schema of the contract is reported by code-label. */
 function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
   if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
+  if (!options.has('schema')) return [];
   let value: unknown;
   try {
     value = JSON.parse(code);
