@@ -58,7 +58,10 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
     contract,
     guides: [
       // The lines of the problems above are those of the file, so the examples come last.
-      ...guides.map((guide) => ({ ...guide, text: filled(guide.text, contract.document) })),
+      ...guides.map((guide) => {
+        const text = filled(guide.text, contract.document);
+        return { ...guide, text, headings: headingsOf(text) };
+      }),
       { file: 'openapi/openapi.yaml', ...conventions },
     ],
     images,

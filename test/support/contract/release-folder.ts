@@ -9,8 +9,8 @@ import { type Ended, runFile } from '../processes/process.ts';
 import { type Planted, planted } from './planted.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** The words for a contract that cannot be bundled. */
-const MESSAGES = 'openapi/lint/redocly-messages.ts';
+/** The configuration and the plugin with which Redocly bundles the contract. */
+const LINT = 'openapi/lint';
 
 export type ReleaseFolder = {
   readonly path: string;
@@ -31,7 +31,7 @@ export async function useReleaseFolder(): Promise<ReleaseFolder> {
   beforeEach(async () => {
     await rm(join(path, 'openapi'), { recursive: true, force: true });
     await mkdir(join(path, 'openapi'));
-    await cp(join(ROOT, MESSAGES), join(path, MESSAGES));
+    await cp(join(ROOT, LINT), join(path, LINT), { recursive: true });
   });
   return {
     path,

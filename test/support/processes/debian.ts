@@ -59,8 +59,9 @@ function installed(packageName: string, find: () => string | null): string {
 
 /** Replaces all occurrences of each key by its value. Throws if the text of a configuration does not contain one of them. */
 export function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
-  return Object.entries(replacements).reduce((edited, [from, to]) => {
-    if (!edited.includes(from)) throw new Error(`The configuration does not contain "${from}".`);
-    return edited.replaceAll(from, to);
-  }, text);
+  const parts = Object.keys(replacements);
+  for (const part of parts) if (!text.includes(part)) throw new Error(`The configuration does not contain "${part}".`);
+  // In one pass: the port of a replacement may begin like a port that is replaced.
+  const any = new RegExp(parts.map((part) => part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')).join('|'), 'g');
+  return text.replace(any, (part) => replacements[part] ?? part);
 }
