@@ -99,7 +99,7 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
   await sendError(dashboard, { res, context: signedIn ?? context, error: new RequestError('not-found') });
 }
 
-/** Other sites of the domain may set cookies for this one, too, which nobody sees but the browser. */
+/** Sends a page that says what to do: other sites of the domain may have set the cookies, so that people do not know them. */
 async function refuseTooManyCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
   if (!isOurs || checkHeadSize(req) === null) return next();

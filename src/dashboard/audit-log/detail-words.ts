@@ -18,7 +18,7 @@ const NOTHING: ToWords = () => false;
 const formerName: ToWords = (name) => `Its name was “${name}”`;
 
 const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
-/** The user is nowhere else afterwards. */
+/** The actions after which only their event still has the name of the user. */
 const REMOVALS = ['user.invitation_withdrawn', 'user.invitation_taken_back', 'user.removed'];
 const eventTypeWords: ToWords = (text) => `For ${text}`;
 
@@ -43,7 +43,7 @@ const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['deactivated', 'The account is deactivated'],
 ]);
 
-/** The words of a provider are a sentence. */
+/** The reasons that a provider gives are whole sentences. */
 const reasonWords: ToWords = (text) =>
   NOT_ADMITTED_WORDS.get(text) ?? (/^\p{Lu}/u.test(text) ? text : `Because ${text}`);
 
@@ -65,10 +65,10 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['key.revoked days', (text) => `Unused keys end after ${formatCount(Number(text), 'day')}`],
   ['key.renamed from', (text, { to }) => `From “${text}” to “${to}”`],
   ['key.renamed to', NOTHING],
-  ['key.restricted before', (text) => `Allowed addresses before: ${listed(text)}`],
-  ['key.restricted addresses', (text) => `Allowed addresses: ${listed(text)}`],
-  ['key.created addresses', (text) => `Allowed addresses: ${listed(text)}`],
-  ['key.rotated addresses', (text) => `Allowed addresses: ${listed(text)}`],
+  ['key.restricted before', (text) => `Allowed addresses before: ${withCommas(text)}`],
+  ['key.restricted addresses', (text) => `Allowed addresses: ${withCommas(text)}`],
+  ['key.created addresses', (text) => `Allowed addresses: ${withCommas(text)}`],
+  ['key.rotated addresses', (text) => `Allowed addresses: ${withCommas(text)}`],
   ['key.moved to', (text) => `To ${text}`],
   ['key.moved from', (text) => `From ${text}`],
   ['key.moved before', formerName],
@@ -132,13 +132,13 @@ export function detailLines({ action, detail, keyName, keyPrefix }: AuditRecord)
   ]);
   return Object.entries(detail)
     .filter(([name, text]) => shown.get(name) !== text)
-    .map(([name, text]) => (WORDS.get(`${action} ${name}`) ?? asRecorded(name))(text, detail))
+    .map(([name, text]) => (WORDS.get(`${action} ${name}`) ?? recordedWords(name))(text, detail))
     .filter((line) => line !== false)
     .map((line) => html`<span class="under breakable">${line}</span>`);
 }
 
 /** A change of the policy is recorded as "before -> after". */
-function asRecorded(name: string): ToWords {
+function recordedWords(name: string): ToWords {
   const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
   return (text) => {
     const [before, after] = text.split(' -> ');
@@ -147,7 +147,7 @@ function asRecorded(name: string): ToWords {
 }
 
 /** A list is recorded with spaces between its entries. */
-function listed(text: string): string {
+function withCommas(text: string): string {
   return text.replaceAll(' ', ', ');
 }
 

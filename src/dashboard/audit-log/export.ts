@@ -1,6 +1,6 @@
 import { exportAudit } from '../../service/audit/audit-log.ts';
 import type { AuditRecord } from '../../store/audit/audit.ts';
-import { typedIn } from '../forms/form.ts';
+import { typedOf } from '../forms/form.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { FILTERS, readFilters } from './filters.ts';
@@ -8,7 +8,7 @@ import { refusedFilters } from './page.ts';
 
 export async function downloadAuditLog(context: SignedInContext): Promise<View> {
   const { actor, now, dashboard, query } = context;
-  const values = typedIn(FILTERS, query);
+  const values = typedOf(FILTERS, query);
   const { filters, problem } = await readFilters(context, values);
   if (problem !== null) return refusedFilters(context, { values, problem, isExport: true });
   const fileName = `charter-audit-log-${now.toISOString().slice(0, 10)}.csv`;
@@ -35,7 +35,7 @@ const COLUMNS = {
   id: ({ id }) => id,
 } satisfies Record<string, (event: AuditRecord) => string | null>;
 
-/** The client may read slowly, so each batch has a turn of its own. */
+/** Reads each batch in a turn of its own, because the client may read slowly. */
 async function* inTurns<T>(batches: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
   const rest = batches[Symbol.asyncIterator]();
   const next = () => inTurn(() => rest.next());
@@ -57,13 +57,13 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** Without it, some spreadsheets read UTF-8 as windows-1252. */
+/** Some spreadsheets read UTF-8 as windows-1252 unless the file begins with it. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Also after a semicolon: where the comma is the decimal mark, spreadsheets split cells there. */
+/** Where the comma is the decimal mark, spreadsheets also begin a cell after a semicolon. */
 const FORMULA = /(^|[;\t\r\n])(?=[\s\p{C}]*[=+\-@＝＋－＠])/gu;
 
-/** Some programs take one of them, such as Ctrl+Z, for the end of the file. */
+/** Some programs take a control character, such as Ctrl+Z, for the end of the file. */
 const CONTROL_CHARACTER = /(?![\t\r\n])\p{Cc}/gu;
 
 function csvCell(text: string): string {

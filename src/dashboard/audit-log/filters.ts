@@ -12,7 +12,7 @@ import {
 } from '../../service/audit/audit-log.ts';
 import type { AuditFilters } from '../../store/audit/audit.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
-import { normalized, readDay, select, text } from '../forms/fields.ts';
+import { readDay, select, text, withNormalForm } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -35,7 +35,7 @@ const textField = (label: string, placeholder: string) =>
  * prefix. `from` and `to` are days such as "2026-01-31", both included.
  */
 export const FILTERS = {
-  action: normalized(
+  action: withNormalForm(
     select({
       label: 'Event',
       options: [
@@ -45,10 +45,10 @@ export const FILTERS = {
     }),
     cut,
   ),
-  person: normalized(textField('Person', 'Name or e-mail'), cut),
-  key: normalized(textField('API key', 'Name or prefix'), cut),
-  from: normalized(text({ label: 'From', type: 'date' }), cut),
-  to: normalized(text({ label: 'To', type: 'date' }), cut),
+  person: withNormalForm(textField('Person', 'Name or e-mail'), cut),
+  key: withNormalForm(textField('API key', 'Name or prefix'), cut),
+  from: withNormalForm(text({ label: 'From', type: 'date' }), cut),
+  to: withNormalForm(text({ label: 'To', type: 'date' }), cut),
 };
 
 export type FilterValues = Typed<typeof FILTERS>;

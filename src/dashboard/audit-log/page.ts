@@ -3,7 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';
 import type { AuditRecord } from '../../store/audit/audit.ts';
-import { type Form, fieldsOf, problemSummary, typedIn } from '../forms/form.ts';
+import { type Form, fieldsOf, problemSummary, typedOf } from '../forms/form.ts';
 import { AUDIT_LOG_URL, urlOf } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -17,7 +17,7 @@ import { FILTERS, type FilterValues, readFilters } from './filters.ts';
 
 export async function showAuditLog(context: SignedInContext): Promise<View> {
   const { query } = context;
-  const values = typedIn(FILTERS, query);
+  const values = typedOf(FILTERS, query);
   const { filters, problem } = await readFilters(context, values);
   if (problem !== null) return refusedFilters(context, { values, problem, isExport: false });
   const [after, before] = [query.get('after'), query.get('before')];

@@ -1,5 +1,5 @@
 import { mayGovern } from '../../domain/people/role.ts';
-import { typedIn } from '../forms/form.ts';
+import { typedOf } from '../forms/form.ts';
 import { AUDIT_LOG_FILE_URL, AUDIT_LOG_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect } from '../http/view.ts';
@@ -9,9 +9,9 @@ import { downloadAuditLog } from './export.ts';
 import { FILTERS } from './filters.ts';
 import { filterAuditLog, showAuditLog } from './page.ts';
 
-/** A file would leave the page that asked for the proof on the screen. */
+/** After the proof, the log is shown: a file would leave the page that asked for the proof on the screen. */
 const toLog = ({ query }: SignedInContext) =>
-  redirect(urlOf(AUDIT_LOG_URL, { ...typedIn(FILTERS, query), done: 'proven' }));
+  redirect(urlOf(AUDIT_LOG_URL, { ...typedOf(FILTERS, query), done: 'proven' }));
 
 const PURPOSE = 'export the audit log';
 

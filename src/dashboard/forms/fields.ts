@@ -25,8 +25,8 @@ type AboutText<Props> = About<Props> & {
 
 type TextField<Props> = Field<string, string, Props>;
 
-const textIn = (sent: readonly string[]) => sent[0] ?? '';
-const ONE = { isList: false, typed: textIn, value: textIn };
+const firstOf = (sent: readonly string[]) => sent[0] ?? '';
+const ONE = { isList: false, typed: firstOf, value: firstOf };
 
 /** A line of text. `type` is that of the input. */
 export function text<Props>(about: AboutText<Props> & { readonly type?: string }): TextField<Props> {
@@ -35,8 +35,8 @@ export function text<Props>(about: AboutText<Props> & { readonly type?: string }
     ...ONE,
     label,
     show: (shown, props) =>
-      labelled(about, { shown, props }, (attributes) => {
-        const isFocused = !shown.isRefused && contentFor(hasFocus, props);
+      fieldMarkup(about, { shown, props }, (attributes) => {
+        const isFocused = !shown.isRefused && contentOf(hasFocus, props);
         return html`<input ${attributes} type="${type}" value="${shown.typed}"${isFocused && html` autofocus`}>`;
       }),
   };
@@ -48,7 +48,7 @@ export function lines<Props>(about: About<Props>): TextField<Props> {
     ...ONE,
     label: about.label,
     show: (shown, props) =>
-      labelled(about, { shown, props }, (attributes) => html`<textarea ${attributes}>${shown.typed}</textarea>`),
+      fieldMarkup(about, { shown, props }, (attributes) => html`<textarea ${attributes}>${shown.typed}</textarea>`),
   };
 }
 
@@ -61,11 +61,11 @@ export function select<Props>(
     ...ONE,
     label: about.label,
     show: (shown, props) =>
-      labelled(
+      fieldMarkup(
         about,
         { shown, props },
         (attributes) =>
-          html`<select ${attributes}>${contentFor(about.options, props).map(
+          html`<select ${attributes}>${contentOf(about.options, props).map(
             ({ value, words }) =>
               html`<option value="${value}"${value !== '' && value === shown.typed && html` selected`}>${words}</option>`,
           )}</select>`,
@@ -91,7 +91,7 @@ export function boxes<Props>({
     show: ({ name, typed, messages }, props) =>
       html`<fieldset class="field" id="${name}" tabindex="-1"><legend>${label}</legend>
 ${errorLines({ name, label, messages })}
-${contentFor(options, props).map((choice) => choiceBox(name, choice, typed.includes(choice.value)))}</fieldset>`,
+${contentOf(options, props).map((choice) => choiceBox(name, choice, typed.includes(choice.value)))}</fieldset>`,
   };
 }
 
@@ -107,7 +107,7 @@ export function box<Props>({
     typed: isTicked,
     value: isTicked,
     show: ({ name, typed }, props) =>
-      choiceBox(name, { value: 'yes', words: label, hint: contentFor(hint, props) }, typed),
+      choiceBox(name, { value: 'yes', words: label, hint: contentOf(hint, props) }, typed),
   };
 }
 
@@ -126,10 +126,10 @@ export function hidden(): TextField<unknown> {
 }
 
 /** Where the sign-in, or another form, leads. */
-export const nextField = normalized(hidden(), safeNext);
+export const nextField = withNormalForm(hidden(), safeNext);
 
 /** A value that a button or a script adds; `undefined` if it was not sent. */
-export function added(label = ''): Field<undefined, string | undefined> {
+export function extraValue(label = ''): Field<undefined, string | undefined> {
   return { label, isList: false, typed: () => undefined, value: ([sent]) => sent, show: () => html`` };
 }
 
@@ -139,7 +139,7 @@ export function formId(): Field<undefined, string, { readonly context: Pick<Sign
     label: '',
     isList: false,
     typed: () => undefined,
-    value: (sent, context) => readFormId(context, textIn(sent)),
+    value: (sent, context) => readFormId(context, firstOf(sent)),
     show: ({ name }, { context }) => hiddenInput(name, newFormId(context)),
   };
 }
@@ -148,16 +148,16 @@ export function formId(): Field<undefined, string, { readonly context: Pick<Sign
 export const ONE_TIME_FORM = { formId: formId() };
 
 /** The field, whose text the handler gets as something else. */
-export function parsed<Props, Value>(
+export function withParser<Props, Value>(
   field: TextField<Props>,
   parse: (text: string, context: RequestContext) => Value,
 ): Field<string, Value, Props> {
-  return { ...field, value: (sent, context) => parse(textIn(sent), context) };
+  return { ...field, value: (sent, context) => parse(firstOf(sent), context) };
 }
 
 /** The field, whose text is brought into another form before anybody sees it. */
-export function normalized<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
-  const read = (sent: readonly string[]) => normalize(textIn(sent));
+export function withNormalForm<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
+  const read = (sent: readonly string[]) => normalize(firstOf(sent));
   return { ...field, typed: read, value: read };
 }
 
@@ -192,7 +192,7 @@ export function password<Props>({
   ...about
 }: AboutPassword<Props>): Field<undefined, string, Props> {
   const attributes = (props: Props) =>
-    html`autocomplete="${autocomplete}" maxlength="500"${contentFor(isRequired, props) && html` required`}`;
+    html`autocomplete="${autocomplete}" maxlength="500"${contentOf(isRequired, props) && html` required`}`;
   return secret(text({ ...about, type: 'password', attributes }));
 }
 
@@ -204,21 +204,21 @@ export function secondFactorCode<Props>(
   return secret(text({ ...about, label: 'Code', attributes }));
 }
 
-function contentFor<Props, Content>(content: Of<Props, Content>, props: Props): Content {
+function contentOf<Props, Content>(content: Of<Props, Content>, props: Props): Content {
   return content instanceof Function ? content(props) : content;
 }
 
 type Labelled<Props> = { readonly shown: Omit<Shown<unknown>, 'typed'>; readonly props: Props };
 
 /** A label, a hint and the messages. `input` renders the input with the attributes that connect it to them. */
-function labelled<Props>(
+function fieldMarkup<Props>(
   { label, hint, attributes, isChosen = false }: AboutText<Props>,
   { shown: { name, messages }, props }: Labelled<Props>,
   input: (attributes: Html) => Html,
 ): Html {
-  const words = hint === undefined ? '' : contentFor(hint, props);
+  const words = hint === undefined ? '' : contentOf(hint, props);
   const described = [...(words === '' ? [] : [`${name}-hint`]), ...(messages.length === 0 ? [] : [`${name}-error`])];
-  const own = attributes !== undefined && html` ${contentFor(attributes, props)}`;
+  const own = attributes !== undefined && html` ${contentOf(attributes, props)}`;
   return html`<div class="field${isChosen && ' chosen'}">
 <label for="${name}">${label}</label>
 ${words !== '' && html`<p class="hint" id="${name}-hint">${words}</p>`}

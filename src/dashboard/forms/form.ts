@@ -70,7 +70,7 @@ export function fieldsOf<F extends Fields>(
   ...[props]: unknown extends PropsOf<F> ? [] : [props: PropsOf<F>]
 ): { readonly [N in keyof F]: Html } {
   const texts = new Map<string, unknown>(Object.entries(typed));
-  return mapped(form, (field, key) => {
+  return mapFields(form, (field, key) => {
     const name = nameOf(key);
     const messages = problem?.fields[name] ?? [];
     return field.show({ name, typed: texts.get(key), messages, isRefused: problem !== null }, props);
@@ -78,13 +78,13 @@ export function fieldsOf<F extends Fields>(
 }
 
 /** What a form is filled in with by these parameters, such as those of a URL. */
-export function typedIn<F extends Fields>(form: F, sent: URLSearchParams): Typed<F> {
-  return mapped(form, (field, key) => field.typed(sent.getAll(nameOf(key))));
+export function typedOf<F extends Fields>(form: F, sent: URLSearchParams): Typed<F> {
+  return mapFields(form, (field, key) => field.typed(sent.getAll(nameOf(key))));
 }
 
 /** The form before anybody fills it in. */
 export function emptyOf<F extends Fields>(form: F): Typed<F> {
-  return typedIn(form, new URLSearchParams());
+  return typedOf(form, new URLSearchParams());
 }
 
 /** The form that was sent. A field that it does not describe is refused, so that no value is ever assigned by its name. */
@@ -97,8 +97,8 @@ export function readForm<F extends Fields>(form: F, sent: URLSearchParams, conte
     // PostgreSQL's text type cannot hold it.
     if (value.includes('\0')) throw new RequestError('unreadable');
   }
-  const values: Values<F> = mapped(form, (field, key) => field.value(sent.getAll(nameOf(key)), context));
-  return { values, typed: typedIn(form, sent) };
+  const values: Values<F> = mapFields(form, (field, key) => field.value(sent.getAll(nameOf(key)), context));
+  return { values, typed: typedOf(form, sent) };
 }
 
 /** Why the form was refused, with a link to each field. It stands first on the page and takes the focus. */
@@ -125,6 +125,6 @@ function nameOf(key: string): string {
 }
 
 /** An object with the same keys. Its type follows from the description, which the compiler cannot see through the entries. */
-function mapped<Result>(form: Fields, map: (field: Fields[string], key: string) => unknown): Result {
+function mapFields<Result>(form: Fields, map: (field: Fields[string], key: string) => unknown): Result {
   return Object.fromEntries(Object.entries(form).map(([key, field]) => [key, map(field, key)])) as Result;
 }

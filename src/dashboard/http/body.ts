@@ -11,7 +11,7 @@ export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'r
 export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 export const TOKEN_FIELD = 'form_token';
 
-/** The fields as they were sent, of a form that our own page made for this session. */
+/** Reads a form as it was sent. Throws unless one of our own pages made it for this session. */
 export async function readFields(
   req: IncomingMessage,
   context: RequestContext,
@@ -27,7 +27,7 @@ export async function readFields(
  * Refuses forms of other sites. Browsers name the page that sends the form: by HTTPS and on localhost in Sec-Fetch-Site,
  * otherwise in Origin.
  */
-export function refuseForeign({ headers }: IncomingMessage, origin: string): void {
+export function requireSameOrigin({ headers }: IncomingMessage, origin: string): void {
   const site = headers['sec-fetch-site'];
   const isOurs = site === undefined ? headers.origin === origin : site === 'same-origin';
   if (!isOurs) throw new RequestError('foreign');

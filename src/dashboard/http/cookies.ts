@@ -5,7 +5,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 type Cookies = {
   /** The session's token; `null` without a cookie. */
   readonly session: string | null;
-  /** Takes the session's place for the forms of people who are not signed in; `null` without a cookie. */
+  /** The secret for the forms of people who are not signed in; `null` without a cookie. */
   readonly formSecret: string | null;
 };
 

@@ -29,7 +29,7 @@ export function problemOf(refusal: Invalid | Conflict | NameTaken | RateLimited)
   }
 }
 
-/** A problem of the whole form. */
+/** A problem that concerns no single field. */
 export function formProblem(message: string): Problem {
   return { status: 422, message, fields: {}, retryAfterSeconds: null };
 }

@@ -31,13 +31,13 @@ export type DashboardDeps = {
   /** Where people get support: a URL of a web page, or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
-  /** Of the secret scanner that may send signed reports of leaked keys. */
+  /** The public keys of the secret scanner that may send signed reports of leaked keys. */
   readonly scannerKeys: ScannerKeys;
   /** Where webhooks may be sent. */
   readonly webhooks: WebhookTargets;
   /** How the identity providers of organizations are reached. */
   readonly providers: ProviderAccess;
-  /** The defaults of the installation. */
+  /** The rate limits of organizations that have none of their own. */
   readonly requestLimits: RequestLimits;
   /** The address of the client, behind trusted proxies too. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
@@ -94,12 +94,12 @@ export type SignedInContext = RequestContext & {
   readonly isMoving: boolean;
 };
 
-/** The path with the query. */
+/** The path and the query that were requested. */
 export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>): string {
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** The same visitor, at another page. `url`: its path, with a query if it has one. */
+/** The context of the same visitor at another page. `url` is the path of the page, with its query. */
 export function contextAt(context: SignedInContext, url: string): SignedInContext {
   const { pathname, searchParams } = new URL(url, context.origin);
   return { ...context, path: pathname, query: searchParams };
@@ -149,7 +149,7 @@ function turnsOf({ socket }: Request, network: string, queue: FairQueue): Reques
 
 function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditSource {
   const { 'user-agent': userAgent = '' } = req.headers;
-  // Set for every request before it is routed.
+  // The server sets this header before it routes the request.
   const requestId = req.res?.getHeader('X-Request-Id');
   if (typeof requestId !== 'string') throw new Error('The request has no id.');
   return { ip: clientAddressOf(req), userAgent: userAgent.slice(0, 300), requestId };

@@ -50,7 +50,7 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
       return;
     case 'download': {
       // A HEAD has no body, so the lines are not read.
-      const lines = res.req.method === 'HEAD' ? [] : await started(view.lines);
+      const lines = res.req.method === 'HEAD' ? [] : await startReading(view.lines);
       res.writeHead(200, {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${view.fileName}"`,
@@ -66,8 +66,8 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
 /** The errors of a cancelled download: while lines are being sent, and before the first one. */
 const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
-/** The same lines, with the first two read already: an outage then still gets an error page. */
-async function started(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+/** Reads the first two lines, so that an outage still gets an error page, and returns all of them. */
+async function startReading(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const rest = lines[Symbol.asyncIterator]();
   const first = [await rest.next(), await rest.next()].flatMap(({ done, value }) => (done === true ? [] : [value]));
   return (async function* () {

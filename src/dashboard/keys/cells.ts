@@ -56,7 +56,7 @@ export function stateCell(key: KeyDetails, now: Date): Html {
   return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
 }
 
-/** The same without the times, which stand elsewhere on a key's own page. */
+/** The state of a key without the times, which stand elsewhere on the key's own page. */
 export function stateWords(key: KeyDetails, now: Date): Html {
   return html`${stateBadges(key, now)}${refusals(key)}`;
 }
@@ -131,7 +131,7 @@ export function addressesFact(
   return { name: 'Allowed addresses', value };
 }
 
-/** Of a key without a list, in an organization that requires one. */
+/** The warning for a key without a list of addresses, in an organization that requires one. */
 export const NO_ADDRESSES = 'May write from any address';
 
 type LimitProps = {

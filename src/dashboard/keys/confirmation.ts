@@ -17,7 +17,7 @@ import { type ActionForm, actionForm, beside, facts, head } from '../markup/part
 import { conflictPage } from '../routing/errors.ts';
 import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
-import { type KeyContext, keyIdOf, refuseElsewhere, toList, upToList } from './context.ts';
+import { type KeyContext, keyIdOf, requireHolderKind, toList, upToList } from './context.ts';
 
 // An action on a key (rotate, rename, restrict, move, revoke) has a page of its own, so that it works without a script. The
 // page reads the key, says why the actor may not do this or that the key has ended, or shows the form. The service decides
@@ -27,7 +27,7 @@ import { type KeyContext, keyIdOf, refuseElsewhere, toList, upToList } from './c
 export async function readKey(context: KeyContext) {
   const { dashboard, actor, holderId, now } = context;
   const found = await getKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, now });
-  refuseElsewhere(context, found.holder);
+  requireHolderKind(context, found.holder);
   return found;
 }
 

@@ -8,7 +8,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { SignedInPage } from '../routing/page-routes.ts';
 import { backUrlOf, readBack } from './search.ts';
 
-/** A request about the keys of one user: one's own, or another user's. */
+/** A request about the keys of one holder: the person, another user or an integration. */
 export type KeyContext = SignedInContext &
   KeyUrls & {
     readonly holderId: string;
@@ -44,7 +44,7 @@ export function keyIdOf({ params }: KeyContext): string {
 }
 
 /** Throws "not_found" for an integration in the place of users, and for a user in the place of integrations. */
-export function refuseElsewhere({ holderKind }: KeyContext, holder: KeyAccess['holder']): void {
+export function requireHolderKind({ holderKind }: KeyContext, holder: KeyAccess['holder']): void {
   if (holder.kind !== holderKind) throw holderKind === 'integration' ? noSuchIntegration() : noSuchUser();
 }
 

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { countActiveKeys } from '../../service/keys/list-keys.ts';
-import { boxes, formId, parsed, readDay, select, text } from '../forms/fields.ts';
+import { boxes, formId, readDay, select, text, withParser } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
 import { newKeyUrl } from '../http/addresses.ts';
@@ -16,7 +16,7 @@ import { actionForm, beside, emailText, environmentBadge, facts, head } from '..
 import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
 import { refusalOf, refusedPage } from './confirmation.ts';
-import { type KeyContext, refuseElsewhere, toList } from './context.ts';
+import { type KeyContext, requireHolderKind, toList } from './context.ts';
 import { addressesField, defaultLife, LIFE_LABEL, lifeOptions, limitField, ON_A_DAY, readLifeDays } from './fields.ts';
 import { issuedPage } from './issued.ts';
 
@@ -45,7 +45,7 @@ export const CREATE_FORM = {
     options: ({ access, context }: FormProps) => lifeOptions(access.policy, context.now, [ON_A_DAY]),
   }),
   /** A day such as "2026-01-31"; counts if `expiry` is ON_A_DAY. */
-  expiryDate: parsed(
+  expiryDate: withParser(
     text({
       label: 'Last day',
       hint: 'The key works until the end of this day in UTC.',
@@ -103,7 +103,7 @@ function readLastMoment(text: string): Date {
 async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, holderId: userId, isOwn, listUrl, now } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
-  refuseElsewhere(context, access.holder);
+  requireHolderKind(context, access.holder);
   const refusal = refusalOf(context, access, 'create');
   if (refusal !== null) return refusedPage(context, refusal);
   const activeKeys = await countActiveKeys(dashboard.db, actor, { access, now });

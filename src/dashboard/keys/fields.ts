@@ -10,7 +10,7 @@ import type { KeyAccess } from '../../service/authority/keys.ts';
 import { readAddresses } from '../../service/keys/key-rules.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/api-keys.ts';
-import { added, lines, type Option, parsed, text } from '../forms/fields.ts';
+import { extraValue, lines, type Option, text, withParser } from '../forms/fields.ts';
 import { doneNotice } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 
@@ -64,7 +64,7 @@ export const addressesField = lines({
 type LimitProps = { readonly access: Pick<KeyAccess, 'limits'>; readonly context: KeyContext };
 
 /** How much a key may be used. */
-export const limitField = parsed(
+export const limitField = withParser(
   text({
     label: 'Requests per second',
     hint: ({ access: { limits }, context: { dashboard } }: LimitProps) =>
@@ -82,7 +82,7 @@ function readLimit(text: string): number | null {
 }
 
 /** The button that adds them to the list of a form, and saves nothing. */
-export const takeButton = added();
+export const takeButton = extraValue();
 
 export type UsedAddresses = {
   /** The value of the field. */

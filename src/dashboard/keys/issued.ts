@@ -7,7 +7,7 @@ import { instant, permissionChip } from '../markup/words.ts';
 import { addressesFact, limitFact } from './cells.ts';
 import { type KeyContext, upToList } from './context.ts';
 
-/** The only page that shows a key. `replacedPrefix`: of the key that it replaces; null: it replaces none. */
+/** The only page that shows a key. `replacedPrefix` is the prefix of the key that it replaces; `null` if it replaces none. */
 export function issuedPage(
   context: KeyContext,
   issued: KeyIssued,

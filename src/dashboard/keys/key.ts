@@ -25,7 +25,7 @@ import {
   stateCell,
   stateWords,
 } from './cells.ts';
-import { type KeyContext, keyIdOf, refuseElsewhere, upToList } from './context.ts';
+import { type KeyContext, keyIdOf, requireHolderKind, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
 /** A key's own page. Its events are part of the audit log, which only administrators read. */
@@ -37,7 +37,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   if (found.kind === 'moved')
     return redirect(keyUrl({ id: keyIdOf(context) }, { ...context, listUrl: keysUrlOf(found.holder) }));
   const { key, holder } = found;
-  refuseElsewhere(context, holder);
+  requireHolderKind(context, holder);
   const asked = { keyIds: [key.id], after, before };
   const events = mayGovern(actor.role) ? await listAudit(dashboard.db, actor, asked) : null;
   const main = html`${head({

@@ -15,14 +15,14 @@ import { boundedCount, day } from '../markup/words.ts';
 import { keyMenu } from './actions.ts';
 import { createdCell, keyCell, lastUse, permissionsCell, stateCell } from './cells.ts';
 import { refusalNotice, refusalOf } from './confirmation.ts';
-import { type KeyContext, keyIdOf, refuseElsewhere } from './context.ts';
+import { type KeyContext, keyIdOf, requireHolderKind } from './context.ts';
 
 export async function showList(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const isActive = query.get('state') !== 'ended';
   const list = await listKeys(dashboard.db, actor, holderId, { isActive, after, before, now });
-  refuseElsewhere(context, list.holder);
+  requireHolderKind(context, list.holder);
   const refused = refusalOf(context, list, 'create');
   const refusal = refused === null ? null : await refusalNotice(context, refused);
   const done = await actionNotice(context, holderId, list.keys);
@@ -70,7 +70,7 @@ function placesWords({ addresses }: KeyDetails): string {
 
 type ListProps = {
   readonly list: KeyList;
-  /** False: the list has the keys that have ended. */
+  /** Whether the list has the active keys, not those that have ended. */
   readonly isActive: boolean;
   readonly isFirst: boolean;
   /** Why the actor may not create a key here, and whom to contact; `null` if the actor may. */

@@ -5,7 +5,7 @@ import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { renewalMistakesOf, renewalsOf, rotateKey } from '../../service/keys/rotate-key.ts';
 import { joinInvalid } from '../../service/outcome.ts';
-import { formId, type Option, optional, parsed, select } from '../forms/fields.ts';
+import { formId, type Option, optional, select, withParser } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
 import { problemOf } from '../http/problem.ts';
@@ -37,7 +37,7 @@ const KEEP = 'keep';
 
 export const ROTATE_FORM = {
   formId: formId(),
-  expiry: parsed(
+  expiry: withParser(
     select({
       label: LIFE_LABEL,
       hint: (props: RotateProps) => `When the new key expires.${whyNotKept(props)}`,

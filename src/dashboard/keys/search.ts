@@ -3,8 +3,8 @@ import { searchText } from '../../domain/name.ts';
 import { PERMISSIONS } from '../../domain/people/role.ts';
 import { html } from '../../html/html.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
-import { hidden, normalized, parsed, select, text } from '../forms/fields.ts';
-import { type Typed, typedIn } from '../forms/form.ts';
+import { hidden, select, text, withNormalForm, withParser } from '../forms/fields.ts';
+import { type Typed, typedOf } from '../forms/form.ts';
 import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
@@ -37,7 +37,7 @@ const searchField = (label: string) =>
   text({ label, type: 'search', attributes: html`maxlength="300" autocomplete="off" spellcheck="false"` });
 
 const filter = <Props>(label: string, options: Parameters<typeof select<Props>>[0]['options']) =>
-  normalized(select({ label, options }), cut);
+  withNormalForm(select({ label, options }), cut);
 
 const LATEST_FIRST = 'Last used first';
 const OLDEST_FIRST = { value: 'oldest', words: 'Longest unused first' };
@@ -45,10 +45,10 @@ const ANY = { value: '', words: 'Any' };
 
 /** The filters of the organization's list. An empty value is no filter, or the first of the choices. */
 export const FILTERS = {
-  state: normalized(hidden(), cut),
+  state: withNormalForm(hidden(), cut),
   /** The handler gets a whole key, which leads to the page of that key. */
-  search: parsed(normalized(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
-  holder: normalized(searchField('Acts for'), cutToPrefix),
+  search: withParser(withNormalForm(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
+  holder: withNormalForm(searchField('Acts for'), cutToPrefix),
   permission: filter('Permission', [ANY, ...PERMISSIONS.map((each) => ({ value: each, words: each }))]),
   use: filter('Use', [ANY, { value: 'never', words: 'No use recorded' }]),
   expiry: filter('Expiry', [ANY, { value: 'soon', words: 'Expires soon' }]),
@@ -67,7 +67,7 @@ export type FilterValues = Typed<typeof FILTERS>;
  * the position of the list.
  */
 export function backFrom(query: URLSearchParams): string {
-  return urlOf('', { ...typedIn(FILTERS, query), after: query.get('after'), before: query.get('before') }) || '?';
+  return urlOf('', { ...typedOf(FILTERS, query), after: query.get('after'), before: query.get('before') }) || '?';
 }
 
 /** The value as it was sent, without anything that is neither a filter nor a position; `null` if there is none. */

@@ -13,8 +13,8 @@ type Going = {
 };
 
 /**
- * Leads on to another site by itself and has a link, too. Not a redirect: the response to a form must not lead to another site,
- * because browsers apply "form-action" of the Content-Security-Policy to it.
+ * A page that leads to another site by itself, and has a link to it, too. It is no redirect, because browsers apply "form-action" of
+ * the Content-Security-Policy to the redirects after a form.
  */
 export function continuePage(context: RequestContext, { title, why, url, aside }: Going): View {
   const main = html`<section class="card guest-card"><h1>${title}</h1>

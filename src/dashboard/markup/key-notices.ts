@@ -15,7 +15,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
-/** Beside a choice about mails, on a server that sends none. */
+/** A warning beside a choice about mails; `false` if the server can send mail. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
   const canMail = outbox.canSend && publicUrl !== undefined;
   return (
@@ -25,7 +25,7 @@ export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContex
 }
 
 const PROFILE_PAGES: readonly string[] = [PROFILE_URL, OWN_KEYS_URL];
-/** More would be in the way. The rest follows when these are closed. */
+/** The number of notices on a page. The others follow when these are closed. */
 const SHOWN = 3;
 
 /** What the signed-in user should know about their keys, on the pages of these keys; `false` on other pages, or if there is nothing. */

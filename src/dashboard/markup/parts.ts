@@ -38,7 +38,7 @@ export function doneNotice(message: string | Html | undefined): Html | false {
   return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
 }
 
-/** A form that changes data; `formToken` ties it to the session. */
+/** A form that is posted. `formToken` ties it to the session. */
 export function postForm({ action, formToken }: { action: string; formToken: string }, content: Html): Html {
   return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../service/keys/organization-keys.ts';
 import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
 import type { OrganizationUse } from '../../store/keys/key-uses.ts';
-import { type Form, fieldsOf, typedIn } from '../forms/form.ts';
+import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
 import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -30,7 +30,7 @@ import { organizationHead } from './head.ts';
 /** Every key of the organization, for those who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
-  const values = typedIn(FILTERS, query);
+  const values = typedOf(FILTERS, query);
   const { search, holder, permission, use, expiry, addresses, state } = values;
   const isActive = state !== 'ended';
   const list = await listAllKeys(dashboard.db, actor, {

@@ -6,7 +6,7 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
 import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/organizations/policy.ts';
 import type { OrganizationRecord } from '../../store/organizations/organizations.ts';
-import { box, parsed, text } from '../forms/fields.ts';
+import { box, text, withParser } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { NOTICE_SETTINGS_URL, ORGANIZATION_KEYS_URL, ORGANIZATION_URL, urlOf } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
@@ -30,7 +30,7 @@ export const POLICY_FORM = {
     label: 'Members may create API keys',
     hint: 'Otherwise only managers and administrators may.',
   }),
-  maxKeyLifeDays: parsed(
+  maxKeyLifeDays: withParser(
     dayField({ label: 'Longest life of a key', hint: `In days, 1 to ${MAX_LIFE_DAYS}.`, isRequired: true }),
     readDays,
   ),
@@ -46,7 +46,7 @@ export const POLICY_FORM = {
 };
 
 export const NOTICE_FORM = {
-  endsUnusedAfterDays: parsed(
+  endsUnusedAfterDays: withParser(
     dayField({
       label: 'End keys that are not used for',
       hint: `In days, ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}; empty: never. Charter then revokes a key that was not used for so long, or was never used since its creation. Its holder is told 30 days, 7 days and a day before. No key ends within ${UNUSED_GRACE_DAYS} days after this is switched on or shortened.`,

@@ -109,7 +109,7 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
   );
 }
 
-/** For somebody without any way to prove it. */
+/** What somebody can do who has no way to prove who they are. */
 function signInAgain(formToken: string): Html {
   return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="${PROFILE_URL}">My profile</a>, spares you this.</p>
 ${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;

@@ -7,7 +7,7 @@ import {
 import { type Html, html } from '../../html/html.ts';
 import type { Conflict, RateLimited } from '../../service/outcome.ts';
 import type { AskingBrowser, PasskeyOptions } from '../../service/sign-in/passkeys/use-passkey.ts';
-import { added } from '../forms/fields.ts';
+import { extraValue } from '../forms/fields.ts';
 import { problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -28,7 +28,7 @@ type PasskeyForm = {
 };
 
 /** What the script of such a form adds. */
-export const passkeyField = added();
+export const passkeyField = extraValue();
 
 /**
  * Browsers offer passkeys to scripts only, so the page says why it needs JavaScript until the script has shown the form. The script

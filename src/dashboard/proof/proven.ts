@@ -19,7 +19,7 @@ import { openForm, sealForm } from './sealed-form.ts';
 /** A sealed form of 10 KiB in base64, and the response of an authenticator. */
 export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 
-/** To the page that asked for the proof. */
+/** Leads to the page that asked for the proof. */
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
 
 type Options = {
@@ -89,7 +89,7 @@ type Asked = {
 
 type Proof =
   | { readonly kind: 'fresh'; readonly context: SignedInContext }
-  /** The page asks for one. */
+  /** `view` is the page that asks for a proof. */
   | { readonly kind: 'missing'; readonly view: View };
 
 async function requireProof(context: SignedInContext, { purpose, nameOf, kept, proof }: Asked): Promise<Proof> {

@@ -18,21 +18,21 @@ export type WaitingForm = {
 /** The session, and the page. */
 type Place = Pick<SignedInContext, 'dashboard' | 'token' | 'path'>;
 
-/** For the hidden field of the page. */
+/** The text for the hidden field of the page. */
 export function sealForm(context: Place, { purpose, form }: WaitingForm): string {
   const fields = form === null ? null : [...form].filter(([name]) => name !== TOKEN_FIELD);
   const { keyring } = context.dashboard.db;
   return keyring.encrypt(Buffer.from(JSON.stringify({ purpose, fields })), placeOf(context)).toString('base64url');
 }
 
-/** Throws unless it was sealed for this page and this session. */
+/** Opens a sealed form. Throws unless it was sealed for this page and this session. */
 export function openForm(context: Place, sealed: string): WaitingForm {
   const opened = findForm(context, sealed);
   if (opened === null) throw new RequestError('forged');
   return opened;
 }
 
-/** `null` unless it was sealed for this page and this session. */
+/** Opens a sealed form; `null` unless it was sealed for this page and this session. */
 export function findForm(context: Place, sealed: string): WaitingForm | null {
   const text = decrypt(context, sealed);
   if (text === null) return null;

@@ -39,7 +39,7 @@ const MOVING: ErrorResponse = {
   headers: { 'Retry-After': '5' },
 };
 
-/** In place of the page after an action that is carried out during a move: every page is refused then. `done`: a sentence. */
+/** The response to an action that is carried out during a move, when every other page is refused. `done` is a sentence. */
 export function doneDuringMove(context: SignedInContext, done: string): View {
   const title = 'Done, while your organization is moving';
   const main = html`<section class="card narrow"><h1>${title}</h1>
@@ -76,7 +76,7 @@ export function errorView(error: unknown, context: RequestContext): View {
   return { ...errorPage(context, content), headers };
 }
 
-/** The same for a page or an action that needs another role. It names the administrators, who can help. */
+/** The page for an error. If the role of the person does not allow something, it names the administrators, who can help. */
 export async function errorViewWithContacts(error: unknown, context: RequestContext): Promise<View> {
   const refusal = refusalOfRole(error);
   if (refusal === null || !isSignedIn(context)) return errorView(error, context);
@@ -98,7 +98,7 @@ function refusalOfRole(error: unknown) {
 
 const isSignedIn = (context: RequestContext): context is SignedInContext => 'actor' in context;
 
-/** In place of a form whose action is no longer possible. */
+/** The page that says why the action of a form is no longer possible. */
 export function conflictPage(
   context: RequestContext,
   { message }: Conflict,

@@ -4,7 +4,7 @@ import type { Role } from '../../domain/people/role.ts';
 import type { SessionEnd } from '../../domain/people/session.ts';
 import { type Fields, type Form, readForm } from '../forms/form.ts';
 import { SIGN_IN_URL, urlOf } from '../http/addresses.ts';
-import { MAX_FORM, type MaxSize, readFields, refuseForeign } from '../http/body.ts';
+import { MAX_FORM, type MaxSize, readFields, requireSameOrigin } from '../http/body.ts';
 import {
   askedUrl,
   contextOf,
@@ -114,7 +114,7 @@ function routesTo<Context extends RequestContext, P extends Page<Context>>(
           if (res.destroyed) return;
         }
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
-        if (req.method === 'POST') refuseForeign(req, context.origin);
+        if (req.method === 'POST') requireSameOrigin(req, context.origin);
         const enter = async () => {
           const entry = await gate.enter(context, page);
           if (entry.kind === 'admitted') {

@@ -10,7 +10,7 @@ export function messageIdOf({ params }: SignedInContext): string {
   return params['messageId'] ?? '';
 }
 
-/** A short name of an endpoint: the host of its URL. */
+/** The host of the URL, as a short name of the endpoint. */
 export function hostOf({ url }: Pick<WebhookEndpointDetails, 'url'>): string {
   return new URL(url).host;
 }

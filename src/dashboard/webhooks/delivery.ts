@@ -48,7 +48,7 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
   return page(context, { title: `${title}, webhook delivery`, main });
 }
 
-/** It stands only until the attempt has ended: then the status says what became of it. */
+/** The confirmation of an action. It is shown until the attempt has ended, because then the status tells its result. */
 function notice(done: string): Html | false {
   const words = DONE.get(done);
   if (words === undefined) return false;

@@ -1,9 +1,9 @@
-import { boxes, optional, parsed, secret, text } from '../../../src/dashboard/forms/fields.ts';
-import { emptyOf, type Form, fieldsOf, problemSummary, typedIn } from '../../../src/dashboard/forms/form.ts';
+import { boxes, optional, secret, text, withParser } from '../../../src/dashboard/forms/fields.ts';
+import { emptyOf, type Form, fieldsOf, problemSummary, typedOf } from '../../../src/dashboard/forms/form.ts';
 
 const FORM = {
   fullName: text({ label: 'Name', hint: ({ most }: { most: number }) => `At most ${most} letters.` }),
-  days: parsed(text({ label: 'Days' }), Number),
+  days: withParser(text({ label: 'Days' }), Number),
   rights: boxes({ label: 'Rights', options: [{ value: 'read', words: 'Read', hint: 'Reads.' }] }),
   owner: optional(text({ label: 'Owner' })),
   code: secret(text({ label: 'Code' })),
@@ -41,6 +41,6 @@ test('a refused form shows what was typed except secrets, and connects each mess
 
 test('a form is filled in by the parameters of a URL, but for its secrets', () => {
   const sent = new URLSearchParams('full_name=Mei&rights=a&rights=b&code=123&other=x');
-  expect(typedIn(FORM, sent)).toEqual({ fullName: 'Mei', days: '', rights: ['a', 'b'], owner: '' });
+  expect(typedOf(FORM, sent)).toEqual({ fullName: 'Mei', days: '', rights: ['a', 'b'], owner: '' });
   expect(emptyOf(FORM)).toEqual({ fullName: '', days: '', rights: [], owner: '' });
 });

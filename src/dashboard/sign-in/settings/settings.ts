@@ -16,7 +16,7 @@ import {
   tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/single-sign-on.ts';
-import { added, hidden, lines, password, select, text } from '../../forms/fields.ts';
+import { extraValue, hidden, lines, password, select, text } from '../../forms/fields.ts';
 import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
 import {
   ALLOW_PASSWORDS_URL,
@@ -76,7 +76,7 @@ export const CONNECTION_FORM = {
       `It is stored encrypted, and never shown again.${isNew ? '' : ' Leave it empty to keep the one that is stored.'}`,
   }),
   /** The button that was pressed. */
-  act: added(),
+  act: extraValue(),
 };
 
 export const DOMAIN_FORM = {
