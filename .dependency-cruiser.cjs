@@ -183,8 +183,11 @@ module.exports = {
     {
       name: 'no-development-dependencies',
       severity: 'error',
-      // The client has its own package.json.
-      from: { path: '^src/', pathNot: [room('client')] },
+      comment: '`npm start` in an empty checkout installs the dependencies only. The client has its own package.json.',
+      from: {
+        path: '^(src|prisma)/|^openapi/lint/(plugin|compose|contract/|workflows/)|^scripts/(generate|docs)/|^scripts/(bundle|tool)\\.ts$',
+        pathNot: [room('client')],
+      },
       to: { dependencyTypes: ['npm-dev'] },
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
