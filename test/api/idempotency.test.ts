@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
 import type { Client, Reply } from '../support/clients/client.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -26,6 +27,20 @@ test('the same key with the same body gets the first response again, byte for by
   expect(first.status).toBe(201);
   expect(shown(await create(client))).toEqual(shown(first));
   expect(await countOf(client)).toBe(1);
+});
+
+// The attack: a client repeats a creation during an upgrade, when servers of both versions respond.
+test('what is kept of a creation is the same in servers of the previous version', async () => {
+  const { id: organizationId, client } = await createTestOrganization(server);
+  const { body } = await create(client);
+  const where = { organizationId_key: { organizationId, key: 'key-1' } };
+  const { requestHash, result } = await server.db.prisma.idempotencyKey.findUniqueOrThrow({ where });
+  const request =
+    '["parent_programs",{"name":"Once","description":"d","externalId":"e-1","metadata":{"a":"1","b":"2"}}]';
+  expect(Buffer.from(requestHash)).toEqual(createHash('sha256').update(request).digest());
+  const { id, created_at: createdAt, updated_at: updatedAt } = body;
+  const { external_id: externalId, ...content } = BODY;
+  expect(JSON.parse(result)).toEqual({ id, ...content, externalId, createdAt, updatedAt });
 });
 
 test('of fifty concurrent creates with one key, one creates a program and all get its response', async () => {

@@ -63,9 +63,24 @@ async function createOnce<Row extends Stored>(
   table: Table<Row>,
   { content, key }: { content: ContentOf<Row>; key: string },
 ): Promise<Row> {
-  const request = JSON.stringify([table.name, storedContent(table, content)]);
-  const work = async () => JSON.stringify(await insert(tx, context, table, content));
-  return parseJson(await runOnce(tx, context, table, { key, request, work }));
+  const request = JSON.stringify([table.name, withKeptNames(storedContent(table, content))]);
+  const work = async () => JSON.stringify(withKeptNames(await insert(tx, context, table, content)));
+  const kept = new Map(Object.entries<unknown>(parseJson(await runOnce(tx, context, table, { key, request, work }))));
+  const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];
+  // What is kept has the fields of the row.
+  return Object.fromEntries(fields.map((field) => [field, kept.get(keptNameOf(field))])) as unknown as Row;
+}
+
+/**
+ * The name of a field in what is kept of a creation: "externalId". Servers of the previous version use these names, and during an
+ * upgrade a retry can reach a server of either version.
+ */
+function keptNameOf(field: string): string {
+  return field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function withKeptNames(row: object): object {
+  return Object.fromEntries(Object.entries(row).map(([field, value]) => [keptNameOf(field), value]));
 }
 
 async function insert<Row extends Stored>(
