@@ -127,7 +127,7 @@ class UseBuffer {
 
 const CLIENT_EVERY_MS = 1000;
 const DAY_CHARACTERS = '2026-01-31'.length;
-/** A map that is shared by all keys, most of which are used without a request that records the client. */
+/** An empty map that all keys share, because most keys are used without a request that records the client. */
 const NO_NETWORKS = new Map<string, string>();
 const MAX_REFUSED = 2_147_483_647;
 

@@ -14,7 +14,7 @@ type Report = {
 };
 
 /**
- * Forwards a report of leaked keys to the other cells, each of which revokes those that it has. A key can be in another cell than it
+ * Forwards a report of leaked keys to the other cells. Each cell revokes those that it has. A key can be in another cell than it
  * names, because organizations move. Returns the cells that did not accept the report. A repetition changes nothing.
  */
 export async function forwardReport(

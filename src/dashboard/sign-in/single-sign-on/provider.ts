@@ -98,7 +98,7 @@ export async function showStart(context: RequestContext): Promise<View> {
   if ((query.get('iss') ?? issuer) !== issuer) throw new RequestError('not-found');
   const origin = requireOwnOrigin(context);
   const target = query.get('target_link_uri') ?? '';
-  // The parameter is a whole URL, of which only a path of ours is followed.
+  // The parameter is a whole URL. It is followed only if it leads to a page of this dashboard.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
   const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
 <p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
