@@ -13,7 +13,7 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator/moves.ts';
-import { type ArchiveKind, damagedError, readHead } from '../../src/service/organizations/archive-format.ts';
+import { type ArchiveKind, DamagedError, readHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listOperatorActions } from '../../src/store/audit/audit.ts';
 import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
@@ -264,7 +264,7 @@ async function* linesOf(path: string): AsyncGenerator<string, undefined> {
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE_CHARACTERS) throw damagedError('a line is too long');
+      if (rest.length > MAX_LINE_CHARACTERS) throw new DamagedError('a line is too long');
       yield* lines;
     }
     if (rest !== '') yield rest;

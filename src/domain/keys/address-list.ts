@@ -7,8 +7,6 @@ import { formatNumber } from '../text.ts';
 export type AddressList = readonly string[];
 
 export const MAX_ALLOWED_ADDRESSES = 50;
-/** The length of the longest subnet of IPv6. */
-export const MAX_ADDRESS_CHARACTERS = 43;
 const MAX_SHOWN_MISTAKES = 5;
 const MAX_SHOWN_CHARACTERS = 60;
 

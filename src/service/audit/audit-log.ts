@@ -117,11 +117,11 @@ async function readPage(
   return { events, previous, next };
 }
 
-/** Describes the settings that have changed as "before -> after", for the detail of an audit event. */
+/** Describes the settings that have changed as "before -> after", for the detail of an audit event. An empty text is "none". */
 export function changesBetween(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const changes = Object.entries(after).filter(([name, words]) => before[name] !== words);
-  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] ?? ''} -> ${words}`]));
+  return Object.fromEntries(changes.map(([name, words]) => [name, `${before[name] || 'none'} -> ${words || 'none'}`]));
 }

@@ -16,7 +16,7 @@ export async function lockForCreation(tx: Transaction, actor: ActorOrOperator, {
   const ownerId = await findActivePerson(tx, actor.scope, ownerEmail);
   const { current, holders } = await lockParties(tx, actor, ownerId === null ? [] : [ownerId]);
   if (current !== null) requireRight(current, 'manage integrations');
-  return { current, owner: activePersonOf(holders.get(ownerId ?? '')) };
+  return { owner: activePersonOf(holders.get(ownerId ?? '')) };
 }
 
 export type LockedForChange = {

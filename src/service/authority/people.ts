@@ -1,7 +1,7 @@
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { DomainError, ForbiddenError } from '../../domain/errors.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { shownEmail } from '../../domain/people/email.ts';
+import { isRemovedEmail, shownEmail } from '../../domain/people/email.ts';
 import { mayManage, type Role } from '../../domain/people/role.ts';
 import { canSignIn } from '../../domain/people/ways-in.ts';
 import { isId } from '../../domain/text.ts';
@@ -145,4 +145,17 @@ async function isLastAdministrator(tx: Transaction, scope: OrganizationScope, us
 
 function lastOne({ email }: LockedUser): string {
   return `${shownEmail(email)} is the last administrator who can sign in.`;
+}
+
+const REMOVED = 'An operator has removed the account for good. Invite the person to give them a new one.';
+
+/** The refusal of what would bring a user back whom an operator has removed for good; `null` for any other user. */
+export function checkNotRemoved({ email }: Pick<LockedUser, 'email'>): Conflict | null {
+  return isRemovedEmail(email) ? conflict(REMOVED) : null;
+}
+
+/** The refusal of what only active users need; `null` for an active user. */
+export function checkActive(user: Pick<LockedUser, 'email' | 'deactivatedAt'>): Conflict | null {
+  if (user.deactivatedAt === null) return null;
+  return checkNotRemoved(user) ?? conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);
 }

@@ -14,16 +14,16 @@ export async function lockWebhookAdministrator(tx: Transaction, actor: Actor): P
   return current;
 }
 
-/** The rows of the actor and of an endpoint of the organization, both locked. Throws if there is no such endpoint. */
+/** Locks the actor and an endpoint of the organization, and returns the endpoint. Throws if there is no such endpoint. */
 export async function lockWebhookAction(
   tx: Transaction,
   actor: Actor,
   endpointId: string,
-): Promise<{ readonly current: LockedUser; readonly endpoint: LockedWebhookEndpoint }> {
-  const current = await lockWebhookAdministrator(tx, actor);
+): Promise<LockedWebhookEndpoint> {
+  await lockWebhookAdministrator(tx, actor);
   const endpoint = isId(endpointId) ? await lockWebhookEndpoint(tx, actor.scope, endpointId) : null;
   if (endpoint === null) throw noSuchEndpoint();
-  return { current, endpoint };
+  return endpoint;
 }
 
 /** The same error for an endpoint that does not exist and one of another organization. */

@@ -14,6 +14,7 @@ import {
 import type { LockedIntegration } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+import { changesBetween } from '../audit/audit-log.ts';
 import { type LockedForChange, lockForChange, lockForCreation } from '../authority/integrations.ts';
 import { requireRight } from '../authority/rights.ts';
 import {
@@ -90,7 +91,7 @@ export async function changeIntegration(
     runAction(db, async (tx) => {
       const { owner, integration } = await lockForChange(tx, actor, { id, ownerEmail });
       if (owner === null) return wrongOwner('owner');
-      const changes = changesBetween(integration, values);
+      const changes = changesBetween(settingsOf(integration), settingsOf(values));
       const hasNewOwner = owner.id !== integration.ownerUserId;
       if (Object.keys(changes).length > 0 || hasNewOwner)
         await changeStored(tx, actor.scope, integration.id, { ...values, ownerUserId: owner.id });
@@ -182,16 +183,9 @@ function readEmail(text: string, field: string): string {
   return email;
 }
 
-/** "before -> after" by field, for the audit log. */
-function changesBetween(before: LockedIntegration, after: Omit<Parsed, 'owner'>): Record<string, string> {
-  const fields = [
-    { label: 'name', from: before.name, to: after.name },
-    { label: 'role', from: before.role, to: after.role },
-    { label: 'description', from: before.description, to: after.description },
-    { label: 'mail address', from: before.noticeEmail, to: after.noticeEmail },
-  ];
-  const changed = fields.filter(({ from, to }) => from !== to);
-  return Object.fromEntries(changed.map(({ label, from, to }) => [label, `${from || 'none'} -> ${to || 'none'}`]));
+/** The settings of an integration, as the audit log names them. */
+function settingsOf({ name, role, description, noticeEmail }: LockedIntegration | Omit<Parsed, 'owner'>) {
+  return { name, role, description, 'mail address': noticeEmail };
 }
 
 /** Suspends an integration. Its keys are refused from their next request on, until it is reactivated. */
@@ -228,7 +222,7 @@ export async function takeOwnership(db: Database, actor: Actor, { id }: { id: st
   });
 }
 
-export function tooManyIntegrations(): Conflict {
+function tooManyIntegrations(): Conflict {
   return conflict(
     `Your organization has ${MAX_ACTIVE_INTEGRATIONS} active integrations, the maximum. Suspend one that is not needed any more first.`,
   );

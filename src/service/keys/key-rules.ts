@@ -67,8 +67,6 @@ export type RestrictionRequest = {
   readonly requestLimits: RequestLimits;
 };
 
-export const NO_RESTRICTIONS: Restrictions = { addresses: [], requestsPerSecond: null };
-
 /** The list as the database stores it, with blanks between the entries, or "anywhere" if it is empty. */
 export function addressWords(addresses: AddressList): string {
   return addresses.length === 0 ? 'anywhere' : addresses.join(' ');

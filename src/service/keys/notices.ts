@@ -104,7 +104,7 @@ export async function dismissNotice(db: Database, { scope, userId }: Actor, id: 
 type Words = { readonly subject: string; readonly lines: readonly string[] };
 
 /** The mail of a notice to this address. */
-export function noticeMail(
+function noticeMail(
   notice: ClaimedNotice,
   { email, publicUrl }: { readonly email: string; readonly publicUrl: string },
 ): Mail {

@@ -126,7 +126,7 @@ export type Recipient = {
 type Content = Recipient & { readonly publicUrl: string };
 
 /** The mail that says which keys were revoked because they were reported as leaked. */
-export function reportMail({ recipient, keys, publicUrl }: Content): Mail {
+function reportMail({ recipient, keys, publicUrl }: Content): Mail {
   const [first] = keys;
   const isOne = keys.length === 1;
   const subject = isOne

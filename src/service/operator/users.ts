@@ -20,7 +20,7 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
-import { checkReplaceable } from '../authority/people.ts';
+import { checkNotRemoved, checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
 import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
@@ -58,6 +58,8 @@ export async function changeEmailOf(
   try {
     return await transaction(db, async (tx) => {
       const user = await lockExisting(tx, scope, userId);
+      const removed = checkNotRemoved(user);
+      if (removed !== null) throw errorOf(removed);
       if (user.email === email) return { from: email, to: email };
       await changeUser(tx, scope, userId, { email });
       await voidAccessLinksOf(tx, scope, userId);

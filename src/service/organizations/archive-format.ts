@@ -62,7 +62,7 @@ export class ArchiveWriter {
   }
 }
 
-/** A row is JSON that is not catchInvalid: PostgreSQL does that. */
+/** A row is JSON that is not parsed: PostgreSQL does that. */
 export type ArchiveRow = { readonly table: string; readonly row: string };
 
 export type Archive = {
@@ -86,7 +86,7 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
   const counts = new Map<string, number>();
   let end: Record<string, unknown> | null = null;
   for await (const line of lines) {
-    if (end !== null) throw damagedError('it goes on after its end');
+    if (end !== null) throw new DamagedError('it goes on after its end');
     const start = ROW.exec(line);
     if (start?.[1] === undefined || !line.endsWith('}')) {
       end = readLine(line);
@@ -96,13 +96,13 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
     counts.set(start[1], (counts.get(start[1]) ?? 0) + 1);
     yield { table: start[1], row: line.slice(start[0].length, -1) };
   }
-  if (end?.['end'] !== true || !isObject(end['rows'])) throw damagedError('its end is missing');
+  if (end?.['end'] !== true || !isObject(end['rows'])) throw new DamagedError('its end is missing');
   const stated = new Map(Object.entries(end['rows']));
   if ([...counts.keys(), ...stated.keys()].some((table) => counts.get(table) !== stated.get(table)))
-    throw damagedError('rows are missing or too many');
-  if (end['sha256'] !== hash.digest('hex')) throw damagedError('it has another checksum than its last line says');
+    throw new DamagedError('rows are missing or too many');
+  if (end['sha256'] !== hash.digest('hex')) throw new DamagedError('it has another checksum than its last line says');
   if (head.kind !== 'completion' && counts.get('organizations') !== 1)
-    throw damagedError('it does not have exactly one row of the organization itself');
+    throw new DamagedError('it does not have exactly one row of the organization itself');
 }
 
 const ROW = /^\{"table":"([a-z_]+)","row":/;
@@ -113,7 +113,7 @@ export function readHead(line: string): ArchiveHead {
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
-    throw damagedError('its first line is not that of an archive');
+    throw new DamagedError('its first line is not that of an archive');
   // ArchiveWriter has written the line, in the format of this number.
   return head as unknown as ArchiveHead;
 }
@@ -125,7 +125,7 @@ function readLine(line: string): Record<string, unknown> {
   } catch {
     // The line was cut, or is that of another file.
   }
-  throw damagedError('a line is not one of an archive');
+  throw new DamagedError('a line is not one of an archive');
 }
 
 function isIdText(value: unknown): boolean {
@@ -140,7 +140,7 @@ function isObject(value: unknown): value is object {
 export class DamagedError extends DomainError {
   readonly #why: string;
 
-  constructor(why: string) {
+  constructor(why = 'a row cannot be read') {
     super(
       'invalid',
       `The file is not a whole archive of an organization: ${why}. Nothing was imported. Copy the file again, or export the organization again.`,
@@ -148,15 +148,11 @@ export class DamagedError extends DomainError {
     this.#why = why;
   }
 
-  /** A file of `complete-move` is damagedError. */
+  /** The same error for a file of `complete-move`. */
   ofCompletion(): DomainError {
     return new DomainError(
       this.code,
       `The file is not a whole file of complete-move: ${this.#why}. Nothing was activated. Copy the file again, or run complete-move again in the installation that the organization leaves: it writes the same revocations.`,
     );
   }
-}
-
-export function damagedError(why = 'a row cannot be read'): DamagedError {
-  return new DamagedError(why);
 }

@@ -21,7 +21,7 @@ import { isRefusedValue } from '../../store/sql/database-errors.ts';
 import { listMigrations, queryIn, removeTimeouts } from '../../store/sql/tenant-tables.ts';
 import { tellHolder } from '../keys/notices.ts';
 import { REPORTED } from '../keys/report-keys.ts';
-import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, damagedError } from './archive-format.ts';
+import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, DamagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
 // These are the last two steps of a move. First, the old database stops to carry out revocations. Then the new one carries out
@@ -99,7 +99,7 @@ export async function activateOrganization(
     throw new DomainError('invalid', 'This is not the file that complete-move has written in the old installation.');
   const events: string[] = [];
   for await (const { table, row } of rows) {
-    if (table !== 'audit_events') throw damagedError();
+    if (table !== 'audit_events') throw new DamagedError();
     events.push(row);
   }
   try {
@@ -127,7 +127,7 @@ export async function activateOrganization(
       requireSameMove(move, moveId);
       await endMove(tx, scope);
       const inserted = await insertRevocations(tx, scope, events);
-      if (inserted === null) throw damagedError();
+      if (inserted === null) throw new DamagedError();
       for (const event of inserted) await carryOut(tx, scope, event);
       const detail = { move: moveId };
       await recordAudit(tx, scope, { action: 'organization.moved', actorUserId: null, detail, auditSource: null });
@@ -135,17 +135,17 @@ export async function activateOrganization(
       return { revocations: inserted.length, isNew: true };
     });
   } catch (error) {
-    throw isRefusedValue(error) ? damagedError() : error;
+    throw isRefusedValue(error) ? new DamagedError() : error;
   }
 }
 
 /** Repeats an action of the other database. Keys and sessions that have ended here already stay as they are. */
 async function carryOut(tx: Transaction, scope: OrganizationScope, event: CarriedEvent): Promise<void> {
   const { action, at, actorUserId: byUserId, targetUserId: userId, keyId, detail } = event;
-  if (userId === null) throw damagedError();
+  if (userId === null) throw new DamagedError();
   switch (action) {
     case 'key.revoked': {
-      if (keyId === null) throw damagedError();
+      if (keyId === null) throw new DamagedError();
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);

@@ -25,7 +25,7 @@ import {
   silenceTriggers,
 } from '../../store/sql/tenant-tables.ts';
 import { findTaken } from '../../store/unscoped/operator.ts';
-import { type Archive, type ArchiveHead, type ArchiveRow, damagedError } from './archive-format.ts';
+import { type Archive, type ArchiveHead, type ArchiveRow, DamagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
 export type Imported = {
@@ -71,7 +71,8 @@ export async function importOrganization(
         await requireEncryptionKey(query, db.keyring);
         await silenceTriggers(query, { isLocal: true });
         const rows = await insertAll(query, db, { ...archive, scope });
-        if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' }))) throw damagedError('its move is missing');
+        if (!(await setStage(tx, scope, { id: moveId, stage: 'arriving' })))
+          throw new DamagedError('its move is missing');
         await recordOperatorAction(tx, { action: 'organization.imported', organization, detail: { move: moveId } });
         return { rows, before };
       },
@@ -176,13 +177,13 @@ async function insertAll(
   let inserted = 0;
   const insert = async ({ table, rows }: RowsOfTable) => {
     const target = tables.get(table);
-    if (target === undefined) throw damagedError();
+    if (target === undefined) throw new DamagedError();
     const encrypted = rows.map((row) => encryptAnew(table, row, { from, to: db.keyring }));
     const count = await insertRows(query, archive.scope, { table: target, rows: encrypted }).catch((error) => {
       throw violatedUnique(error) === undefined ? error : new TakenError({ table, rows }, error);
     });
     // Fewer rows are inserted if one of them belongs to another organization.
-    if (count !== rows.length) throw damagedError();
+    if (count !== rows.length) throw new DamagedError();
     inserted += rows.length;
   };
   // The next chunk is read while PostgreSQL inserts one.
@@ -239,7 +240,7 @@ function remedyOf(table: string | null): string {
 
 /** Turns an error that the operator can fix into one that says how. */
 function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
-  if (isRefusedValue(error)) return damagedError();
+  if (isRefusedValue(error)) return new DamagedError();
   if (lacksPrivilege(error)) return silencingError();
   if (error instanceof MissingEncryptionKeyError) {
     const missing =

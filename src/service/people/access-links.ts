@@ -13,7 +13,7 @@ import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.t
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
-import { lockToManage } from '../authority/people.ts';
+import { checkActive, lockToManage } from '../authority/people.ts';
 import { checkDomainOfUser, findSignInWay } from '../authority/single-sign-on.ts';
 import type { Outbox } from '../mail.ts';
 import {
@@ -134,8 +134,8 @@ async function checkLinkFits(
   scope: OrganizationScope,
   { user, kind }: { readonly user: LockedUser; readonly kind: AccessLinkKind },
 ): Promise<Conflict | null> {
-  if (user.deactivatedAt !== null)
-    return conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);
+  const inactive = checkActive(user);
+  if (inactive !== null) return inactive;
   if (kind === 'invitation' && user.passwordHash !== null)
     return conflict(`${shownEmail(user.email)} has accepted an invitation already. Make a reset link instead.`);
   if (kind === 'password_reset' && user.passwordHash === null)

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit/actor.ts';
-import { isRemovedEmail, shownEmail } from '../../domain/people/email.ts';
+import { shownEmail } from '../../domain/people/email.ts';
 import { isAbove, type Role } from '../../domain/people/role.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
@@ -7,7 +7,7 @@ import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
 import { changeUser } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { checkReplaceable, lockToManage, requireMayManage } from '../authority/people.ts';
+import { checkNotRemoved, checkReplaceable, lockToManage, requireMayManage } from '../authority/people.ts';
 import { type HandOver, handOver, planHandOver } from '../integrations/hand-over.ts';
 import {
   type Conflict,
@@ -106,8 +106,8 @@ export async function reactivateUser(
     await lockOrganization(tx, actor.scope);
     const { target } = await lockToManage(tx, actor, userId);
     if (target.deactivatedAt === null) return conflict(`${shownEmail(target.email)} is active.`);
-    if (isRemovedEmail(target.email))
-      return conflict('An operator has removed the account for good. Invite the person to give them a new one.');
+    const refusal = checkNotRemoved(target);
+    if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, { deactivatedAt: null });
     await recordAct(tx, actor, { action: 'user.reactivated', targetUserId: target.id });
     return DONE;

@@ -17,7 +17,7 @@ import {
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
-import { lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
+import { checkActive, lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
 import { checkDomainOfEmail } from '../authority/single-sign-on.ts';
 import {
   ALREADY_SENT,
@@ -112,8 +112,8 @@ export async function correctEmail(
         return conflict(
           `${shownEmail(target.email)} has accepted the invitation, so only support can change the e-mail.`,
         );
-      if (target.deactivatedAt !== null)
-        return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
+      const inactive = checkActive(target);
+      if (inactive !== null) return inactive;
       if (target.email === email) return invalid('email', 'must differ from the present one.');
       const refusal = await checkInvitedEmail(tx, scope, email);
       if (refusal !== null) return refusal;

@@ -99,12 +99,12 @@ export type Batch<Row extends Stored> = {
 };
 
 /** Whether the results depend on stored rows. Creations without unique values do not. */
-export function dependsOnRows({ ids, unique }: Sought): boolean {
+function dependsOnRows({ ids, unique }: Sought): boolean {
   return ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
 
 /** The rows on which the results of the changes depend. */
-export function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
+function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
   const ids = new Set<string>();
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
   for (const change of changes) {
@@ -116,7 +116,7 @@ export function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonl
 }
 
 /** The names and values of the unique fields that have a value. */
-export function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: object): [string, string][] {
+function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: object): [string, string][] {
   const values = new Map<string, unknown>(Object.entries(content));
   return unique.flatMap((field): [string, string][] => {
     const value = values.get(field);
@@ -142,7 +142,7 @@ type Entry<Row extends Stored> = {
  * changes all the same. The pending writes are made early for a change of a row among them, and for a change to a unique value
  * that one of them gives up.
  */
-export class Changing<Row extends Stored> {
+class Changing<Row extends Stored> {
   readonly #tx: Transaction;
   readonly #context: WriteContext;
   readonly #table: Table<Row>;

@@ -10,7 +10,7 @@ import { violatedReference, violatedUnique } from '../../store/sql/database-erro
 import type { KeyUses } from '../../traffic/last-used.ts';
 import { rejectWriter } from '../authenticate.ts';
 
-/** `caller`: whose key was requireAccepted with the head of the request. Each write checks the key again. */
+/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
 export type WriteContext = {
   readonly db: Database;
   readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>;
@@ -80,10 +80,9 @@ export function takenError<Row extends Stored>(
   { field, value, id }: { field: string; value: unknown; id: string | null },
 ): DomainError {
   const holder = id === null ? `Another ${noun}` : `The ${noun} ${id}`;
-  const name = field;
   return new DomainError(
     'conflict',
-    `${holder} in your organization already has the ${name} ${JSON.stringify(value)}. Use a different ${name}, or update that ${noun}.`,
+    `${holder} in your organization already has the ${field} ${JSON.stringify(value)}. Use a different ${field}, or update that ${noun}.`,
   );
 }
 

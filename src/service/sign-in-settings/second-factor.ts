@@ -11,7 +11,7 @@ import {
   NO_SECOND_FACTOR,
 } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { lockActor, lockToManage, noSuchUser } from '../authority/people.ts';
+import { checkActive, lockActor, lockToManage, noSuchUser } from '../authority/people.ts';
 import { checkBreakGlass, checkPasswordAllowed } from '../authority/single-sign-on.ts';
 import {
   ALREADY_SENT,
@@ -176,8 +176,8 @@ export async function resetSecondFactor(
     // The page for one's own second factor keeps the last way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
       return conflict('Turn off your own second factor under My profile.');
-    if (target.deactivatedAt !== null)
-      return conflict(`${shownEmail(target.email)} is deactivated. Reactivate the user first.`);
+    const inactive = checkActive(target);
+    if (inactive !== null) return inactive;
     const passkeys = await deletePasskeysOf(tx, actor.scope, target.id);
     if (target.totpSecret === null && passkeys === 0)
       return conflict(`${shownEmail(target.email)} has neither a second factor nor a passkey.`);

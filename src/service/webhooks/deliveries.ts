@@ -116,7 +116,7 @@ export async function sendTestEvent(
 ): Promise<TestSent | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
     const since = new Date(now.getTime() - MINUTE_MS);
     if ((await countTestDeliveries(tx, scope, { endpointId: endpoint.id, since })) >= MAX_TESTS_PER_MINUTE)
       return conflict(

@@ -94,7 +94,7 @@ export async function createWebhookEndpoint(
 }
 
 /** Returns the normal forms of the typed content, or every mistake in it. */
-export function readContent(
+function readContent(
   { url, eventTypes }: WebhookContent,
   targets: WebhookTargets,
 ): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
@@ -118,7 +118,7 @@ export async function changeWebhookContent(
   const { scope } = actor;
   const content = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
-    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
     if (content.kind === 'invalid') return content;
     const hasNewUrl = content.url !== endpoint.url;
     const [before, after] = [endpoint.eventTypes.join(', '), content.eventTypes.join(', ')];
@@ -149,7 +149,7 @@ export async function disableWebhookByUser(
 ): Promise<Done | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
     const { id } = endpoint;
     const url = await disableWebhookEndpoint(tx, scope, { id, reason: 'user', at: new Date() });
     if (url === null) return conflict('The endpoint is disabled already.');
@@ -166,7 +166,7 @@ export async function enableWebhookEndpoint(
 ): Promise<Done | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
-    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
     const { id, url } = endpoint;
     if (endpoint.disabledAt === null) return conflict('The endpoint is enabled already.');
     await changeWebhookEndpoint(tx, scope, id, { disabledAt: null, disabledReason: null, failingSince: null });
@@ -231,7 +231,7 @@ export async function rotateWebhookSecret(
   const { scope } = actor;
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
-    const { endpoint } = await lockWebhookAction(tx, actor, endpointId);
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
     const { id, url } = endpoint;
     const place = { organizationId: scope.organizationId, id };
     const former = db.keyring.decrypt(endpoint.secret, placeOfWebhookSecret(place));

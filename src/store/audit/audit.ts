@@ -87,7 +87,7 @@ export type AuditEvent = {
 
 type KeyEvents = {
   readonly action: AuditAction;
-  /** A table or sub-query with the columns organization_id, event_id, user_id (the holder of the key) and key_id. */
+  /** A table or sub-query with the columns organization_id, event_id, user_id (the holder of the key) and id (of the key). */
   readonly from: string;
   /** The arguments of jsonb_build_object. */
   readonly detail: string;
@@ -99,7 +99,7 @@ type KeyEvents = {
 export function insertKeyEvents({ action, from, detail, client = "'', '', ''" }: KeyEvents): string {
   return `
     insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
-    select organization_id, event_id, '${action}', user_id, key_id, jsonb_build_object(${detail}), ${client} from ${from}`;
+    select organization_id, event_id, '${action}', user_id, id, jsonb_build_object(${detail}), ${client} from ${from}`;
 }
 
 /** The longest list of allowed addresses has fewer characters. */

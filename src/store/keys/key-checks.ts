@@ -144,18 +144,18 @@ const END_UNUSED = {
     ended as (
       update api_keys k set revoked_at = now(), is_unused = true from held
       where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
-      returning k.organization_id, k.id as key_id, k.user_id, k.name, k.key_prefix, held.days, held.event_id),
+      returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.days, held.event_id),
     recorded as (${insertKeyEvents({
       action: 'key.revoked',
       from: 'ended',
       detail: `'name', name, 'prefix', key_prefix, 'why', '${UNUSED}', 'days', days::text`,
     })}),
     wanted as (
-      select organization_id, key_id, user_id, 'ended'::key_notice_kind as kind, '' as occasion,
+      select organization_id, id as key_id, user_id, 'ended'::key_notice_kind as kind, '' as occasion,
              null::timestamptz as ends_at, null::uuid as by_user_id, days::text as detail
       from ended),
     noticed as (${insertNoticesOf('wanted')})
-    select organization_id as "organizationId", key_id as id from ended`,
+    select organization_id as "organizationId", id from ended`,
 };
 
 /**

@@ -26,6 +26,9 @@ const COLUMNS: Readonly<Record<keyof ApiKey, string>> = {
   refusedUses: 'refused_uses',
 };
 
+// The compiler demands each member of an ApiKey in COLUMNS.
+const MEMBERS = Object.keys(COLUMNS) as (keyof ApiKey)[];
+
 /** SQL: these columns of a table or sub-query, named as the members of an ApiKey. */
 export function keyColumns(alias: string, members: readonly (keyof ApiKey)[]): string {
   return members.map((member) => `${alias}.${COLUMNS[member]} as "${member}"`).join(', ');
@@ -53,9 +56,7 @@ export type ListedKey = ApiKey & {
 
 /** SQL: the columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
 export const LISTED_COLUMNS = `
-  ${Object.entries(COLUMNS)
-    .map(([member, column]) => `k.${column} as "${member}"`)
-    .join(', ')},
+  ${keyColumns('k', MEMBERS)},
   creator.name as "createdBy", rotator.name as "rotatedBy", revoker.name as "revokedBy",
   holder.id as "holderId", holder.kind as "holderKind", holder.name as "holderName", holder.email as "holderEmail",
   holder.role as "holderRole", holder.deactivated_at as "holderDeactivatedAt", holder.owner_user_id as "holderOwnerId",

@@ -49,7 +49,7 @@ const REVOKE = {
     ended as (
       update api_keys k set revoked_at = $3, is_leaked = true from held
       where k.organization_id = held.organization_id and k.id = held.id and ${isCurrent('k')}
-      returning k.organization_id, k.id, k.id as key_id, k.user_id, k.name, k.key_prefix, held.event_id),
+      returning k.organization_id, k.id, k.user_id, k.name, k.key_prefix, held.event_id),
     recorded as (${insertKeyEvents({
       action: 'key.revoked',
       from: 'ended',

@@ -76,17 +76,24 @@ export async function listRows<Row extends Stored>(
   { equals = {}, ...page }: RowsQuery<Row>,
 ): Promise<ListPage> {
   const statement = pageStatement(scope, table, page, (bind) => {
-    const conditions = equalsSql(equals, bind);
+    const conditions = equalsSql(table, equals, bind);
     // Another filtered page is planned each time: its best index depends on its values.
     return { isPrepared: conditions.length === 0, conditions };
   });
   return readPage(db, statement, page);
 }
 
-/** A condition for each field that has a value. The fields are columns of the table. */
-export function equalsSql(equals: Readonly<Record<string, unknown>>, bind: Bind): string[] {
+/** A condition for each field that has a value. Throws for a name that is no column of the table. */
+export function equalsSql<Row extends Stored>(
+  { name, columns }: Table<Row>,
+  equals: Equals<Row>,
+  bind: Bind,
+): string[] {
   const given = Object.entries(equals).filter(([, value]) => value !== undefined);
-  return given.map(([field, value]) => `${field} = ${bind(value)}`);
+  return given.map(([field, value]) => {
+    if (!Object.hasOwn(columns, field)) throw new TypeError(`${name} has no column "${field}" to filter by.`);
+    return `${field} = ${bind(value)}`;
+  });
 }
 
 /** What a list adds to the statement of a page. */

@@ -85,7 +85,7 @@ function changesPage({ organizationId }: OrganizationScope, query: ChangesQuery)
 }
 
 function filtersOf({ search, equals = {} }: ListQuery, bind: Bind): string[] {
-  const filters = equalsSql(equals, bind);
+  const filters = equalsSql(PARENT_PROGRAMS, equals, bind);
   if (search !== undefined) filters.push(likeInSearchForm('name', bind(partPattern(search))));
   return filters;
 }

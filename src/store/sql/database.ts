@@ -172,7 +172,7 @@ function limitSilence(pool: pg.Pool): void {
 }
 
 /** A connection that is refused if its PostgreSQL is a standby. */
-export class PrimaryClient extends pg.Client {
+class PrimaryClient extends pg.Client {
   #isStandby = false;
 
   constructor(config?: string | pg.ClientConfig) {

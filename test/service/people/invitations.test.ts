@@ -1,8 +1,13 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
 import type { Role } from '../../../src/domain/people/role.ts';
-import { changeEmailOf, getUserByEmailOrId, removeUser } from '../../../src/service/operator/users.ts';
+import {
+  changeEmailOf,
+  getUserByEmailOrId,
+  removeUser,
+  resetSecondFactorOf,
+} from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { openLink, setPassword } from '../../../src/service/people/access-links.ts';
+import { createOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
@@ -207,10 +212,16 @@ describe('an operator', () => {
     const [row] = await db.prisma.user.findMany({ where: { id: member.userId } });
     if (hasKey) expect(row).toMatchObject({ deactivatedAt: expect.any(Date), passwordHash: null, hasAccepted: false });
     expect(row !== undefined).toBe(hasKey);
-    if (hasKey)
-      expect(await outcomeOf(reactivateUser(db, administrator, member))).toContain(
-        'An operator has removed the account',
-      );
+    if (hasKey) {
+      const why = 'An operator has removed the account';
+      expect(await outcomeOf(reactivateUser(db, administrator, member))).toContain(why);
+      for (const attempt of [
+        changeEmailOf(db, member.userId, { email: newEmail() }),
+        createOperatorLink(db, member.scope, member),
+        resetSecondFactorOf(db, member.userId),
+      ])
+        await expect(attempt).rejects.toThrow(why);
+    }
     const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
     expect(actions).toEqual(hasKey ? ['key.created', 'key.revoked', 'user.removed'] : ['user.removed']);
     const { token } = await invited((await createPeople(db)).administrator, member.email);

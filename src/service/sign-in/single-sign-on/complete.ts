@@ -208,7 +208,7 @@ type Proving = {
 };
 
 /** Renews the proof of the browser's session if the person is its user. The proof is then as old as the sign-in at the provider. */
-export async function provePerson(
+async function provePerson(
   db: Database,
   connection: Connection,
   { person, signIn, token, now }: Proving,
@@ -230,7 +230,7 @@ export async function provePerson(
 }
 
 /** Records the failed proof of the user of the browser's session, if it still has one in this organization. */
-export async function recordFailedProof(
+async function recordFailedProof(
   db: Database,
   scope: OrganizationScope,
   { token, why, auditSource }: { token: string | null; why: string; auditSource: AuditSource },

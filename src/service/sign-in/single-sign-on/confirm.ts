@@ -198,7 +198,7 @@ type Proving<Given = GivenForAccount> = {
   readonly now: Date;
 };
 
-export function createProof(db: Database, scope: OrganizationScope, proving: Proving): ConfirmationProof {
+function createProof(db: Database, scope: OrganizationScope, proving: Proving): ConfirmationProof {
   const { given } = proving;
   return given.kind === 'passkey'
     ? proofByPasskey(db, scope, { ...proving, given })
