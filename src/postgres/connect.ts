@@ -66,6 +66,6 @@ function problemOf({ userId, takenBy }: KeptEmail): string {
   const [why, which] =
     takenBy === null
       ? ['is not valid', 'it']
-      : [`is in another form that of the user ${takenBy}`, 'that of one of them'];
+      : [`is another spelling of the e-mail of the user ${takenBy}`, 'that of one of them'];
   return `The e-mail of the user ${userId} ${why}, so this user cannot sign in. Change ${which} (admin change-email), or remove a user (admin remove-user).`;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MovingError } from '../../domain/errors.ts';
 import { networkOf } from '../../domain/network.ts';
 import {
   type AttemptAdmission,
@@ -94,6 +95,16 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
   if (await isRemembered(db, FAMILIAR, subjects.pair)) return;
   await takeBackAttempt(db, network, subjects.network);
   await takeBackAttempt(db, account, subjects.account);
+}
+
+/** Runs what follows a right proof. If the organization is moving, that is refused, and the attempt is no failure. */
+export async function clearIfMoving<T>(db: Database, attempt: Attempt, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof MovingError) await clearAttempt(db, attempt);
+    throw error;
+  }
 }
 
 /** Marks the network as one of the account's for 30 days, after a sign-in. */

@@ -11,7 +11,7 @@ import { type Database, transaction } from '../../store/sql/database.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
 import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../outcome.ts';
-import { clearAttempt, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
+import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { insertLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { openSession, type SignedIn, startSession } from './sessions.ts';
@@ -50,7 +50,7 @@ export async function signIn(
   const isRight = await verifyPassword(found?.passwordHash ?? null, password);
   const judged =
     found !== null && isRight
-      ? await accept(db, found, { password, auditSource, now })
+      ? await clearIfMoving(db, attempt, () => accept(db, found, { password, auditSource, now }))
       : refusalOf(WRONG, WHY.password);
   if (judged.kind === 'refused') {
     await recordFailure(db, found, { why: judged.why, account: attempt.account, auditSource, now });

@@ -6,7 +6,7 @@ import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findPasskeyUser } from '../../../store/unscoped/people.ts';
 import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
-import { clearAttempt, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
+import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { openSession, type SignedIn } from '../sessions.ts';
 import type { Wrong } from '../sign-in.ts';
 import { readAssertion, requestOptions } from './ceremony.ts';
@@ -83,7 +83,7 @@ export async function signInWithPasskey(
       return { ...signedIn, email: user.email };
     });
   // Without a proof, nobody learns that the passkey is known in an organization that is moving.
-  const result = use === null ? await unlessMoving(WRONG, judge) : await judge();
+  const result = use === null ? await unlessMoving(WRONG, judge) : await clearIfMoving(db, attempt, judge);
   if (result.kind !== 'signed-in') return result;
   await clearAttempt(db, attempt);
   await rememberNetwork(db, { account: result.email, ip: auditSource.ip });
