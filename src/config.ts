@@ -202,7 +202,7 @@ export type ObservabilityConfig = {
   } | null;
 };
 
-export function readObservabilityConfig(given: Given): ObservabilityConfig {
+function readObservabilityConfig(given: Given): ObservabilityConfig {
   return {
     metrics: readMetrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
     traces: readTraces({
@@ -259,7 +259,7 @@ export type ContactConfig = {
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 
-export function readContactConfig(given: Given): ContactConfig {
+function readContactConfig(given: Given): ContactConfig {
   return {
     supportUrl: readSupportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
     mail: readMail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
@@ -317,7 +317,7 @@ type Checked = CellConfig & {
 };
 
 /** Throws a StartUpError for variables that are valid, but not together. */
-export function requireConsistency(config: Checked): void {
+function requireConsistency(config: Checked): void {
   requirePublicUrl(config);
   requireKeyring(config);
   requireDatabaseUrl(config);

@@ -184,7 +184,7 @@ function readValue(text: string, parameter: QueryParameter | undefined): unknown
 }
 
 /** Throws a 400 where the percent-encoding is not UTF-8. */
-export function decodeComponent(text: string, where: 'path' | 'query'): string {
+function decodeComponent(text: string, where: 'path' | 'query'): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   const spaced = where === 'query' ? text.replaceAll('+', ' ') : text;
   try {

@@ -103,7 +103,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
  * Finds the path template that a path matches in one step per segment, however many paths the contract has. Literal
  * segments are compared decoded (RFC 3986 section 6.2.2.2) and take precedence over parameters, as OpenAPI asks.
  */
-export class PathTree<Target> {
+class PathTree<Target> {
   readonly #root: Node<Target> = createNode();
 
   /** The target of a template such as "/api/parent_programs/{id}", created at the first call for it. */

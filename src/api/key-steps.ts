@@ -102,7 +102,7 @@ export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <
 const hashed = new WeakMap<Socket, { readonly authorization: string; readonly hash: string }>();
 
 /** The hash of the key in a request's one Authorization header. Throws a 401 unless it is a key of this environment. */
-export function keyHashOf(req: IncomingMessage, environment: Environment): string {
+function keyHashOf(req: IncomingMessage, environment: Environment): string {
   const authorization = authorizationOf(req);
   const known = hashed.get(req.socket);
   if (known?.authorization === authorization) return known.hash;
@@ -194,12 +194,12 @@ function describe({ perKey, perOrganization, isOwn }: Rates): Texts {
   };
 }
 
-export const TOO_MANY_FROM_FORBIDDEN_ADDRESS = new RateLimitedError(
+const TOO_MANY_FROM_FORBIDDEN_ADDRESS = new RateLimitedError(
   'Too many requests come from your address with an API key that may not be used from it. Use an allowed address, and wait for the number of seconds in Retry-After.',
   1,
 );
 
-export const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
+const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
   'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
   1,
 );

@@ -48,7 +48,7 @@ export async function respondWithPage<Listing extends ListQuery>(
 type Order = Pick<PageQuery, 'sortField' | 'descending'>;
 
 /** The orders of a list by the values of `sort`. */
-export const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
+const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   created_at: { sortField: 'created_at', descending: false },
   '-created_at': { sortField: 'created_at', descending: true },
   updated_at: { sortField: 'updated_at', descending: false },

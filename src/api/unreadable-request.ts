@@ -26,7 +26,7 @@ export function originFormOf(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-export const HEAD_TOO_LARGE = `The URL and the headers are larger than ${MAX_HEAD_BYTES / 1024} KiB together. Send fewer or shorter headers.`;
+const HEAD_TOO_LARGE = `The URL and the headers are larger than ${MAX_HEAD_BYTES / 1024} KiB together. Send fewer or shorter headers.`;
 
 /** `host[:port]` (RFC 9110 section 7.2): a registered name or an IPv4 address, or an IP literal in brackets. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])?(?::\d*)?$/;

@@ -200,7 +200,7 @@ function replyOfFailure(error: string): Reply {
 
 /** These words are shown to the administrators of the organization. They name no address: names can be internal. */
 export const FORBIDDEN = 'Charter must not connect to the address of this host.';
-export const HTTP_NOT_ALLOWED = 'Charter must not send webhooks to http://, only to https://.';
+const HTTP_NOT_ALLOWED = 'Charter must not send webhooks to http://, only to https://.';
 export const NO_RESPONSE = 'No response';
 export const EVENT_NOT_KEPT = 'The event is no longer kept.';
 

@@ -235,7 +235,7 @@ type About = {
  * The security.txt of the server (RFC 9116): whom to tell about a vulnerability, and what to do with a leaked key. Returns
  * `null` without a contact, which the RFC requires, as an e-mail address or by HTTPS.
  */
-export function securityTxtOf({ supportUrl, origins }: About, now: Date): string | null {
+function securityTxtOf({ supportUrl, origins }: About, now: Date): string | null {
   if (supportUrl === undefined || supportUrl.startsWith('http:')) return null;
   const expires = new Date(now.getTime() + LIFE_DAYS * 86_400_000);
   return [

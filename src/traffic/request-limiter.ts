@@ -191,7 +191,7 @@ export class RequestLimiter {
 }
 
 /** A Map that forgets what was not used in a whole generation. No entry is deleted individually, so forgetting is cheap. */
-export class Generations<V> {
+class Generations<V> {
   #recent = new Map<string, V>();
   #previous: ReadonlyMap<string, V> = new Map();
 

@@ -150,7 +150,7 @@ export class WorkerProcess {
  * Passes on what arrives in pieces, but only whole lines: processes that write to one pipe at the same time would otherwise
  * tear each other's lines.
  */
-export class WholeLines {
+class WholeLines {
   readonly #write: (lines: Buffer) => void;
   #rest: Buffer = Buffer.alloc(0);
 

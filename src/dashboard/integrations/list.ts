@@ -85,7 +85,7 @@ function cells(integration: IntegrationDetails, now: Date) {
   ];
 }
 
-export function ownerCell({ ownerName, isOwnerActive }: IntegrationDetails): Html {
+function ownerCell({ ownerName, isOwnerActive }: IntegrationDetails): Html {
   if (isOwnerActive) return html`${ownerName}`;
   return html`${badge('warn', 'No active owner')}<span class="under">${ownerName} is deactivated</span>`;
 }

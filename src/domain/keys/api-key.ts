@@ -25,7 +25,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const RANDOM_CHARACTERS = 40;
 export const CHECKSUM_CHARACTERS = 6;
 /** The length of a key that names no cell. */
-export const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+const KEY_CHARACTERS = 'charter_live_'.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

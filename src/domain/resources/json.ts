@@ -119,7 +119,7 @@ export function canonicalJson(value: unknown): string {
 type Member = readonly [name: string, value: unknown];
 
 /** The order in which PostgreSQL's jsonb keeps the members of an object: by the length of their names in bytes, then by their bytes. */
-export function byJsonbOrder([a]: Member, [b]: Member): number {
+function byJsonbOrder([a]: Member, [b]: Member): number {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length - right.length || left.compare(right);
 }

@@ -24,7 +24,7 @@ import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
 import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
 
 /** Makes the changes in their order, each with the outcome that it would have by itself. */
-export async function changeRows<Row extends Stored>(
+async function changeRows<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
   batch: Batch<Row>,

@@ -64,7 +64,7 @@ export async function lockUsers(
   return peopleOf(await lockHolders(tx, scope, ids));
 }
 
-export function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, LockedUser> {
+function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, LockedUser> {
   return new Map([...holders].flatMap(([id, holder]) => (holder.kind === 'person' ? [[id, holder]] : [])));
 }
 

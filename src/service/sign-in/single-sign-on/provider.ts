@@ -77,7 +77,7 @@ function keyOf({ issuer, clientId, clientSecret }: ProviderClient): string {
     .digest('base64');
 }
 
-export function issuerOf({ config }: Provider): string {
+function issuerOf({ config }: Provider): string {
   return config.serverMetadata().issuer;
 }
 
@@ -85,10 +85,7 @@ function otherIssuer(issuer: string): string {
   return `The provider says that its issuer is ${cutText(issuer)}.`;
 }
 
-export async function discover(
-  access: ProviderAccess,
-  { issuer, clientId, clientSecret }: ProviderClient,
-): Promise<Provider> {
+async function discover(access: ProviderAccess, { issuer, clientId, clientSecret }: ProviderClient): Promise<Provider> {
   const fetch: openid.CustomFetch = (url, { method, headers, body }) =>
     access.fetch(url, { method, headers, ...(body !== undefined && body !== null && { body: String(body) }) });
   const readMetadata: openid.CustomFetch = async (url, options) => {
@@ -125,7 +122,7 @@ export async function discover(
   return { kind: 'provider', config };
 }
 
-export class MisconfiguredError extends Error {}
+class MisconfiguredError extends Error {}
 
 /** There is a response, but no metadata. */
 class NoMetadataError extends Error {}
@@ -242,7 +239,7 @@ export function logoutMetadata({ config }: Provider) {
 /** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
 const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
-export async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
+async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
   try {
     return await act();
   } catch (error) {
